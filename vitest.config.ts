@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+const ignored = ['**/node_modules/**', '**/dist/**', '**/.build/**'];
+
+/** Unit tests stand beside the code and need nothing; cluster tests need the development cluster (`make up`). */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{crds,lib,controllers,cli,dev}/**/*.test.ts', 'test/{contract,replay}/**/*.test.ts'],
+          exclude: ignored,
+          isolate: false,
+          testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/**/*.test.ts'],
+          exclude: ignored,
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
