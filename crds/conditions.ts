@@ -1,0 +1,62 @@
+/** Condition types and every reason with the sentence that the troubleshooting page starts from. */
+export const conditionTypes = { ready: 'Ready', succeeded: 'Succeeded' } as const;
+
+/** Reasons of the condition `Succeeded` of an execution, of failed visits and of Events. */
+export const executionReasons = {
+  Pending: 'The execution has been accepted and has not begun.',
+  WorkflowNotReady: 'The workflow exists and its definition has not been accepted yet, or was refused.',
+  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
+  VersionNotFound: 'The workflow has no stored version of that number.',
+  InputInvalid: 'The start input does not satisfy input_schema.',
+  VolumesPending: 'The volumes of the workflow are being made.',
+  VolumeFailed: 'A volume of the workflow could not be made.',
+  VolumeNotFound: 'A volume_id names no Volume beside the execution.',
+  VolumeExpired: 'The time of an ephemeral volume is over and it was deleted.',
+  Running: 'The execution is in a state that works.',
+  WaitingForSignal: 'The execution is in a Human state and waits for a decision.',
+  Completed: 'The execution reached a terminal state.',
+  Cancelled: 'Somebody cancelled the execution.',
+  ParentCancelled: 'The execution that started this one was cancelled, timed out or is gone.',
+  MaxStateVisitsExceeded: 'A state would have been entered more often than its max_state_visits.',
+  MaxTransitionsExceeded: 'One transition more than max_total_transitions would have been taken.',
+  NoMatchingTransition: 'No transition rule of the state matched its outcome.',
+  StateTimeout: 'The state took longer than its timeout.',
+  SubworkflowDepthExceeded: 'The child would be nested more than ten levels deep.',
+  SubworkflowFailed: 'The child execution failed or was cancelled.',
+  UnsupportedStateKind: 'States of this kind cannot run yet.',
+  TemplateFailed: 'A template could not be rendered within its bounds.',
+  ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
+  InvalidSubworkflowInput:
+    "The rendered input of a Subworkflow is no JSON object or does not satisfy the child's input_schema.",
+  ExitCode: 'The command ended with an exit code other than 0.',
+  CommandNotFound: 'The image has no such command.',
+  ContainerTimeout: 'The command took longer than resources.timeout.',
+  ImagePullFailed: 'The image could not be pulled.',
+  ContainerStartFailed: 'The container could not be started.',
+  PodRejected: 'The API server or the kubelet refused the pod.',
+  PodDeleted: 'The pod was deleted before its outcome was known.',
+  PodEvicted: 'The kubelet evicted the pod.',
+  OutOfMemory: 'The command used more memory than resources.memory.',
+  NodeLost: 'The node that ran the pod is gone.',
+  CaptureFailed: 'The output of the pod could not be read in full.',
+  OutputBudgetExceeded: 'The output store has no room left for this execution.',
+  StepsFailed: 'Steps of the parallel state failed.',
+} as const;
+export type ExecutionReason = keyof typeof executionReasons;
+
+/** Reasons of the condition `Ready` of a Workflow. */
+export const workflowReasons = {
+  Accepted: 'The definition is valid and stored as a revision.',
+  InvalidDefinition: 'The definition breaks a rule; the message names the path.',
+  VersionConflict: 'This version exists with other content.',
+} as const;
+export type WorkflowReason = keyof typeof workflowReasons;
+
+/** Reasons of the condition `Ready` of a Volume. */
+export const volumeReasons = {
+  ClaimPending: 'The claim has been made and has no volume yet.',
+  ClaimReady: 'The claim can be mounted.',
+  ClaimFailed: 'The claim could not be made.',
+  VolumeExpired: 'The time of the volume is over and its data were deleted.',
+} as const;
+export type VolumeReason = keyof typeof volumeReasons;

@@ -1,0 +1,37 @@
+/** API group, version and every label, annotation and finalizer that Windlass puts on objects (design, "Names"). */
+export const group = 'windlass.dev';
+export const version = 'v1';
+export const apiVersion = `${group}/${version}`;
+
+export const labels = {
+  /** On a namespace: the tenant's slug. */
+  tenant: 'windlass.dev/tenant',
+  /** On pods, claims and blobs: the execution they belong to, by object name (hashed when longer than a label). */
+  execution: 'windlass.dev/execution',
+  executionUid: 'windlass.dev/execution-uid',
+  state: 'windlass.dev/state',
+  visit: 'windlass.dev/visit',
+  attempt: 'windlass.dev/attempt',
+  step: 'windlass.dev/step',
+  /** On executions and revisions: the workflow's object name. */
+  workflow: 'windlass.dev/workflow',
+  /** On child executions: the uid of the parent execution. */
+  parentUid: 'windlass.dev/parent-uid',
+  managedBy: 'app.kubernetes.io/managed-by',
+} as const;
+
+export const annotations = {
+  /** The manifest's name where it is no valid object name (requirements AMB-089). */
+  name: 'windlass.dev/name',
+  /** `"true"` lets an update replace a version that exists with other content. */
+  force: 'windlass.dev/force',
+  /** On a ControllerRevision: SHA-256 of the canonical spec. */
+  specHash: 'windlass.dev/spec-hash',
+} as const;
+
+/** Held by a step's pod until its output is stored (design §6). */
+export const captureFinalizer = 'windlass.dev/capture';
+
+/** Namespace of workflows that every tenant may run (design §3). */
+export const globalNamespace = 'windlass-global';
+export const systemNamespace = 'windlass-system';

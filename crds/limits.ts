@@ -1,0 +1,57 @@
+/** Every number of the specification and of the design, once, with its source. Units are in the names. */
+export const limits = {
+  /** spec 1 §2.6: default and ceiling of `max_total_transitions`. */
+  transitionsDefault: 50,
+  transitionsMax: 100,
+  /** spec 1 §2.6: default and ceiling of `max_state_visits`. */
+  stateVisitsDefault: 5,
+  stateVisitsMax: 20,
+  /** spec 1 §2.6: default of a state's `timeout`. */
+  stateTimeoutDefault: '300s',
+  /** spec 1 §2.6: default of `resources.timeout`, the hard limit of a container. */
+  containerTimeoutDefault: '5m',
+  /** spec 1 §2.6: default working directory of a container. */
+  workdirDefault: '/workspace',
+  /** spec 1 §2.6: default `retry.max_attempts` (attempts in all) and `retry.backoff`. */
+  retryAttemptsDefault: 1,
+  retryBackoffDefault: '0s',
+  /** Our ceiling for `retry.max_attempts`; the specification gives none. */
+  retryAttemptsMax: 20,
+  /** spec 1 §3.3, requirements AMB-085: the root has depth 0, a child of depth 11 is refused. */
+  subworkflowDepthMax: 10,
+  /** spec 1 §2.6, requirements AMB-079: bytes kept of each output stream. */
+  outputStreamBytes: 1_048_576,
+  /** spec 1 §2.6: length of a workflow's name. */
+  workflowNameLength: 63,
+  /** design §5: a Blackboard value whose JSON is larger goes to the output store. */
+  inlineValueBytes: 2_048,
+  /** design §5: what all inline values of one status may take together; later ones go to the store. */
+  inlineTotalBytes: 128 * 1024,
+  /** Largest `final_output` that stands inline in status; a larger one goes to the store. */
+  inlineFinalOutputBytes: 32 * 1024,
+  /** design §5: largest status of a legal execution. */
+  statusBytes: 256 * 1024,
+  /** design §5: budget of the ConfigMap output store for one execution, in stored (compressed) bytes. */
+  configMapStoreBytes: 32 * 1024 * 1024,
+  /** design §5: default life of a finished execution. */
+  executionTtlSecondsDefault: 24 * 3600,
+  /** spec 1 §2.6: judge defaults. */
+  judgeTimeoutSecondsDefault: 60,
+  judgePollIntervalMsDefault: 500,
+  judgeWeightDefault: 1,
+  minJudgesDefault: 1,
+  consensusThresholdDefault: 0.7,
+  agreementFactorDefault: 0.7,
+  selfConfidenceFactorDefault: 0.3,
+  /** Sizes of lists and maps; they bound the cost of the admission rules. */
+  states: 100,
+  transitionsPerState: 20,
+  steps: 50,
+  judges: 20,
+  volumes: 20,
+  sharedVolumes: 20,
+  signals: 500,
+  mapEntries: 200,
+  commandElements: 200,
+  templateBytes: 65_536,
+} as const;

@@ -1,0 +1,45 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { oneOf } from './parts.ts';
+
+/** spec 1 §2.6, `agents[]` of a ParallelAgents state. */
+export const Judge = Type.Object(
+  {
+    agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
+    input: Type.Optional(Type.String({ maxLength: limits.templateBytes, description: 'Template; the task input.' })),
+    weight: Type.Optional(Type.Number({ minimum: 0, default: limits.judgeWeightDefault })),
+    timeout_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400, default: limits.judgeTimeoutSecondsDefault }),
+    ),
+    poll_interval_ms: Type.Optional(
+      Type.Integer({ minimum: 10, maximum: 600_000, default: limits.judgePollIntervalMsDefault }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Judge = Static<typeof Judge>;
+
+const fraction = (options: object = {}) => Type.Number({ minimum: 0, maximum: 1, ...options });
+
+/** spec 1 §2.6, `consensus` of a ParallelAgents state. */
+export const Consensus = Type.Object(
+  {
+    strategy: oneOf(['weighted_average', 'majority', 'unanimous', 'best_of_n']),
+    threshold: Type.Optional(fraction({ default: limits.consensusThresholdDefault })),
+    min_agreement_confidence: Type.Optional(fraction()),
+    agreement: Type.Optional(fraction({ description: 'Another name of min_agreement_confidence.' })),
+    n: Type.Optional(Type.Integer({ minimum: 1, description: 'How many of the best judges count; best_of_n only.' })),
+    min_judges_required: Type.Optional(Type.Integer({ minimum: 1, default: limits.minJudgesDefault })),
+    confidence_weighting: Type.Optional(
+      Type.Object(
+        {
+          agreement_factor: Type.Optional(fraction({ default: limits.agreementFactorDefault })),
+          self_confidence_factor: Type.Optional(fraction({ default: limits.selfConfidenceFactorDefault })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Consensus = Static<typeof Consensus>;

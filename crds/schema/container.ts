@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { backoffPattern, durationPattern, mapOf, oneOf } from './parts.ts';
+
+const ContainerVolume = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'workspace, or the name of a shared volume.' }),
+    mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
+    read_only: Type.Optional(Type.Boolean({ default: false })),
+  },
+  { additionalProperties: false },
+);
+
+const Resources = Type.Object(
+  {
+    cpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Millicores.' })),
+    memory: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$', description: 'As 512Mi or 2Gi.' })),
+    timeout: Type.Optional(
+      Type.String({
+        pattern: durationPattern,
+        default: limits.containerTimeoutDefault,
+        description: 'Hard limit of one attempt.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Fields that a ContainerRun and a step of a ParallelContainerRun share (spec 1 §2.6). */
+export const containerFields = {
+  image: Type.String({ minLength: 1, maxLength: 1_024, description: 'Reference of the container image.' }),
+  image_pull_policy: Type.Optional(oneOf(['Always', 'IfNotPresent', 'Never'], { default: 'IfNotPresent' })),
+  command: Type.Array(Type.String({ maxLength: limits.templateBytes }), {
+    minItems: 1,
+    maxItems: limits.commandElements,
+    description: 'What runs instead of the image entry point. Each element is a template.',
+  }),
+  shell: Type.Optional(
+    Type.Boolean({ default: false, description: 'Join the elements with blanks and pass them to sh -c.' }),
+  ),
+  env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateBytes }), { maxProperties: limits.mapEntries })),
+  workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
+  volumes: Type.Optional(Type.Array(ContainerVolume, { maxItems: limits.volumes })),
+  resources: Type.Optional(Resources),
+  registry_credentials: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
+      description: 'Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution.',
+    }),
+  ),
+};
+
+/** spec 1 §2.6, `retry`; the delay before attempt k ≥ 2 is backoff · 2^(k−2) (requirements AMB-078). */
+export const Retry = Type.Object(
+  {
+    max_attempts: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.retryAttemptsMax,
+        default: limits.retryAttemptsDefault,
+        description: 'Attempts in all, the first included.',
+      }),
+    ),
+    backoff: Type.Optional(
+      Type.String({
+        pattern: backoffPattern,
+        default: limits.retryBackoffDefault,
+        description: 'Delay before the second attempt; doubles after.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** One step of a ParallelContainerRun: the fields of a ContainerRun but `retry`, and a name of its own. */
+export const Step = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$',
+      description: 'Unique; the key of the result in the Blackboard entry.',
+    }),
+    ...containerFields,
+  },
+  { additionalProperties: false },
+);
+
+const Container = Type.Object(containerFields, { additionalProperties: false });
+export type ContainerFields = Static<typeof Container>;
+export type Step = Static<typeof Step>;
+export type Retry = Static<typeof Retry>;

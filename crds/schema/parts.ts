@@ -1,0 +1,43 @@
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+
+/** A closed set of strings, emitted as `enum`: the API server refuses any other value. */
+export const oneOf = <const T extends string>(values: readonly T[], options: object = {}): TUnsafe<T> =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
+
+/** A map with free keys. `maxProperties` bounds the cost of admission rules. */
+export const mapOf = <T extends TSchema>(value: T, options: object = {}): TUnsafe<Record<string, Static<T>>> =>
+  Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value, ...options });
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A field that holds any JSON value. */
+export const anyJson = (options: object = {}): TUnsafe<Json> =>
+  Type.Unsafe<Json>({ 'x-kubernetes-preserve-unknown-fields': true, ...options });
+
+/** A field that holds any JSON object. */
+export const anyObject = (options: object = {}): TUnsafe<Record<string, Json>> =>
+  Type.Unsafe<Record<string, Json>>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...options });
+
+/** One integer and `s`, `m` or `h`, above zero (requirements AMB-071). */
+export const durationPattern = '^[1-9][0-9]{0,8}(s|m|h)$';
+/** Like a duration, and `0s` as well. */
+export const backoffPattern = '^(0s|[1-9][0-9]{0,8}(s|m|h))$';
+
+/** A point in time, RFC 3339 in UTC. */
+export const timestamp = (options: object = {}) => Type.String({ format: 'date-time', ...options });
+
+/** A Kubernetes CEL rule; `message` names the rule, `fieldPath` the field where it is not the schema's own. */
+export interface CelRule {
+  rule: string;
+  message: string;
+  messageExpression?: string;
+  fieldPath?: string;
+  reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  optionalOldSelf?: boolean;
+}
+
+/** Options that attach CEL rules to a schema. */
+export const cel = (...rules: CelRule[]): { 'x-kubernetes-validations': CelRule[] } => ({
+  'x-kubernetes-validations': rules,
+});

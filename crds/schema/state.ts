@@ -1,0 +1,159 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Consensus, Judge } from './consensus.ts';
+import { containerFields, Retry, Step } from './container.ts';
+import { durationPattern, mapOf, oneOf } from './parts.ts';
+import { Transition } from './transition.ts';
+
+/** spec 1 §2.6: the seven state kinds. */
+export const stateKinds = [
+  'Agent',
+  'System',
+  'Human',
+  'ParallelAgents',
+  'ContainerRun',
+  'ParallelContainerRun',
+  'Subworkflow',
+] as const;
+export type StateKind = (typeof stateKinds)[number];
+
+const template = (description: string) => Type.String({ maxLength: limits.templateBytes, description });
+
+/** Fields that every state has (spec 1 §2.6, "State common fields"). */
+const common = {
+  max_state_visits: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.stateVisitsMax,
+      default: limits.stateVisitsDefault,
+      description: 'How often the state may be entered; one entry more ends the workflow.',
+    }),
+  ),
+  timeout: Type.Optional(
+    Type.String({
+      pattern: durationPattern,
+      default: limits.stateTimeoutDefault,
+      description: 'Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever.',
+    }),
+  ),
+  transitions: Type.Array(Transition, {
+    maxItems: limits.transitionsPerState,
+    description: 'Ordered rules; an empty list makes the state terminal.',
+  }),
+};
+
+const state = <const K extends StateKind, P extends TProperties>(kind: K, fields: P, description: string) =>
+  Type.Object({ kind: oneOf([kind]), ...common, ...fields }, { additionalProperties: false, description });
+
+/** spec 1 §2.6, common field `volumes`, for states of kind Agent. */
+export const AgentVolume = Type.Object(
+  {
+    volume: Type.String({ minLength: 1, maxLength: 1_024, description: 'Template that gives the volume.' }),
+    mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
+    access_mode: oneOf(['read-write', 'read-only']),
+  },
+  { additionalProperties: false },
+);
+
+export const AgentState = state(
+  'Agent',
+  {
+    agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
+    intent: Type.Optional(template('Template; steering for this state. Falls back to the intent of the execution.')),
+    input: Type.Optional(template('Template; the task input.')),
+    isolation: Type.Optional(oneOf(['inherit', 'firecracker', 'docker', 'process'], { default: 'inherit' })),
+    volumes: Type.Optional(Type.Array(AgentVolume, { maxItems: limits.volumes })),
+  },
+  'Runs a deployed agent.',
+);
+
+export const SystemState = state(
+  'System',
+  {
+    command: Type.String({
+      minLength: 1,
+      maxLength: limits.templateBytes,
+      description: 'Shell command, or update_context or finalize. Template.',
+    }),
+    env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateBytes }), { maxProperties: limits.mapEntries })),
+    workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
+  },
+  'Runs a shell command with the workspace, or one of the built-in commands.',
+);
+
+export const HumanState = state(
+  'Human',
+  {
+    prompt: Type.String({
+      minLength: 1,
+      maxLength: limits.templateBytes,
+      description: 'Template; the message for the reviewer.',
+    }),
+    default_response: Type.Optional(
+      Type.String({ maxLength: 4_096, description: 'Signal that is applied when the timeout elapses.' }),
+    ),
+  },
+  'Waits for a person.',
+);
+
+export const ParallelAgentsState = state(
+  'ParallelAgents',
+  { agents: Type.Array(Judge, { minItems: 1, maxItems: limits.judges }), consensus: Consensus },
+  'Asks several agents at once and weighs their answers.',
+);
+
+export const ContainerRunState = state(
+  'ContainerRun',
+  {
+    name: Type.Optional(Type.String({ maxLength: 253, description: 'Display label.' })),
+    ...containerFields,
+    retry: Type.Optional(Retry),
+  },
+  'Runs one command in a container.',
+);
+
+export const ParallelContainerRunState = state(
+  'ParallelContainerRun',
+  {
+    steps: Type.Array(Step, {
+      minItems: 1,
+      maxItems: limits.steps,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    }),
+    completion: Type.Optional(oneOf(['all_succeed', 'any_succeed', 'best_effort'], { default: 'all_succeed' })),
+  },
+  'Runs several commands at once and waits for all.',
+);
+
+export const SubworkflowState = state(
+  'Subworkflow',
+  {
+    workflow_id: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed workflow.' }),
+    mode: Type.Optional(oneOf(['blocking', 'fire_and_forget'], { default: 'blocking' })),
+    result_key: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$',
+        description: "Blackboard key for the child's final Blackboard; blocking only.",
+      }),
+    ),
+    input: Type.Optional(template("Template; the child's start input, a JSON object.")),
+  },
+  'Runs another workflow as a child.',
+);
+
+/** A state of any kind, told apart by `kind`. */
+export const State = Type.Union(
+  [
+    AgentState,
+    SystemState,
+    HumanState,
+    ParallelAgentsState,
+    ContainerRunState,
+    ParallelContainerRunState,
+    SubworkflowState,
+  ],
+  { discriminator: { propertyName: 'kind' } },
+);
+export type State = Static<typeof State>;
+export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;

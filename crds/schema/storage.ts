@@ -1,0 +1,55 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { oneOf } from './parts.ts';
+
+const storageClass = oneOf(['ephemeral', 'persistent'], {
+  description: 'ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them.',
+});
+const ttlHours = Type.Integer({
+  minimum: 1,
+  maximum: 8_760,
+  description: 'Hours from the start of the workflow until an ephemeral volume is deleted.',
+});
+const sizeLimit = Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Largest size in MiB.' });
+
+/** spec 1 §2.6, `spec.storage.workspace`: the default volume, known to states under the name `workspace`. */
+export const Workspace = Type.Object(
+  {
+    storage_class: Type.Optional(storageClass),
+    ttl_hours: Type.Optional(ttlHours),
+    size_limit_mb: Type.Optional(sizeLimit),
+  },
+  { additionalProperties: false, description: 'The default shared volume, made before any state runs.' },
+);
+
+/** spec 1 §2.6, `spec.storage.shared_volumes[]`. */
+export const SharedVolume = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', description: 'Unique name of the volume.' }),
+    storage_class: Type.Optional(storageClass),
+    ttl_hours: Type.Optional(ttlHours),
+    size_limit_mb: Type.Optional(sizeLimit),
+    volume_id: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+        description: 'uid of a Volume made beforehand; persistent volumes only.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const Storage = Type.Object(
+  {
+    workspace: Type.Optional(Workspace),
+    shared_volumes: Type.Optional(
+      Type.Array(SharedVolume, {
+        maxItems: limits.sharedVolumes,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Volumes that the states share.' },
+);
+export type Storage = Static<typeof Storage>;

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+import { Conditions } from './condition.ts';
+import type { KubernetesObject } from './object.ts';
+import { oneOf, timestamp } from './parts.ts';
+
+/** A volume that workflows share (spec 1 §2.6, `spec.storage`); its uid is the `volume_id` of a manifest. */
+export const VolumeSpec = Type.Object(
+  {
+    storage_class: oneOf(['ephemeral', 'persistent']),
+    size_limit_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Size in MiB.' })),
+    expires_at: Type.Optional(timestamp({ description: 'When an ephemeral volume is deleted.' })),
+    claim_name: Type.Optional(
+      Type.String({ maxLength: 253, description: 'An existing PersistentVolumeClaim to use instead of a new one.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type VolumeSpec = Static<typeof VolumeSpec>;
+
+export const VolumeStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    claim_name: Type.Optional(Type.String({ description: 'The PersistentVolumeClaim that holds the data.' })),
+    phase: Type.Optional(oneOf(['pending', 'ready', 'expired', 'failed'])),
+  },
+  { additionalProperties: false },
+);
+export type VolumeStatus = Static<typeof VolumeStatus>;
+
+export type Volume = KubernetesObject<'Volume', VolumeSpec, VolumeStatus>;

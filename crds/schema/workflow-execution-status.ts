@@ -1,0 +1,148 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Conditions } from './condition.ts';
+import { anyJson, anyObject, mapOf, oneOf, timestamp } from './parts.ts';
+import { stateKinds } from './state.ts';
+
+export const phases = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
+export type Phase = (typeof phases)[number];
+
+/** Where a part of a value stands that is too large for status. */
+export const BlobRef = Type.Object(
+  {
+    path: Type.String({ description: 'JSON pointer of the part inside the value; empty: the whole value.' }),
+    ref: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the blob in the output store.' }),
+    bytes: Type.Integer({ minimum: 0 }),
+    /** `text`: the blob is the string itself; `json`: the blob is JSON. */
+    encoding: oneOf(['text', 'json']),
+  },
+  { additionalProperties: false },
+);
+export type BlobRef = Static<typeof BlobRef>;
+
+/** A JSON value, of which the large parts stand in the output store and are null in `value`. */
+export const StoredValue = Type.Object(
+  {
+    value: Type.Optional(anyJson()),
+    refs: Type.Optional(Type.Array(BlobRef, { maxItems: 200 })),
+  },
+  { additionalProperties: false },
+);
+export type StoredValue = Static<typeof StoredValue>;
+
+/** What one finished visit of a state left behind. */
+export const Visit = Type.Object(
+  {
+    state: Type.String(),
+    kind: oneOf(stateKinds),
+    visit: Type.Integer(),
+    status: oneOf(['success', 'failed']),
+    reason: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    attempts: Type.Optional(Type.Integer()),
+    entered_at: timestamp(),
+    finished_at: timestamp(),
+    rule: Type.Optional(Type.Integer({ description: 'Index of the transition rule that was taken.' })),
+    target: Type.Optional(Type.String({ description: 'State that the rule leads to.' })),
+    signal: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String(),
+          by: Type.String(),
+          at: timestamp(),
+          response: Type.String(),
+        },
+        { additionalProperties: false, description: 'The decision that a Human state took.' },
+      ),
+    ),
+    /** Only of a visit that a later one of the same state has replaced on the Blackboard. */
+    output: Type.Optional(StoredValue),
+  },
+  { additionalProperties: false },
+);
+export type Visit = Static<typeof Visit>;
+
+/** A step of a parallel state that has ended while others still run. */
+export const FinishedStep = Type.Object(
+  {
+    status: oneOf(['success', 'failed']),
+    reason: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    result: StoredValue,
+  },
+  { additionalProperties: false },
+);
+export type FinishedStep = Static<typeof FinishedStep>;
+
+/** The state the execution is in. Written before anything is started for it. */
+export const CurrentState = Type.Object(
+  {
+    state: Type.String(),
+    kind: oneOf(stateKinds),
+    visit: Type.Integer({ minimum: 1 }),
+    entered_at: timestamp(),
+    deadline: Type.Optional(timestamp({ description: 'When the state times out. Absent: never.' })),
+    attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+    retry_at: Type.Optional(timestamp({ description: 'When the next attempt starts.' })),
+    prompt: Type.Optional(Type.String({ description: 'What a Human state asks.' })),
+    prompt_ref: Type.Optional(BlobRef),
+    child: Type.Optional(
+      Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),
+    ),
+    steps: Type.Optional(mapOf(FinishedStep, { maxProperties: limits.steps })),
+    failure: Type.Optional(
+      Type.Object(
+        { reason: Type.String(), message: Type.String() },
+        { additionalProperties: false, description: 'Why the last attempt failed.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CurrentState = Static<typeof CurrentState>;
+
+export const WorkflowExecutionStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    phase: oneOf(phases),
+    reason: Type.Optional(Type.String({ description: 'Why the execution failed, waits or was cancelled.' })),
+    message: Type.Optional(Type.String()),
+    workflow: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          namespace: Type.String(),
+          uid: Type.String(),
+          version: Type.String(),
+          revision: Type.String({ description: 'ControllerRevision that this execution runs.' }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    started_at: Type.Optional(timestamp()),
+    finished_at: Type.Optional(timestamp()),
+    state: Type.Optional(Type.String({ description: 'Name of the current or last state.' })),
+    current: Type.Optional(CurrentState),
+    transitions: Type.Optional(Type.Integer({ description: 'Transition rules taken so far.' })),
+    visits: Type.Optional(mapOf(Type.Integer(), { maxProperties: limits.states })),
+    feedback: Type.Optional(StoredValue),
+    human_feedback: Type.Optional(StoredValue),
+    blackboard: Type.Optional(mapOf(StoredValue, { description: 'Values that the states share, by key.' })),
+    history: Type.Optional(Type.Array(Visit, { maxItems: limits.transitionsMax + 1 })),
+    volumes: Type.Optional(
+      mapOf(
+        Type.Object({ volume: Type.String(), claim: Type.Optional(Type.String()) }, { additionalProperties: false }),
+        { description: 'Claims by volume name.' },
+      ),
+    ),
+    final_output: Type.Optional(
+      anyObject({ description: 'output_template rendered and coerced; absent until completed.' }),
+    ),
+    final_output_ref: Type.Optional(BlobRef),
+    stored_bytes: Type.Optional(Type.Integer({ description: 'What the output store holds for this execution.' })),
+    warnings: Type.Optional(Type.Array(Type.String(), { maxItems: 20 })),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowExecutionStatus = Static<typeof WorkflowExecutionStatus>;

@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import type { KubernetesObject } from './object.ts';
+import { anyJson, anyObject, mapOf, timestamp } from './parts.ts';
+import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
+
+const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });
+
+/**
+ * A decision of a person, or of a program that stands for one, on a Human state. Signals are only ever appended;
+ * the first that fits a waiting state decides it (spec 1 §3.3).
+ */
+export const Signal = Type.Object(
+  {
+    id: Type.String({
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$',
+      description: 'Unique within the execution. STATE-VISIT gives concurrent decisions exactly one winner.',
+    }),
+    state: Type.String({ minLength: 1, maxLength: 63, description: 'The Human state that is answered.' }),
+    visit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.stateVisitsMax, description: 'Absent: the visit that waits.' }),
+    ),
+    response: Type.String({ maxLength: 65_536, description: 'The payload that input_equals rules compare.' }),
+    feedback: Type.Optional(
+      Type.String({ maxLength: 65_536, description: 'What {{human.feedback}} shows instead of the response.' }),
+    ),
+    by: person,
+    at: timestamp({ description: 'When it was decided.' }),
+    via: Type.Optional(Type.String({ maxLength: 63, description: 'The door it came through: kubectl, cli, api.' })),
+    note: Type.Optional(Type.String({ maxLength: 1_024 })),
+  },
+  { additionalProperties: false },
+);
+export type Signal = Static<typeof Signal>;
+
+export const Cancel = Type.Object(
+  {
+    by: person,
+    at: timestamp(),
+    reason: Type.Optional(Type.String({ maxLength: 1_024 })),
+  },
+  { additionalProperties: false },
+);
+export type Cancel = Static<typeof Cancel>;
+
+/** Written by the controller alone: which state of which execution started this one. */
+export const Parent = Type.Object(
+  {
+    name: Type.String({ maxLength: 253 }),
+    uid: Type.String({ maxLength: 36 }),
+    state: Type.String({ maxLength: 63 }),
+    visit: Type.Integer({ minimum: 1 }),
+    depth: Type.Integer({
+      minimum: 1,
+      maximum: limits.subworkflowDepthMax,
+      description: 'Depth of this execution; a root has none.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const WorkflowExecutionSpec = Type.Object(
+  {
+    workflow: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Name or uid of a Workflow here or in the global namespace.',
+    }),
+    version: Type.Optional(Type.String({ maxLength: 128, description: 'A stored version; absent: the newest.' })),
+    input: Type.Optional(anyObject({ description: 'Start input; templates read it as {{input.KEY}}.' })),
+    intent: Type.Optional(Type.String({ maxLength: limits.templateBytes, description: 'Natural-language purpose.' })),
+    blackboard: Type.Optional(
+      mapOf(anyJson(), { maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
+    ),
+    ttl_seconds_after_finished: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 31_536_000, description: 'When a finished execution is deleted.' }),
+    ),
+    signals: Type.Optional(
+      Type.Array(Signal, {
+        maxItems: limits.signals,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['id'],
+      }),
+    ),
+    cancel: Type.Optional(Cancel),
+    parent: Type.Optional(Parent),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowExecutionSpec = Static<typeof WorkflowExecutionSpec>;
+
+export type WorkflowExecution = KubernetesObject<'WorkflowExecution', WorkflowExecutionSpec, WorkflowExecutionStatus>;

@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Conditions } from './condition.ts';
+import type { KubernetesObject } from './object.ts';
+import { anyJson, anyObject, mapOf, timestamp } from './parts.ts';
+import { State } from './state.ts';
+import { Storage } from './storage.ts';
+
+/** spec 1 §2.6; a manifest keeps the first five fields under `metadata` (requirements AMB-060). */
+export const WorkflowSpec = Type.Object(
+  {
+    version: Type.String({
+      pattern:
+        '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
+      maxLength: 128,
+      description: 'Semantic version. A version that exists is replaced only with force.',
+    }),
+    description: Type.Optional(Type.String({ maxLength: 4_096 })),
+    input_schema: Type.Optional(anyObject({ description: 'JSON Schema of the start input; its type is object.' })),
+    output_schema: Type.Optional(anyObject({ description: 'JSON Schema of final_output.' })),
+    output_template: Type.Optional(
+      mapOf(Type.String({ maxLength: limits.templateBytes }), {
+        maxProperties: limits.mapEntries,
+        description: 'Templates that build final_output from the final Blackboard.',
+      }),
+    ),
+    initial_state: Type.String({ minLength: 1, maxLength: 63, description: 'The first state, a key of states.' }),
+    max_total_transitions: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.transitionsMax,
+        default: limits.transitionsDefault,
+        description: 'How many transitions may be taken; one more ends the workflow.',
+      }),
+    ),
+    context: Type.Optional(
+      mapOf(anyJson(), {
+        maxProperties: limits.mapEntries,
+        description: 'Constants; templates read them as {{workflow.context.KEY}}.',
+      }),
+    ),
+    storage: Type.Optional(Storage),
+    states: mapOf(State, { minProperties: 1, maxProperties: limits.states, description: 'States by name.' }),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowSpec = Static<typeof WorkflowSpec>;
+
+/** One stored version of a workflow. */
+const WorkflowVersion = Type.Object(
+  {
+    version: Type.String(),
+    revision: Type.String({ description: 'Name of the ControllerRevision that holds this content.' }),
+    registered_at: timestamp(),
+  },
+  { additionalProperties: false },
+);
+
+export const WorkflowStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    /** Newest first. */
+    versions: Type.Optional(Type.Array(WorkflowVersion, { maxItems: 500 })),
+    /** Name of the ControllerRevision of the current spec. */
+    revision: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowStatus = Static<typeof WorkflowStatus>;
+
+export type Workflow = KubernetesObject<'Workflow', WorkflowSpec, WorkflowStatus>;
