@@ -1,0 +1,95 @@
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { KubeStatus, StatusCause } from './objects.ts';
+
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'gone',
+  413: 'limit_exceeded',
+  422: 'invalid',
+  429: 'unavailable',
+  500: 'internal',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'timeout',
+};
+
+const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** What was asked, for the message: `patch pods/status team-a/step-1`. Never holds a body. */
+export interface RequestName {
+  readonly verb: string;
+  readonly resource: string;
+  readonly object?: string;
+}
+
+/** An answer of the API server that is no success. `status` is the HTTP status, `reason` the server's own word. */
+export class KubeError extends AppError {
+  override readonly name = 'KubeError';
+  readonly status: number;
+  /** The server's sentence, without our prefix. */
+  readonly serverMessage: string;
+  /** The fields a refused object fails on. */
+  readonly causes: readonly StatusCause[];
+  /** How long the server asks us to stay away, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, body: KubeStatus, request: RequestName, retryAfterMs?: number) {
+    const reason = body.reason || `Http${status}`;
+    const serverMessage = body.message ?? `HTTP ${status}`;
+    const what = [request.verb, request.resource, request.object].filter(Boolean).join(' ');
+    super(codeOf(status, reason), `${what}: ${serverMessage}`, { reason });
+    this.status = status;
+    this.serverMessage = serverMessage;
+    this.causes = body.details?.causes ?? [];
+    const seconds = body.details?.retryAfterSeconds;
+    this.retryAfterMs = retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000);
+  }
+}
+
+function codeOf(status: number, reason: string): ErrorCode {
+  if (reason === 'AlreadyExists') return 'already_exists';
+  return CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal' : 'invalid');
+}
+
+/** The object, or the subresource, is not there. */
+export function isNotFound(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.status === 404;
+}
+
+/** Somebody wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are 409. */
+export function isConflict(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.status === 409 && error.code !== 'already_exists';
+}
+
+/** The name of a create is taken. */
+export function isAlreadyExists(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.code === 'already_exists';
+}
+
+/** The resourceVersion or continue token is older than what the server still knows: list again. */
+export function isGone(error: unknown): error is KubeError {
+  return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired');
+}
+
+/** The object fails validation or an admission policy. Retrying the same object cannot help. */
+export function isInvalid(error: unknown): error is KubeError {
+  return error instanceof KubeError && (error.status === 400 || error.status === 422);
+}
+
+export function isForbidden(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.status === 403;
+}
+
+/**
+ * The same call may succeed later: overload, timeout, server trouble, or no answer at all. One 500 is final:
+ * server-side apply with a field the schema lacks, which only a newer CRD can heal.
+ */
+export function isRetryable(error: unknown): boolean {
+  if (error instanceof KubeError) return RETRYABLE.has(error.status) && !/not declared in schema/.test(error.message);
+  return error instanceof AppError && (error.code === 'unavailable' || error.code === 'timeout');
+}
