@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# Brings a native cluster up from nothing, from half-way, or from the remains of a killed one. Sourced.
+# Every step looks at what is there and adds what is missing.
+
+for part in addresses process certificates network cgroups control-plane node addons; do
+  source "$cluster_scripts/native/$part.sh"
+done
+
+base_images=(pause coredns busybox)
+
+# After a boot nothing of the old cluster runs, and etcd, which does not sync, cannot be trusted.
+forget_before_boot() {
+  local boot
+  boot=$(</proc/sys/kernel/random/boot_id)
+  if [[ -f $cluster_dir/boot && $(<"$cluster_dir/boot") != "$boot" ]]; then
+    say "the machine was started anew since the cluster was: starting with an empty one"
+    find "$cluster_dir" -mindepth 1 -maxdepth 1 ! -name slot -exec rm -rf {} +
+  fi
+  mkdir -p "$cluster_dir"
+  echo "$boot" >"$cluster_dir/boot"
+}
+
+native_processes() {
+  local node
+  printf '%s\n' "${control_plane_processes[@]}"
+  for node in $(node_numbers); do
+    printf '%s\n' "node$node-containerd" "node$node-kubelet" "node$node-proxy"
+  done
+}
+
+all_processes_run() {
+  local name
+  for name in $(native_processes); do
+    running_pid "$name" >/dev/null || return 1
+  done
+}
+
+nodes_ready() {
+  local ready
+  ready=$(kubectl get nodes -o 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}')
+  [[ $(grep -o True <<<"$ready" | wc -l) -eq $(node_numbers | wc -l) ]]
+}
+
+native_is_up() {
+  [[ -f $cluster_dir/slot && -f $kubeconfig && -f $cluster_dir/complete ]] || return 1
+  [[ -z ${NODES:-} || -d $(node_dir "$NODES") ]] || return 1
+  all_processes_run && apiserver_ready >/dev/null && nodes_ready && dns_available
+}
+
+start_node() {
+  local node=$1
+  prepare_node "$node"
+  start_containerd "$node"
+  wait_until 30 "containerd of node$node" containerd_ready "$node"
+}
+
+load_base_images() {
+  # shellcheck disable=SC2046 # one word per path
+  "$project_dir/dev/images/load" $("$project_dir/dev/images/build" "${base_images[@]}")
+}
+
+native_up() {
+  local count node
+  ((EUID == 0)) || fail "a native cluster needs root: it makes network namespaces and cgroups"
+  forget_before_boot
+  use_addresses
+  native_is_up && return 0
+  "$project_dir/dev/setup/build" kubernetes containerd etcd coredns volume-provisioner
+  rm -f "$cluster_dir/complete"
+  count=$(node_numbers | tail -n 1)
+  count=${NODES:-${count:-2}}
+  for node in $(seq "$count"); do
+    mkdir -p "$(node_dir "$node")"
+  done
+  say "starting a native cluster '$cluster_name' with $(node_numbers | wc -l) nodes …"
+  make_cluster_certificates
+  make_bridge
+  start_control_plane
+  for node in $(node_numbers); do
+    start_node "$node"
+  done
+  make_routes
+  load_base_images
+  wait_until 60 "the API server" apiserver_ready
+  for node in $(node_numbers); do
+    start_kubelet "$node"
+    start_kube_proxy "$node"
+  done
+  apply_addons
+  wait_until 90 "all nodes to be Ready" nodes_ready
+  wait_until 90 "cluster DNS" dns_available
+  : >"$cluster_dir/complete"
+}

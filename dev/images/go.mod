@@ -1,0 +1,3 @@
+module windlass.dev/dev/images
+
+go 1.26.0

@@ -1,0 +1,16 @@
+// Command pause holds a pod's namespaces open: it does nothing until it is told to end.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// As PID 1 of a shared process namespace it inherits orphans; ignoring SIGCHLD makes the kernel reap them.
+	signal.Ignore(syscall.SIGCHLD)
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGINT, syscall.SIGTERM)
+	<-end
+}
