@@ -1,0 +1,146 @@
+import { templateLimits } from './limits.ts';
+import { TemplateError } from './template-error.ts';
+
+/** A template in the form that the Handlebars parser takes, and the way back to the source. */
+export interface Scanned {
+  readonly text: string;
+  /** Offset in the source for an offset in `text`. */
+  readonly toSource: (offset: number) => number;
+}
+
+/** String, bracketed segment, end of the tag, word, or any other character; as the Handlebars lexer sees them. */
+const token = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}|[^\s"'[\](){}|=~]+|\s+|[^]/gy;
+const number = /^-?\d+(?:\.\d+)?$/;
+const numericSegment = /([./])(\d+)(?=[./]|$)/g;
+const separators = /[./]/g;
+
+/**
+ * One pass over a template before the real parser sees it. It rewrites `a.0.b` to `a.[0].b`, because Handlebars takes a
+ * closing `.0` for a syntax error (WF-TPL-15), and refuses what would make the parser slow: its passes are recursive in
+ * blocks and arguments, and linear but dear in tokens.
+ * @throws TemplateError
+ */
+export function scan(source: string): Scanned {
+  const scanner = new Scanner(source);
+  scanner.run();
+  return { text: scanner.text, toSource: (offset) => scanner.toSource(offset) };
+}
+
+class Scanner {
+  text = '';
+  readonly #source: string;
+  /** Offsets in `text` of the characters that the source does not have. */
+  readonly #inserted: number[] = [];
+  /** For each open block, itself and its `else if` branches. */
+  readonly #blocks: number[] = [];
+  #copied = 0;
+  #tokens = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  toSource(offset: number): number {
+    let before = 0;
+    while (before < this.#inserted.length && (this.#inserted[before] ?? 0) < offset) before++;
+    return offset - before;
+  }
+
+  run(): void {
+    let contentStart = 0;
+    for (;;) {
+      const open = this.#source.indexOf('{{', contentStart);
+      if (open < 0) break;
+      this.#count(3, open);
+      contentStart = this.#isEscaped(open, contentStart) ? this.#skipEscaped(open) : this.#tag(open);
+    }
+    this.#copyTo(this.#source.length);
+  }
+
+  /** One backslash before `{{` makes it text, two are a backslash before a tag. */
+  #isEscaped(open: number, contentStart: number): boolean {
+    const content = this.#source.slice(Math.max(contentStart, open - 2), open);
+    return content.endsWith('\\') && !content.endsWith('\\\\');
+  }
+
+  /** The text after an escaped `{{` begins with these braces, and a backslash counts only from there on. */
+  #skipEscaped(open: number): number {
+    return open + 2;
+  }
+
+  /** Goes over one `{{ … }}` and returns the offset behind it. */
+  #tag(open: number): number {
+    if (this.#source.startsWith('{{{{', open)) {
+      throw new TemplateError('raw blocks {{{{ }}}} are not supported; write \\{{ for literal braces', open);
+    }
+    const start = this.#source[open + 2] === '~' ? open + 3 : open + 2;
+    if (this.#source[start] === '!') return this.#comment(open, start);
+    this.#block(start, open);
+    return this.#content(open, start);
+  }
+
+  #comment(open: number, start: number): number {
+    const long = this.#source.startsWith('!--', start);
+    const end = long ? /--~?\}\}/g : /\}\}/g;
+    end.lastIndex = start;
+    const match = end.exec(this.#source);
+    if (match === null) throw new TemplateError(`the comment is not closed; end it with ${long ? '--}}' : '}}'}`, open);
+    return match.index + match[0].length;
+  }
+
+  #block(start: number, open: number): void {
+    const rest = this.#source.slice(start, start + 64);
+    if (rest.startsWith('/')) this.#blocks.pop();
+    else if (/^#|^\^\s*[^}~\s]/.test(rest)) this.#blocks.push(1);
+    else if (/^\s*else\b/.test(rest) && this.#blocks.length > 0) this.#blocks.push((this.#blocks.pop() ?? 0) + 1);
+    const depth = this.#blocks.reduce((sum, branches) => sum + branches, 0);
+    if (depth <= templateLimits.blockDepth) return;
+    throw new TemplateError(`more than ${templateLimits.blockDepth} nested blocks or else branches`, open);
+  }
+
+  #content(open: number, start: number): number {
+    let calls = 0;
+    token.lastIndex = start;
+    for (let match = token.exec(this.#source); match !== null; match = token.exec(this.#source)) {
+      const word = match[0];
+      // Three braces close a tag that opened with three; the last two are its end.
+      if (word === '}}') return match.index + 2;
+      this.#count(1, match.index);
+      if (word === '(') calls++;
+      if (word === ')') calls--;
+      if (calls > templateLimits.callDepth) {
+        throw new TemplateError(`more than ${templateLimits.callDepth} nested parentheses`, match.index);
+      }
+      this.#word(word, match.index);
+    }
+    throw new TemplateError('the tag is not closed; end it with }}', open);
+  }
+
+  #word(word: string, offset: number): void {
+    if (word.startsWith('"') || word.startsWith("'") || word.startsWith('[') || number.test(word)) return;
+    this.#count(2 * (word.match(separators)?.length ?? 0), offset);
+    for (const match of word.matchAll(numericSegment)) {
+      const digits = offset + match.index + 1;
+      this.#copyTo(digits);
+      this.#insert('[');
+      this.#copyTo(digits + (match[2] ?? '').length);
+      this.#insert(']');
+    }
+  }
+
+  #copyTo(end: number): void {
+    this.text += this.#source.slice(this.#copied, end);
+    this.#copied = end;
+  }
+
+  #insert(character: string): void {
+    this.#inserted.push(this.text.length);
+    this.text += character;
+  }
+
+  #count(tokens: number, offset: number): void {
+    this.#tokens += tokens;
+    if (this.#tokens <= templateLimits.tokens) return;
+    throw new TemplateError(`the template has more than ${templateLimits.tokens} tokens; split it`, offset);
+  }
+}

@@ -1,0 +1,52 @@
+import { reservedRoots } from './scope.ts';
+
+/** The helpers of spec 1 §2.6 that give a value. */
+export const helperNames = ['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default'] as const;
+export type HelperName = (typeof helperNames)[number];
+
+/** The blocks of spec 1 §2.6. */
+export const blockNames = ['if', 'each'] as const;
+
+const syntaxWords = ['else', 'this', 'as', 'true', 'false', 'null', 'undefined'] as const;
+const prototypeNames = ['__proto__', 'constructor', 'prototype'] as const;
+
+/** Names that no state may have, because a template would take them for something else (requirements AMB-061). */
+export const reservedNames: readonly string[] = [
+  ...reservedRoots,
+  ...helperNames,
+  ...blockNames,
+  ...syntaxWords,
+  ...prototypeNames,
+];
+
+/** Where a path begins: frame 0 is the scope, frame n the n-th `each` around it. */
+export interface PathExpression {
+  readonly kind: 'path';
+  readonly frame: number;
+  readonly of: 'item' | 'key' | 'index' | 'first' | 'last';
+  readonly parts: readonly string[];
+  /** As the author wrote it, without brackets; placeholders name it. */
+  readonly written: string;
+}
+
+export type TemplateExpression =
+  | PathExpression
+  | { readonly kind: 'literal'; readonly value: string | number | boolean | null | undefined }
+  | { readonly kind: 'call'; readonly helper: HelperName; readonly args: readonly TemplateExpression[] };
+
+export type TemplateNode =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly value: TemplateExpression }
+  | {
+      readonly kind: 'if' | 'each';
+      readonly subject: TemplateExpression;
+      readonly body: readonly TemplateNode[];
+      readonly otherwise: readonly TemplateNode[];
+    };
+
+/** A checked template. */
+export interface Template {
+  readonly nodes: readonly TemplateNode[];
+  /** Paths from the scope's root that the template may read, in order of appearance, repeated as written. */
+  readonly references: readonly (readonly string[])[];
+}
