@@ -47,7 +47,7 @@ start_scheduler() {
 }
 
 start_volume_provisioner() {
-  mkdir -p "$cluster_dir/volumes"
+  make_mount_point "$cluster_dir/volumes" shared
   start_process volume-provisioner "$(program_dir volume-provisioner)/volume-provisioner" \
     --kubeconfig "$kubeconfig" --folder "$cluster_dir/volumes"
 }

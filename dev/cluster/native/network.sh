@@ -44,15 +44,16 @@ make_routes() {
   done
 }
 
-remove_network() {
-  local node
-  for node in $(node_numbers); do
-    if [[ -e /run/netns/$(node_netns "$node") ]]; then
-      ip netns delete "$(node_netns "$node")"
-    fi
-    # The kernel frees a namespace, and with it the veth pair, some time after its last user is gone.
-    ip link delete "$(node_veth "$node")" 2>/dev/null || true
-  done
+# The kernel frees a namespace, and with it the veth pair, some time after its last user is gone: hence both.
+remove_node_network() {
+  if [[ -e /run/netns/$(node_netns "$1") ]]; then
+    ip netns delete "$(node_netns "$1")"
+  fi
+  ip link delete "$(node_veth "$1")" 2>/dev/null || true
+}
+
+# The routes to the pods go with the bridge.
+remove_bridge() {
   ip link delete "$bridge" 2>/dev/null || true
   ip route delete unreachable "$service_prefix.0.0/16" 2>/dev/null || true
 }

@@ -1,5 +1,13 @@
 # shellcheck shell=bash
-# One node: containerd, the kubelet and kube-proxy in a network namespace, below a cgroup of their own. Sourced.
+# One node: containerd, the kubelet and kube-proxy in namespaces of their own for network and mounts. Sourced.
+
+# Where a node's programs run. The sbin folders hold runc, iptables and the mount helpers; containerd's holds its shim.
+node_environment() {
+  node_command=(
+    nsenter "--net=/run/netns/$(node_netns "$1")" "--mount=$(node_mounts "$1")"
+    env "PATH=$(program_dir containerd):/usr/local/sbin:/usr/sbin:/sbin:$PATH"
+  )
+}
 
 write_containerd_config() {
   local node=$1 dir
@@ -10,6 +18,9 @@ write_containerd_config() {
 version = 3
 root = "$dir/containerd"
 state = "$dir/state"
+# The default folder is made even when nothing is installed there.
+[plugins.'io.containerd.internal.v1.opt']
+  path = "$dir/opt"
 [grpc]
   address = "$dir/containerd.sock"
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
@@ -79,27 +90,26 @@ maxPods: 250
 YAML
 }
 
-# The shim is found beside containerd; sbin folders hold runc, iptables and mount helpers.
 start_containerd() {
-  local node=$1 bin
-  bin=$(program_dir containerd)
-  start_process "node$node-containerd" nsenter --net="/run/netns/$(node_netns "$node")" \
-    env PATH="$bin:/usr/local/sbin:/usr/sbin:/sbin:$PATH" "$bin/containerd" --config "$(node_dir "$node")/containerd.toml"
+  local node=$1 node_command
+  node_environment "$node"
+  start_process "node$node-containerd" "${node_command[@]}" \
+    "$(program_dir containerd)/containerd" --config "$(node_dir "$node")/containerd.toml"
 }
 
 start_kubelet() {
-  local node=$1
-  start_process "node$node-kubelet" nsenter --net="/run/netns/$(node_netns "$node")" \
-    env PATH="/usr/local/sbin:/usr/sbin:/sbin:$PATH" "$(program_dir kubernetes)/kubelet" \
+  local node=$1 node_command
+  node_environment "$node"
+  start_process "node$node-kubelet" "${node_command[@]}" "$(program_dir kubernetes)/kubelet" \
     --config "$(node_dir "$node")/kubelet.yaml" --kubeconfig "$pki/node$node.kubeconfig" \
     --root-dir "$(node_dir "$node")/kubelet" --cert-dir "$(node_dir "$node")/certificates" \
     --hostname-override "node$node" --node-ip "$(node_address "$node")"
 }
 
 start_kube_proxy() {
-  local node=$1
-  start_process "node$node-proxy" nsenter --net="/run/netns/$(node_netns "$node")" \
-    env PATH="/usr/local/sbin:/usr/sbin:/sbin:$PATH" "$(program_dir kubernetes)/kube-proxy" \
+  local node=$1 node_command
+  node_environment "$node"
+  start_process "node$node-proxy" "${node_command[@]}" "$(program_dir kubernetes)/kube-proxy" \
     --kubeconfig "$pki/proxy.kubeconfig" --hostname-override "node$node" --cluster-cidr "$pod_prefix.0.0/16" \
     --proxy-mode nftables --conntrack-max-per-core 0
 }
@@ -110,17 +120,9 @@ containerd_ready() { ctr_node "$1" version; }
 ctr_node() {
   local node=$1
   shift
-  "$(program_dir containerd)/ctr" --address "$(node_dir "$node")/containerd.sock" --namespace k8s.io "$@"
-}
-
-prepare_node() {
-  mkdir -p "$(node_dir "$1")"
-  make_node_certificates "$1"
-  make_node_network "$1"
-  make_node_cgroup "$1"
-  write_containerd_config "$1"
-  write_cni_config "$1"
-  write_kubelet_config "$1"
+  # It warns of cgroup v1 at every call.
+  "$(program_dir containerd)/ctr" --address "$(node_dir "$node")/containerd.sock" --namespace k8s.io "$@" \
+    2> >(grep -v DEPRECATION >&2)
 }
 
 # Everything of a node that runs: what is in its network namespace, and its containers, which have their own.
@@ -131,7 +133,7 @@ node_pids() {
   } | sort -un
 }
 
-# Kills every process of a node at once, as a power cut would.
+# Kills every process of a node at once.
 kill_node() {
   local pids deadline=$((SECONDS + 20))
   while pids=$(node_pids "$1") && [[ -n $pids ]]; do
@@ -141,4 +143,34 @@ kill_node() {
     sleep 0.1
   done
   rm -f "$cluster_dir/run/node$1"-*.pid
+}
+
+prepare_node() {
+  mkdir -p "$(node_dir "$1")"
+  make_node_certificates "$1"
+  make_node_network "$1"
+  make_node_mounts "$1"
+  make_node_cgroup "$1"
+  write_containerd_config "$1"
+  write_cni_config "$1"
+  write_kubelet_config "$1"
+}
+
+# Starts a prepared or stopped node's container runtime; the kubelet follows once its images are there.
+start_runtime() {
+  prepare_node "$1"
+  start_containerd "$1"
+  wait_until 30 "containerd of node$1" containerd_ready "$1"
+}
+
+start_agents() {
+  start_kubelet "$1"
+  start_kube_proxy "$1"
+}
+
+# As a power cut: every process dies at once, mounts and network are gone, disks stay.
+cut_power() {
+  kill_node "$1"
+  remove_node_mounts "$1"
+  remove_node_network "$1"
 }

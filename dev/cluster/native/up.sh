@@ -2,9 +2,7 @@
 # Brings a native cluster up from nothing, from half-way, or from the remains of a killed one. Sourced.
 # Every step looks at what is there and adds what is missing.
 
-for part in addresses process certificates network cgroups control-plane node addons; do
-  source "$cluster_scripts/native/$part.sh"
-done
+source "$cluster_scripts/native/cluster.sh"
 
 base_images=(pause coredns busybox)
 
@@ -20,38 +18,10 @@ forget_before_boot() {
   echo "$boot" >"$cluster_dir/boot"
 }
 
-native_processes() {
-  local node
-  printf '%s\n' "${control_plane_processes[@]}"
-  for node in $(node_numbers); do
-    printf '%s\n' "node$node-containerd" "node$node-kubelet" "node$node-proxy"
-  done
-}
-
-all_processes_run() {
-  local name
-  for name in $(native_processes); do
-    running_pid "$name" >/dev/null || return 1
-  done
-}
-
-nodes_ready() {
-  local ready
-  ready=$(kubectl get nodes -o 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}')
-  [[ $(grep -o True <<<"$ready" | wc -l) -eq $(node_numbers | wc -l) ]]
-}
-
 native_is_up() {
   [[ -f $cluster_dir/slot && -f $kubeconfig && -f $cluster_dir/complete ]] || return 1
   [[ -z ${NODES:-} || -d $(node_dir "$NODES") ]] || return 1
   all_processes_run && apiserver_ready >/dev/null && nodes_ready && dns_available
-}
-
-start_node() {
-  local node=$1
-  prepare_node "$node"
-  start_containerd "$node"
-  wait_until 30 "containerd of node$node" containerd_ready "$node"
 }
 
 load_base_images() {
@@ -77,14 +47,13 @@ native_up() {
   make_bridge
   start_control_plane
   for node in $(node_numbers); do
-    start_node "$node"
+    start_runtime "$node"
   done
   make_routes
   load_base_images
   wait_until 60 "the API server" apiserver_ready
   for node in $(node_numbers); do
-    start_kubelet "$node"
-    start_kube_proxy "$node"
+    start_agents "$node"
   done
   apply_addons
   wait_until 90 "all nodes to be Ready" nodes_ready

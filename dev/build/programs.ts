@@ -1,0 +1,7 @@
+/** The programs of the image: file name in the bundle → entry module. */
+export const programs = {
+  /** The controllers' process. */
+  controllers: 'controllers/main.ts',
+  /** The command line. */
+  windlass: 'cli/main.ts',
+} as const;
