@@ -1,0 +1,116 @@
+import type { StateKind } from '../../crds/schema/state.ts';
+import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
+import { evaluate } from '../../lib/expression/evaluate.ts';
+import type { LoadedValues, NeedsValues } from '../../lib/template/large-value.ts';
+import type { Scope } from '../../lib/template/scope.ts';
+
+/** What the judges of a ParallelAgents state agreed on. */
+export interface ConsensusOutcome {
+  readonly score: number;
+  readonly confidence: number;
+  /** Score of every judge that completed. */
+  readonly scores: readonly number[];
+  /** The state's `consensus.threshold`, its default filled in. */
+  readonly threshold: number;
+  /** The state's `consensus.min_agreement_confidence`; absent where it has none. */
+  readonly agreement?: number;
+}
+
+/** What is known of a finished state when its rules are tested. */
+export interface StateOutcome {
+  readonly kind: StateKind;
+  readonly failed: boolean;
+  readonly exitCode?: number;
+  readonly score?: number;
+  readonly confidence?: number;
+  readonly consensus?: ConsensusOutcome;
+  /** Payload of the signal that ended a Human state. */
+  readonly signal?: string;
+  /** What `custom` expressions see; the finished state's entry is already on its Blackboard. */
+  readonly scope: Scope;
+  /** Values of the output store, as far as they were loaded. */
+  readonly loaded?: LoadedValues;
+}
+
+/** Whether a rule matches, or what has to be loaded before that can be said. */
+export type Match = { readonly kind: 'match'; readonly matched: boolean } | NeedsValues;
+
+/** The rule that wins, or that none matches, or what has to be loaded first. */
+export type Choice<Rule> =
+  | { readonly kind: 'rule'; readonly index: number; readonly rule: Rule }
+  | { readonly kind: 'none' }
+  | NeedsValues;
+
+/** The part of a transition that decides whether it matches. */
+export type Rule = Pick<Transition, 'condition' | 'threshold' | 'agreement' | 'value' | 'expression' | 'min' | 'max'>;
+
+type Test = (rule: Rule, outcome: StateOutcome) => boolean;
+
+const yes = new Set(['yes', 'approve', 'approved', 'true']);
+const no = new Set(['no', 'reject', 'rejected', 'false']);
+
+/** The conditions of spec 1 §2.6.9 but `custom`. A number that is missing on either side makes a condition false. */
+const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
+  always: () => true,
+  on_success: (_rule, { failed }) => !failed,
+  on_failure: (_rule, { failed }) => failed,
+  exit_code_zero: (_rule, { exitCode }) => exitCode === 0,
+  exit_code_non_zero: (_rule, { exitCode }) => exitCode !== undefined && exitCode !== 0,
+  exit_code: ({ value }, { exitCode }) => exitCode !== undefined && value === String(exitCode),
+  score_above: ({ threshold }, { score }) => number(score) > number(threshold),
+  score_below: ({ threshold }, { score }) => number(score) < number(threshold),
+  score_between: ({ min, max }, { score }) => number(score) >= number(min) && number(score) <= number(max),
+  confidence_above: ({ threshold }, { confidence }) => number(confidence) > number(threshold),
+  consensus: agreed,
+  all_approved: (_rule, { consensus }) => allApproved(consensus),
+  any_rejected: (_rule, { consensus }) =>
+    consensus !== undefined && consensus.scores.some((score) => score < consensus.threshold),
+  input_equals: ({ value }, { signal }) => signal !== undefined && signal === value,
+  input_equals_yes: (_rule, { signal }) => yes.has(word(signal)),
+  input_equals_no: (_rule, { signal }) => no.has(word(signal)),
+};
+
+/**
+ * Whether one rule matches the outcome of its state (spec 1 §2.6.9).
+ * @throws ExpressionError or TemplateBudgetExceeded for a `custom` expression that is not valid or works too long.
+ */
+export function matches(rule: Rule, outcome: StateOutcome): Match {
+  const condition = rule.condition ?? 'always';
+  if (condition !== 'custom') return { kind: 'match', matched: tests[condition](rule, outcome) };
+  const result = evaluate(rule.expression ?? '', outcome.scope, outcome.loaded);
+  return result.kind === 'needs' ? result : { kind: 'match', matched: result.value };
+}
+
+/** The first rule that matches; later ones are not looked at (WF-COND-26). */
+export function firstMatch<R extends Rule>(rules: readonly R[], outcome: StateOutcome): Choice<R> {
+  for (const [index, rule] of rules.entries()) {
+    const match = matches(rule, outcome);
+    if (match.kind === 'needs') return match;
+    if (match.matched) return { kind: 'rule', index, rule };
+  }
+  return { kind: 'none' };
+}
+
+/** A rule without its own numbers takes those of the state (requirements AMB-064). */
+function agreed(rule: Rule, { consensus }: StateOutcome): boolean {
+  if (consensus === undefined) return false;
+  const threshold = rule.threshold ?? consensus.threshold;
+  const agreement = rule.agreement ?? consensus.agreement ?? 0;
+  return consensus.score >= threshold && consensus.confidence >= agreement;
+}
+
+/** No judge at all has approved nothing. */
+function allApproved(consensus: ConsensusOutcome | undefined): boolean {
+  if (consensus === undefined || consensus.scores.length === 0) return false;
+  return consensus.scores.every((score) => score >= consensus.threshold);
+}
+
+/** NaN compares false with everything (requirements AMB-066). */
+function number(value: number | undefined): number {
+  return value ?? Number.NaN;
+}
+
+/** Case and blanks around a yes or no do not count (requirements AMB-065). */
+function word(signal: string | undefined): string {
+  return (signal ?? '').trim().toLowerCase();
+}

@@ -1,0 +1,105 @@
+import type { LoadedValues, NeedsValues } from '../template/large-value.ts';
+import { prices } from '../template/limits.ts';
+import { Missing, Reader } from '../template/reader.ts';
+import type { Scope } from '../template/scope.ts';
+import { textOf } from '../template/text-of.ts';
+import { Work } from '../template/work.ts';
+import { type Comparison, type ExpressionNode, parseExpression } from './parse.ts';
+
+/** Whether the expression holds, and the paths it looked at in vain, each once. */
+export interface EvaluatedExpression {
+  readonly kind: 'value';
+  readonly value: boolean;
+  readonly missing: readonly string[];
+}
+
+const nothingLoaded: LoadedValues = new Map();
+const falsyTexts = new Set(['', 'false', '0']);
+const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Evaluates a `custom` condition (WF-COND-25, requirements AMB-067 and AMB-155). The right side of `&&` and `||` is
+ * looked at only where it decides. When stored values are used that `loaded` lacks, it says which.
+ * @throws ExpressionError when the expression is not valid, TemplateBudgetExceeded when its values are too large.
+ */
+export function evaluate(source: string, scope: Scope, loaded = nothingLoaded): EvaluatedExpression | NeedsValues {
+  const { root } = parseExpression(source);
+  const evaluation = new Evaluation(new Reader(scope, loaded, new Work()));
+  const value = evaluation.holds(root);
+  return evaluation.needs ?? { kind: 'value', value, missing: evaluation.missing };
+}
+
+class Evaluation {
+  readonly #reader: Reader;
+  readonly #missing = new Set<string>();
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  get needs(): NeedsValues | undefined {
+    return this.#reader.needs;
+  }
+
+  get missing(): readonly string[] {
+    return [...this.#missing];
+  }
+
+  holds(node: ExpressionNode): boolean {
+    this.#reader.work.spend(prices.step);
+    if (node.kind === 'not') return !this.holds(node.operand);
+    if (node.kind === 'and') return this.holds(node.left) && this.holds(node.right);
+    if (node.kind === 'or') return this.holds(node.left) || this.holds(node.right);
+    if (node.kind === 'compare') return this.#compare(node.operator, this.#value(node.left), this.#value(node.right));
+    return isTruthy(this.#value(node));
+  }
+
+  #value(node: ExpressionNode): unknown {
+    if (node.kind === 'literal') return node.value;
+    if (node.kind !== 'path') return this.holds(node);
+    this.#reader.work.spend(prices.step);
+    const value = this.#reader.fromRoot(node.parts, node.written);
+    if (!(value instanceof Missing)) return value;
+    this.#missing.add(value.path);
+    return null;
+  }
+
+  #compare(operator: Comparison, left: unknown, right: unknown): boolean {
+    if (operator === '==') return this.#equal(left, right);
+    if (operator === '!=') return !this.#equal(left, right);
+    // NaN, which stands for anything that is no number, is neither above nor below nor equal.
+    return orderings[operator](this.#number(left), this.#number(right));
+  }
+
+  #equal(left: unknown, right: unknown): boolean {
+    if (left === null || right === null) return left === right;
+    const [leftNumber, rightNumber] = [this.#number(left), this.#number(right)];
+    if (!Number.isNaN(leftNumber) && !Number.isNaN(rightNumber)) return leftNumber === rightNumber;
+    const [leftText, rightText] = [textOf(left, this.#reader), textOf(right, this.#reader)];
+    this.#reader.work.spend(Math.min(leftText.length, rightText.length) * prices.character);
+    return leftText === rightText;
+  }
+
+  /** A number, or the number that a text holds with blanks around it; NaN for anything else. */
+  #number(value: unknown): number {
+    if (typeof value === 'number') return value;
+    if (typeof value !== 'string') return Number.NaN;
+    this.#reader.work.spend(value.length * prices.character);
+    const text = value.trim();
+    return text.length <= 64 && numeric.test(text) ? Number(text) : Number.NaN;
+  }
+}
+
+const orderings: Readonly<Record<Exclude<Comparison, '==' | '!='>, (left: number, right: number) => boolean>> = {
+  '<': (left, right) => left < right,
+  '>': (left, right) => left > right,
+  '<=': (left, right) => left <= right,
+  '>=': (left, right) => left >= right,
+};
+
+/** Falsy are null, "", 0, false, "false", "0", and a list or object without entries (requirements AMB-155). */
+function isTruthy(value: unknown): boolean {
+  if (typeof value === 'string') return !falsyTexts.has(value);
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}

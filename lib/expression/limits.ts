@@ -1,0 +1,9 @@
+/** Bounds of one `custom` expression; its work at run time is counted like that of a template. */
+export const expressionLimits = {
+  /** Length in UTF-16 units; the schema of a transition has the same bound. */
+  length: 4_096,
+  /** Nested parentheses and negations. */
+  depth: 50,
+  /** Parsed expressions that are remembered. */
+  remembered: 500,
+} as const;

@@ -1,0 +1,105 @@
+import { ExpressionError } from './expression-error.ts';
+
+export const operators = ['||', '&&', '==', '!=', '<=', '>=', '<', '>', '!', '(', ')'] as const;
+export type Operator = (typeof operators)[number];
+
+export type Token = { readonly offset: number } & (
+  | { readonly kind: 'operator'; readonly operator: Operator }
+  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'path'; readonly parts: readonly string[]; readonly written: string }
+  | { readonly kind: 'end' }
+);
+
+const blank = /\s+/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
+const text = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
+const operator = /\|\||&&|[=!<>]=|[<>!()]/y;
+/** Segments are names, indexes, or anything in brackets: `plan.steps.0.[my field]`. */
+const path = /[A-Za-z_][\w-]*(?:\.(?:[\w-]+|\[[^\]]*\]))*/y;
+const reference = /\{\{([^{}]*)\}\}/y;
+const segment = /\[[^\]]*\]|[^.[\]]+/g;
+const words: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+/**
+ * Splits an expression; the last token is always `end`. Linear: no two alternatives of a pattern share a beginning.
+ * @throws ExpressionError at the first character that belongs to nothing.
+ */
+export function tokenize(source: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let offset = skipBlanks(source, 0);
+  while (offset < source.length) {
+    const [token, end] = next(source, offset);
+    tokens.push(token);
+    offset = skipBlanks(source, end);
+  }
+  tokens.push({ kind: 'end', offset });
+  return tokens;
+}
+
+function skipBlanks(source: string, offset: number): number {
+  return offset + (matchAt(blank, source, offset)?.[0].length ?? 0);
+}
+
+function next(source: string, offset: number): [Token, number] {
+  const token =
+    referenceAt(source, offset) ?? numberAt(source, offset) ?? textAt(source, offset) ?? pathAt(source, offset);
+  if (token !== undefined) return token;
+  const match = matchAt(operator, source, offset)?.[0];
+  const known = operators.find((candidate) => candidate === match);
+  if (known === undefined) throw unexpected(source, offset);
+  return [{ kind: 'operator', operator: known, offset }, offset + known.length];
+}
+
+function referenceAt(source: string, offset: number): [Token, number] | undefined {
+  if (!source.startsWith('{{', offset)) return undefined;
+  const match = matchAt(reference, source, offset);
+  if (match === undefined) throw new ExpressionError('{{ is not closed; write {{path}}', offset);
+  const written = (match[1] ?? '').trim();
+  if (matchAt(path, written, 0)?.[0].length !== written.length) {
+    throw new ExpressionError(`{{${written}}} is no path; blocks and helpers have no place in an expression`, offset);
+  }
+  return [toPath(written, offset), offset + match[0].length];
+}
+
+function numberAt(source: string, offset: number): [Token, number] | undefined {
+  const match = matchAt(number, source, offset)?.[0];
+  if (match === undefined) return undefined;
+  return [{ kind: 'literal', value: Number(match), offset }, offset + match.length];
+}
+
+function textAt(source: string, offset: number): [Token, number] | undefined {
+  const match = matchAt(text, source, offset)?.[0];
+  if (match === undefined) return undefined;
+  const value = match.slice(1, -1).replaceAll(/\\([^])/g, (_all, escaped: string) => escapes[escaped] ?? escaped);
+  return [{ kind: 'literal', value, offset }, offset + match.length];
+}
+
+function pathAt(source: string, offset: number): [Token, number] | undefined {
+  const written = matchAt(path, source, offset)?.[0];
+  if (written === undefined) return undefined;
+  const word = words.get(written);
+  const token: Token = word === undefined ? toPath(written, offset) : { kind: 'literal', value: word, offset };
+  return [token, offset + written.length];
+}
+
+function toPath(written: string, offset: number): Token {
+  const parts = (written.match(segment) ?? []).map((part) => (part.startsWith('[') ? part.slice(1, -1) : part));
+  return { kind: 'path', parts, written: parts.join('.'), offset };
+}
+
+function unexpected(source: string, offset: number): ExpressionError {
+  const character = String.fromCodePoint(source.codePointAt(offset) ?? 0);
+  if (character === '"' || character === "'") return new ExpressionError('the text is not closed', offset);
+  if (character === '=') return new ExpressionError("'=' is no operator; write ==", offset);
+  return new ExpressionError(`unexpected ${JSON.stringify(character)}`, offset);
+}
+
+function matchAt(pattern: RegExp, source: string, offset: number): RegExpExecArray | undefined {
+  pattern.lastIndex = offset;
+  return pattern.exec(source) ?? undefined;
+}
