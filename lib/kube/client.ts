@@ -6,6 +6,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds from the call to the end of the answer, retries included. Default 30,000. */
   readonly timeoutMs?: number;
+  /** Asked before each sending of the request; what it throws ends the call with nothing sent. See `withFence`. */
+  readonly guard?: () => void;
 }
 
 /** What a list or watch selects. Without `namespace` a namespaced kind is read across the cluster. */
@@ -84,16 +86,13 @@ export interface LogOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ExecOptions {
+export interface ExecOptions extends CallOptions {
   readonly container?: string;
   readonly command: readonly string[];
   /** Written to the command's standard input, which is then closed. */
   readonly stdin?: Uint8Array | string;
   readonly onStdout?: (chunk: Uint8Array) => void;
   readonly onStderr?: (chunk: Uint8Array) => void;
-  readonly signal?: AbortSignal;
-  /** Milliseconds from the call to the command's end. Default 30,000. */
-  readonly timeoutMs?: number;
 }
 
 /** `stdout` and `stderr` stay empty where the caller took the chunks. */
@@ -117,7 +116,7 @@ export interface ServerVersion {
 
 export interface AccessQuestion {
   readonly verb: string;
-  readonly resource: Resource<never>;
+  readonly resource: Resource;
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
@@ -183,8 +182,8 @@ export interface KubeClient extends ListWatchPort {
   /** Server-side apply. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T>;
   /** True when this call began the deletion, false when there was nothing to delete. */
-  delete(resource: Resource<never>, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
-  deleteCollection(resource: Resource<never>, selection: Selection, options?: DeleteOptions): Promise<void>;
+  delete(resource: Resource, ref: ObjectRef, options?: DeleteOptions): Promise<boolean>;
+  deleteCollection(resource: Resource, selection: Selection, options?: DeleteOptions): Promise<void>;
   /** Bytes of a container's log, as they come. */
   readLog(ref: ObjectRef, options?: LogOptions): AsyncIterable<Uint8Array>;
   /** Runs a command in a container and waits for its end. A non-zero exit code is a result, not an error. */

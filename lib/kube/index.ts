@@ -1,5 +1,9 @@
 export type * from './client.ts';
 export type * from './core-objects.ts';
+export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
+export { createCredentialSource } from './credentials.ts';
+export { withFence } from './fence.ts';
+export { createKubeClient } from './http-client.ts';
 export {
   isAlreadyExists,
   isConflict,
@@ -11,6 +15,8 @@ export {
   KubeError,
   type RequestName,
 } from './kube-error.ts';
+export { type FindCredentialsOptions, findCredentials } from './kubeconfig-credentials.ts';
 export type * from './objects.ts';
 export { controllerOf, keyOf, keyOfRef, refOfKey } from './objects.ts';
 export * from './resource.ts';
+export type { RequestReport, TransportDeps, TransportOptions } from './transport.ts';

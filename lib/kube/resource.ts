@@ -28,7 +28,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly namespaced: boolean;
   /** Never set: it only ties `T` to the value, so that calls infer it. */
-  readonly shape?: (object: T) => T;
+  readonly shape?: T;
 }
 
 /** Describes a kind. `defineResource<WorkflowExecution>({ … })`. */
@@ -37,7 +37,7 @@ export function defineResource<T extends KubeObject>(resource: Omit<Resource, 's
 }
 
 /** `group/version`, or `version` for the core group: the `apiVersion` of objects of this kind. */
-export function apiVersionOf(resource: Resource<never>): string {
+export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
@@ -45,7 +45,7 @@ export function apiVersionOf(resource: Resource<never>): string {
  * URL path of one object or of a collection, each segment escaped.
  * A namespaced kind without a namespace is the collection of all namespaces, which has no single objects.
  */
-export function pathOf(resource: Resource<never>, ref: Partial<ObjectRef> = {}, subresource?: string): string {
+export function pathOf(resource: Resource, ref: Partial<ObjectRef> = {}, subresource?: string): string {
   if (ref.name !== undefined && resource.namespaced !== Boolean(ref.namespace)) {
     const problem = resource.namespaced ? 'needs a namespace' : 'is cluster-scoped: leave out the namespace';
     throw new TypeError(`${resource.kind} ${ref.name} ${problem}`);

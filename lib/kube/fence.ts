@@ -1,0 +1,43 @@
+import type { CallOptions, KubeClient } from './client.ts';
+
+/**
+ * The same client, whose writes first ask `guard`, which throws when this process may no longer write. It is asked
+ * when the call is made and again with the request next in line on a live connection, repetitions included, directly
+ * before the first byte is written. Reads are not asked.
+ *
+ * What this cannot give: a process stopped between that moment and the kernel taking the bytes, or with bytes
+ * already in flight, may still be heard after it wakes. Such a late write must be harmless by itself: status patches
+ * carry the resourceVersion they were decided on, creates have deterministic names, deletes carry the uid.
+ */
+export function withFence(client: KubeClient, guard: () => void): KubeClient {
+  const fenced = <O extends CallOptions>(options: O | undefined): O & CallOptions => {
+    const { guard: inner } = options ?? {};
+    const both = (): void => {
+      guard();
+      inner?.();
+    };
+    return { ...(options as O), guard: both };
+  };
+  return {
+    list: (resource, options) => client.list(resource, options),
+    listAll: (resource, options) => client.listAll(resource, options),
+    watch: (resource, options) => client.watch(resource, options),
+    get: (resource, ref, options) => client.get(resource, ref, options),
+    readLog: (ref, options) => client.readLog(ref, options),
+    whoAmI: (options) => client.whoAmI(options),
+    serverVersion: (options) => client.serverVersion(options),
+    accessReview: (question, options) => client.accessReview(question, options),
+    getText: (path, options) => client.getText(path, options),
+    close: () => client.close(),
+    create: (resource, object, options) => client.create(resource, object, fenced(options)),
+    replace: (resource, object, options) => client.replace(resource, object, fenced(options)),
+    replaceStatus: (resource, object, options) => client.replaceStatus(resource, object, fenced(options)),
+    mergePatch: (resource, ref, patch, options) => client.mergePatch(resource, ref, patch, fenced(options)),
+    mergePatchStatus: (resource, ref, patch, options) => client.mergePatchStatus(resource, ref, patch, fenced(options)),
+    jsonPatch: (resource, ref, operations, options) => client.jsonPatch(resource, ref, operations, fenced(options)),
+    apply: (resource, object, options) => client.apply(resource, object, fenced(options)),
+    delete: (resource, ref, options) => client.delete(resource, ref, fenced(options)),
+    deleteCollection: (resource, selection, options) => client.deleteCollection(resource, selection, fenced(options)),
+    exec: (ref, options) => client.exec(ref, fenced(options)),
+  };
+}

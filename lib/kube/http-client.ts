@@ -1,0 +1,274 @@
+import { AppError } from '../errors.ts';
+import type {
+  AccessAnswer,
+  AccessQuestion,
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  ExecOptions,
+  ExecResult,
+  JsonPatchOperation,
+  KubeClient,
+  ListOptions,
+  LogOptions,
+  Selection,
+  ServerVersion,
+  UserInfo,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts';
+import { execInPod } from './exec.ts';
+import { isGone, isNotFound } from './kube-error.ts';
+import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
+import { apiVersionOf, pathOf, type Resource } from './resource.ts';
+import { askAccess, askVersion, askWhoAmI } from './reviews.ts';
+import { readLogStream, readWatchStream } from './streams.ts';
+import { type Call, createTransport, type Transport, type TransportDeps, type TransportOptions } from './transport.ts';
+
+/** The client over HTTP/1.1: one pool of connections for short requests, one for watches and logs. */
+export function createKubeClient(deps: TransportDeps, options: TransportOptions = {}): KubeClient {
+  return new HttpKubeClient(createTransport(deps, options));
+}
+
+/** Objects a page where all are wanted. */
+const PAGE = 500;
+
+const MERGE_PATCH = 'application/merge-patch+json';
+const JSON_PATCH = 'application/json-patch+json';
+const APPLY_PATCH = 'application/apply-patch+yaml';
+
+/** What a write has besides its object: which subresource, by which method. */
+interface Write {
+  readonly verb: string;
+  readonly method: Call['method'];
+  readonly ref: Partial<ObjectRef>;
+  readonly subresource?: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly force?: boolean;
+}
+
+class HttpKubeClient implements KubeClient {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T> {
+    return this.#call<T>(resource, { verb: 'get', method: 'GET', ref }, options);
+  }
+
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    const { namespace, labelSelector, fieldSelector, limit, resourceVersion } = options;
+    const text = await this.#transport.send({
+      ...callBounds(options),
+      verb: 'list',
+      resource: labelOf(resource),
+      object: namespace,
+      method: 'GET',
+      path: pathOf(resource, { namespace }),
+      query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
+    });
+    const list = parseAs<KubeList<T>>(text);
+    return { metadata: list.metadata, items: list.items ?? [] };
+  }
+
+  async listAll<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    try {
+      return await this.#listPages(resource, options);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      return this.#listPages(resource, options);
+    }
+  }
+
+  async create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+    const { namespace, name } = object.metadata;
+    if (resource.namespaced && !namespace) throw new TypeError(`${resource.kind} ${name ?? ''} needs a namespace`);
+    return this.#call<T>(
+      resource,
+      { verb: 'create', method: 'POST', ref: { namespace }, body: typed(resource, object) },
+      options,
+    );
+  }
+
+  async replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+    return this.#call<T>(resource, { ...putOf(resource, object) }, options);
+  }
+
+  async replaceStatus<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
+    return this.#call<T>(resource, { ...putOf(resource, object), subresource: 'status' }, options);
+  }
+
+  async mergePatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: object,
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#call<T>(resource, { ...patchOf(ref, patch, MERGE_PATCH) }, options);
+  }
+
+  async mergePatchStatus<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: object,
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#call<T>(resource, { ...patchOf(ref, patch, MERGE_PATCH), subresource: 'status' }, options);
+  }
+
+  async jsonPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#call<T>(resource, { ...patchOf(ref, operations, JSON_PATCH) }, options);
+  }
+
+  async apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T> {
+    const write = patchOf(refOf(object), typed(resource, object), APPLY_PATCH);
+    return this.#call<T>(resource, { ...write, verb: 'apply', force: options.force }, options);
+  }
+
+  async delete(resource: Resource, ref: ObjectRef, options: DeleteOptions = {}): Promise<boolean> {
+    try {
+      await this.#call(resource, { verb: 'delete', method: 'DELETE', ref, body: deletionOf(options) }, options);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async deleteCollection(resource: Resource, selection: Selection, options: DeleteOptions = {}): Promise<void> {
+    const { namespace, labelSelector, fieldSelector } = selection;
+    await this.#transport.send({
+      ...callBounds(options),
+      verb: 'deletecollection',
+      resource: labelOf(resource),
+      object: namespace,
+      method: 'DELETE',
+      path: pathOf(resource, { namespace }),
+      query: { labelSelector, fieldSelector },
+      body: deletionOf(options),
+    });
+  }
+
+  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    return readWatchStream<T>(this.#transport, { resource, label: labelOf(resource) }, options);
+  }
+
+  readLog(ref: ObjectRef, options: LogOptions = {}): AsyncIterable<Uint8Array> {
+    return readLogStream(this.#transport, ref, options);
+  }
+
+  exec(ref: ObjectRef, options: ExecOptions): Promise<ExecResult> {
+    return execInPod(this.#transport, ref, options);
+  }
+
+  whoAmI(options?: CallOptions): Promise<UserInfo> {
+    return askWhoAmI(this.#transport, options);
+  }
+
+  serverVersion(options?: CallOptions): Promise<ServerVersion> {
+    return askVersion(this.#transport, options);
+  }
+
+  accessReview(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer> {
+    return askAccess(this.#transport, question, options);
+  }
+
+  getText(path: string, options: CallOptions = {}): Promise<string> {
+    return this.#transport.send({
+      ...callBounds(options),
+      verb: 'get',
+      resource: 'nonresource',
+      object: path,
+      method: 'GET',
+      path,
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #listPages<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
+    const items: T[] = [];
+    let page = await this.list(resource, { limit: PAGE, ...options });
+    for (items.push(...page.items); page.metadata.continue; items.push(...page.items)) {
+      page = await this.list(resource, {
+        limit: PAGE,
+        ...options,
+        continue: page.metadata.continue,
+        resourceVersion: undefined,
+      });
+    }
+    return { metadata: page.metadata, items };
+  }
+
+  async #call<T>(resource: Resource, write: Write, options: WriteOptions = {}): Promise<T> {
+    const { verb, method, ref, subresource, body, contentType, force } = write;
+    const text = await this.#transport.send({
+      ...callBounds(options),
+      verb,
+      resource: labelOf(resource, subresource),
+      object: [ref.namespace, ref.name].filter(Boolean).join('/'),
+      method,
+      path: pathOf(resource, ref, subresource),
+      query: { fieldManager: options.fieldManager, dryRun: options.dryRun ? 'All' : undefined, force },
+      body,
+      contentType,
+    });
+    return parseAs<T>(text);
+  }
+}
+
+function callBounds({ signal, timeoutMs, guard }: CallOptions): Pick<Call, 'signal' | 'timeoutMs' | 'guard'> {
+  return { signal, timeoutMs, guard };
+}
+
+/** `pods/log`, `workflows.windlass.dev/status`: for metrics and messages. */
+function labelOf(resource: Resource, subresource?: string): string {
+  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+  return subresource === undefined ? plural : `${plural}/${subresource}`;
+}
+
+function refOf(object: KubeObject): ObjectRef {
+  const { namespace, name } = object.metadata;
+  if (name === undefined) throw new TypeError('the object has no metadata.name');
+  return { namespace, name };
+}
+
+function typed(resource: Resource, object: KubeObject): KubeObject {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+function putOf(resource: Resource, object: KubeObject): Write {
+  return { verb: 'update', method: 'PUT', ref: refOf(object), body: typed(resource, object) };
+}
+
+function patchOf(ref: ObjectRef, body: unknown, contentType: string): Write {
+  return { verb: 'patch', method: 'PATCH', ref, body, contentType };
+}
+
+function deletionOf({ uid, resourceVersion, propagation, gracePeriodSeconds }: DeleteOptions): object {
+  const preconditions = uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
+  return { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy: propagation, gracePeriodSeconds };
+}
+
+/** The only cast between the wire and our types: the server validates what it stores. */
+function parseAs<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw new AppError('unavailable', 'the API server answered something that is no JSON', {
+      reason: 'Garbled',
+      cause,
+    });
+  }
+}

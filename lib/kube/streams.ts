@@ -1,0 +1,67 @@
+import { AppError, messageOf } from '../errors.ts';
+import type { LogOptions, WatchEvent, WatchOptions } from './client.ts';
+import { readJsonLines } from './json-lines.ts';
+import type { KubeObject, ObjectRef } from './objects.ts';
+import { pathOf, pods, type Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
+
+interface Watched {
+  readonly resource: Resource;
+  readonly label: string;
+}
+
+/** See `ListWatchPort.watch`. */
+export async function* readWatchStream<T extends KubeObject>(
+  transport: Transport,
+  { resource, label }: Watched,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const { signal, namespace, ...query } = options;
+  if (signal?.aborted) return;
+  try {
+    const body = await transport.open({
+      verb: 'watch',
+      resource: label,
+      object: namespace,
+      method: 'GET',
+      path: pathOf(resource, { namespace }),
+      query: { ...query, watch: true },
+      signal,
+    });
+    for await (const event of readJsonLines(body)) yield asEvent<T>(event, label);
+  } catch (error) {
+    if (!signal?.aborted) throw asBroken(error, `watch ${label}`);
+  }
+}
+
+/** See `KubeClient.readLog`. */
+export async function* readLogStream(
+  transport: Transport,
+  ref: ObjectRef,
+  options: LogOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { signal, timeoutMs, ...query } = options;
+  if (signal?.aborted) return;
+  const call = { verb: 'get', resource: 'pods/log', object: `${ref.namespace ?? ''}/${ref.name}` };
+  try {
+    const path = pathOf(pods, ref, 'log');
+    const body = await transport.open({ ...call, method: 'GET', path, query, signal, timeoutMs });
+    for await (const chunk of body) yield chunk as Uint8Array;
+  } catch (error) {
+    if (!signal?.aborted) throw asBroken(error, `get pods/log ${call.object}`);
+  }
+}
+
+const TYPES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
+
+function asEvent<T extends KubeObject>(line: unknown, label: string): WatchEvent<T> {
+  const event = line as WatchEvent<T>;
+  const known = typeof line === 'object' && line !== null && TYPES.has(event.type);
+  if (known && typeof event.object === 'object' && event.object !== null) return event;
+  throw new AppError('unavailable', `watch ${label}: a line is no event`, { reason: 'Garbled' });
+}
+
+function asBroken(error: unknown, what: string): AppError {
+  if (error instanceof AppError) return error;
+  return new AppError('unavailable', `${what}: ${messageOf(error)}`, { reason: 'StreamBroken', cause: error });
+}

@@ -1,0 +1,247 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../clock.ts';
+import { AppError, messageOf } from '../errors.ts';
+import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts';
+import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
+import { KubeError, type RequestName } from './kube-error.ts';
+import type { KubeStatus } from './objects.ts';
+import { type Answer, sendOnce } from './unary.ts';
+
+/** One request as told to an observer. `code` is the HTTP status, or how the call ended without an answer. */
+export interface RequestReport {
+  readonly verb: string;
+  /** `pods`, `pods/log`, `workflows.windlass.dev`… never a name of an object. */
+  readonly resource: string;
+  readonly code: string;
+  readonly ms: number;
+}
+
+export interface TransportDeps {
+  readonly credentials: CredentialSource;
+  readonly clock: Clock;
+  /** Called once for each request sent, repetitions included. Must not throw. */
+  readonly onRequest?: (report: RequestReport) => void;
+}
+
+export interface TransportOptions {
+  readonly userAgent?: string;
+  readonly maxConnections?: number;
+}
+
+/** A request to be made. `path` starts with a slash. */
+export interface Call extends RequestName {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly guard?: () => void;
+}
+
+export interface Transport {
+  /** The text of a successful answer. */
+  send(call: Call): Promise<string>;
+  /** The body of a successful GET as it comes. `timeoutMs` bounds only the wait for its beginning. */
+  open(call: Call): Promise<Readable>;
+  /** What a protocol other than plain requests needs (exec). */
+  connection(): Promise<{
+    readonly endpoint: Endpoint;
+    readonly dispatchers: Dispatchers;
+    readonly headers: HeaderFields;
+  }>;
+  close(): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Sends of one call, the first included. */
+const MOST_SENDS = 5;
+/** First pause after a broken connection; doubles. */
+const RECONNECT_PAUSE_MS = 100;
+
+export function createTransport(deps: TransportDeps, options: TransportOptions = {}): Transport {
+  return new HttpTransport(deps, options);
+}
+
+class HttpTransport implements Transport {
+  readonly #deps: TransportDeps;
+  readonly #dispatchers: Dispatchers;
+  readonly #userAgent: string;
+
+  constructor(deps: TransportDeps, options: TransportOptions) {
+    this.#deps = deps;
+    this.#dispatchers = createDispatchers(options.maxConnections ?? 32);
+    this.#userAgent = options.userAgent ?? 'windlass';
+  }
+
+  async send(call: Call): Promise<string> {
+    const limits = limitsOf(call);
+    for (let sends = 1; ; sends++) {
+      const outcome = await this.#attempt(call, limits.signal);
+      if (outcome.answer !== undefined && outcome.answer.status < 300) return outcome.answer.text;
+      const pauseMs = sends < MOST_SENDS ? pauseBeforeRepeat(call, outcome, sends) : undefined;
+      if (pauseMs === undefined || pauseMs > limits.leftMs()) throw failureOf(call, outcome, limits);
+      await this.#deps.clock.sleep(pauseMs, limits.signal);
+      if (limits.signal.aborted) throw failureOf(call, outcome, limits);
+    }
+  }
+
+  async open(call: Call): Promise<Readable> {
+    const limits = limitsOf(call);
+    const stop = new AbortController();
+    const giveUp = (): void => stop.abort(limits.signal.reason);
+    limits.signal.addEventListener('abort', giveUp, { once: true });
+    const started = performance.now();
+    try {
+      limits.signal.throwIfAborted();
+      const { dispatcher, request } = await this.#prepare(call, 'streams');
+      const { statusCode, body } = await dispatcher.request({ ...request, signal: streamSignal(stop, call.signal) });
+      this.#report(call, String(statusCode), started);
+      if (statusCode < 300) return body;
+      if (statusCode === 401) this.#deps.credentials.refused();
+      throw new KubeError(statusCode, statusOf(await body.text()), call);
+    } catch (error) {
+      if (error instanceof KubeError) throw error;
+      this.#report(call, endingOf(error, limits.signal), started);
+      throw failureOf(call, { error }, limits);
+    } finally {
+      limits.signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  async connection(): Promise<{ endpoint: Endpoint; dispatchers: Dispatchers; headers: HeaderFields }> {
+    const endpoint = await this.#deps.credentials.current();
+    const headers = { ...endpoint.headers, 'user-agent': this.#userAgent };
+    return { endpoint, dispatchers: this.#dispatchers, headers };
+  }
+
+  close(): Promise<void> {
+    return this.#dispatchers.close();
+  }
+
+  async #attempt(call: Call, signal: AbortSignal): Promise<Outcome> {
+    const started = performance.now();
+    try {
+      call.guard?.();
+      const { dispatcher, request } = await this.#prepare(call, 'requests');
+      const answer = await sendOnce(dispatcher, request, { signal, guard: call.guard });
+      this.#report(call, String(answer.status), started);
+      if (answer.status === 401) this.#deps.credentials.refused();
+      return { answer };
+    } catch (error) {
+      this.#report(call, endingOf(error, signal), started);
+      return { error };
+    }
+  }
+
+  async #prepare(call: Call, use: Use) {
+    const endpoint = await this.#deps.credentials.current();
+    const { origin, pathname } = new URL(endpoint.server);
+    const prefix = pathname === '/' ? '' : pathname;
+    const headers: Record<string, string | string[]> = { 'user-agent': this.#userAgent, accept: 'application/json' };
+    for (const [name, value] of Object.entries(endpoint.headers)) {
+      headers[name] = typeof value === 'string' ? value : [...value];
+    }
+    if (call.body !== undefined) headers['content-type'] = call.contentType ?? 'application/json';
+    const body = call.body === undefined ? null : JSON.stringify(call.body);
+    const path = `${prefix}${call.path}${queryOf(call.query)}`;
+    return {
+      dispatcher: this.#dispatchers.of(endpoint, use),
+      request: { origin, path, method: call.method, headers, body },
+    };
+  }
+
+  #report(call: Call, code: string, started: number): void {
+    const ms = performance.now() - started;
+    this.#deps.onRequest?.({ verb: call.verb, resource: call.resource, code, ms });
+  }
+}
+
+/** How a call without an answer is reported. Errors of our own, as of a guard, come before anything is sent. */
+function endingOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'aborted';
+  return error instanceof AppError ? 'unsent' : 'broken';
+}
+
+/** Either an answer or the error in its stead. */
+interface Outcome {
+  readonly answer?: Answer;
+  readonly error?: unknown;
+}
+
+interface Limits {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  leftMs(): number;
+}
+
+function limitsOf(call: Call): Limits {
+  const timeoutMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const until = performance.now() + timeoutMs;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
+  return { signal, timeoutMs, leftMs: () => until - performance.now() };
+}
+
+function streamSignal(stop: AbortController, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
+}
+
+/**
+ * Milliseconds until the same request may be sent again, or undefined when it must not be. The server did nothing
+ * with a request it answered by 401 or 429. A broken connection leaves open whether a write took effect, so only
+ * reads are repeated then.
+ */
+function pauseBeforeRepeat(call: Call, outcome: Outcome, sends: number): number | undefined {
+  const { answer } = outcome;
+  if (answer === undefined)
+    return call.method === 'GET' && isBroken(outcome.error) ? RECONNECT_PAUSE_MS * 2 ** (sends - 1) : undefined;
+  if (answer.status === 401 && sends === 1) return 0;
+  return answer.status === 429 ? retryAfterOf(answer) : undefined;
+}
+
+const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && BROKEN.has(error.code);
+}
+
+function retryAfterOf(answer: Answer): number | undefined {
+  const seconds = Number(answer.headers['retry-after'] ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+function failureOf(call: Call, outcome: Outcome, limits: Limits): unknown {
+  const { answer, error } = outcome;
+  if (answer !== undefined) return new KubeError(answer.status, statusOf(answer.text), call, retryAfterOf(answer));
+  if (error instanceof AppError) return error;
+  const what = [call.verb, call.resource, call.object].filter(Boolean).join(' ');
+  if (call.signal?.aborted)
+    return new AppError('cancelled', `${what}: cancelled`, { reason: 'Cancelled', cause: error });
+  if (limits.signal.aborted) {
+    return new AppError('timeout', `${what}: no answer in ${limits.timeoutMs} ms`, {
+      reason: 'NoAnswer',
+      cause: error,
+    });
+  }
+  return new AppError('unavailable', `${what}: ${messageOf(error)}`, { reason: 'Unreachable', cause: error });
+}
+
+/** Proxies and load balancers answer in HTML or plain text. */
+function statusOf(text: string): KubeStatus {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null) return body;
+  } catch {
+    // Not from the API server itself: its text is the message.
+  }
+  return { message: text.slice(0, 300).trim() || undefined };
+}
+
+function queryOf(query: Call['query']): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) parameters.set(name, String(value));
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}

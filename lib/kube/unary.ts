@@ -1,0 +1,93 @@
+import type { Dispatcher } from 'undici';
+
+/** A whole answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface UnaryOptions {
+  readonly signal: AbortSignal;
+  /** Called with the request next in line on a live connection, directly before its first byte is written. */
+  readonly guard?: () => void;
+}
+
+/**
+ * One request, one answer, no repetition. Rejects with what `guard` threw (then nothing was sent), with the signal's
+ * reason, or with the connection's error. A request that still waits for a connection when the signal aborts is
+ * never sent.
+ */
+export function sendOnce(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  options: UnaryOptions,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { signal } = options;
+    if (signal.aborted) return reject(signal.reason);
+    const exchange = new Exchange(options, {
+      resolve: (answer) => {
+        signal.removeEventListener('abort', abort);
+        resolve(answer);
+      },
+      reject: (error) => {
+        signal.removeEventListener('abort', abort);
+        reject(error);
+      },
+    });
+    const abort = (): void => exchange.abort();
+    signal.addEventListener('abort', abort, { once: true });
+    dispatcher.dispatch(request, exchange);
+  });
+}
+
+interface Ending {
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: UnaryOptions;
+  readonly #ending: Ending;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: Answer['headers'] = {};
+
+  constructor(options: UnaryOptions, ending: Ending) {
+    this.#options = options;
+    this.#ending = ending;
+  }
+
+  abort(): void {
+    const { reason } = this.#options.signal;
+    this.#ending.reject(reason);
+    this.#controller?.abort(reason instanceof Error ? reason : new Error(String(reason)));
+  }
+
+  /** Throwing here drops the request and keeps the connection. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#options.signal.throwIfAborted();
+    this.#options.guard?.();
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const text = Buffer.concat(this.#chunks).toString('utf8');
+    this.#ending.resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#ending.reject(error);
+  }
+}
