@@ -56,6 +56,9 @@ native_up() {
     start_agents "$node"
   done
   apply_addons
+  for node in $(node_numbers); do
+    wait_until 60 "the kubelet of node$node" kubelet_ready "$node"
+  done
   wait_until 90 "all nodes to be Ready" nodes_ready
   wait_until 90 "cluster DNS" dns_available
   : >"$cluster_dir/complete"

@@ -1,0 +1,61 @@
+# Everything is started from here; `make help` lists what there is.
+#
+#   CLUSTER       kind | native | current (see dev/README.md)
+#   CLUSTER_NAME  a second development cluster beside the first (default dev)
+#   NODES         nodes of a new cluster (default 2)
+#   NAME          what `make logs` shows: a process or a deployment
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# The Node release the project is developed on comes with the npm packages.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+export CLUSTER CLUSTER_NAME NODES
+
+.PHONY: help demo test verify bench up down status logs image setup
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: up ## Run an example workflow on real pods and print its output
+	@dev/setup/node
+	@dev/setup/build helm
+	@dev/demo/run
+
+test: up ## Run every test: unit, contract, and on the cluster
+	@dev/setup/node
+	@dev/setup/build helm registry rclone
+	@dev/test/run
+
+verify: ## Regenerate, check format, lint, types and unit tests; then the git tree must be clean
+	@dev/setup/packages
+	@dev/setup/node
+	@dev/verify/run
+
+bench: up ## Measure speed and size beside bare pods, and write docs/benchmarks.md
+	@dev/setup/node
+	@dev/setup/build helm
+	@dev/bench/run
+
+up: ## Start or repair the development cluster
+	@dev/setup/packages
+	@dev/cluster/up
+
+down: ## Take the development cluster down; leaves nothing running
+	@dev/cluster/down
+
+status: ## Say what runs, and where its logs and credentials are
+	@dev/cluster/status
+
+logs: ## Show logs of everything, or of one: make logs NAME=apiserver
+	@dev/cluster/logs $(NAME)
+
+image: ## Build the project's image and load it into the cluster
+	@dev/setup/packages
+	@dev/setup/node
+	@dev/images/build-project --load
+
+setup: ## Install and build everything that any target needs
+	@dev/setup/packages
+	@dev/setup/node
+	@dev/setup/build kubernetes containerd etcd coredns volume-provisioner helm registry rclone
