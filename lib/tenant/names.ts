@@ -1,0 +1,32 @@
+import { AppError } from '../errors.ts';
+
+/**
+ * Names that the chart gives to cluster-wide objects. They do not depend on the release: the kinds are cluster-wide,
+ * so a cluster holds one Windlass, and tenants made by the command line and by the chart refer to the same roles.
+ */
+export const clusterNames = {
+  /** ServiceAccount of the controllers, in the namespace of the release. */
+  controllers: 'windlass-controllers',
+  /** ClusterRole with everything the controllers need inside a tenant; bound there, never cluster-wide. */
+  tenantController: 'windlass-tenant-controller',
+  /** ClusterRoles for people: read everything of a tenant, or also start, decide and define. */
+  viewer: 'windlass-viewer',
+  operator: 'windlass-operator',
+} as const;
+
+/** A tenant's namespace is called `tenant-<slug>`, so that no slug can name a namespace of the cluster's own. */
+const namespacePrefix = 'tenant-';
+const longestSlug = 63 - namespacePrefix.length;
+const slugPattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+/** The slug itself, or an AppError `invalid` that says what a slug looks like. */
+export function parseTenantSlug(slug: string): string {
+  if (slugPattern.test(slug) && slug.length <= longestSlug) return slug;
+  const rule = `1 to ${longestSlug} of a-z, 0-9 and '-', with a letter or digit at both ends`;
+  throw new AppError('invalid', `tenant '${slug}' is no valid slug: ${rule}`, { reason: 'InvalidTenant' });
+}
+
+/** Namespace of a tenant unless another one is asked for. */
+export function tenantNamespace(slug: string): string {
+  return `${namespacePrefix}${parseTenantSlug(slug)}`;
+}

@@ -1,0 +1,62 @@
+import { labels } from '../../crds/labels.ts';
+import type { NetworkPolicy } from '../kube/index.ts';
+
+/**
+ * What the pods of steps may reach. `dns`: names only. `internet`: names and public addresses, but no private,
+ * link-local or unique-local one, hence neither the API server, nor other pods, nor a cloud's metadata service.
+ * `open`: anything. Nothing may ever reach them.
+ */
+export type Egress = 'dns' | 'internet' | 'open';
+
+/** Ranges that are no public internet: RFC 1918, shared addresses (RFC 6598), loopback and link-local. */
+const privateIpv4 = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+] as const;
+const privateIpv6 = ['::1/128', 'fc00::/7', 'fe80::/10'] as const;
+
+/** NodeLocal DNSCache listens here on every node that has it; the address exists on the node only. */
+const nodeLocalDns = '169.254.20.10/32';
+
+const dns = {
+  to: [
+    {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+      podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+    },
+    { ipBlock: { cidr: nodeLocalDns } },
+  ],
+  ports: [
+    { protocol: 'UDP', port: 53 },
+    { protocol: 'TCP', port: 53 },
+  ],
+};
+
+const internet = {
+  to: [{ ipBlock: { cidr: '0.0.0.0/0', except: privateIpv4 } }, { ipBlock: { cidr: '::/0', except: privateIpv6 } }],
+};
+
+const rulesOf: Record<Egress, readonly unknown[]> = { dns: [dns], internet: [dns, internet], open: [{}] };
+
+/**
+ * Two policies for one tenant: nothing reaches or leaves any pod of the namespace, and pods of steps may reach what
+ * `egress` says. Policies add up, so an administrator opens more by adding one of their own.
+ */
+export function networkPolicies(namespace: string, egress: Egress): NetworkPolicy[] {
+  return [
+    policy(namespace, 'windlass-default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+    policy(namespace, 'windlass-steps', {
+      podSelector: { matchExpressions: [{ key: labels.execution, operator: 'Exists' }] },
+      policyTypes: ['Egress'],
+      egress: rulesOf[egress],
+    }),
+  ];
+}
+
+function policy(namespace: string, name: string, spec: NetworkPolicy['spec']): NetworkPolicy {
+  return { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace }, spec };
+}

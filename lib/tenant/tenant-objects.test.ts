@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../errors.ts';
+import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
+import { parseTenantSlug, tenantNamespace } from './names.ts';
+import type { Egress } from './network-policies.ts';
+import { tenantObjects } from './tenant-objects.ts';
+
+function one<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string): T {
+  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
+  if (found.length !== 1) throw new Error(`${found.length} objects ${kind}/${name}`);
+  return found[0] as T;
+}
+
+describe('the slug of a tenant', () => {
+  it.each(['a', 'a-1', '9', 'x'.repeat(55), 'x'.repeat(56)])('%j is accepted', (slug) => {
+    expect(parseTenantSlug(slug)).toBe(slug);
+  });
+
+  it.each(['x'.repeat(57), '', '-a', 'a-', 'A', 'a.b', 'a_b', 'a\n'])('%j is refused', (slug) => {
+    expect(() => parseTenantSlug(slug)).toThrow(AppError);
+  });
+
+  it('makes a namespace that can be none of the cluster', () => {
+    expect(tenantNamespace('kube-system')).toBe('tenant-kube-system');
+    expect(() => tenantNamespace('KUBE')).toThrow(/1 to 56 of a-z/);
+  });
+});
+
+describe('the objects of a tenant', () => {
+  it('begin with a namespace that carries the slug and enforces Pod Security restricted', () => {
+    const [first] = tenantObjects({ slug: 'acme' });
+    expect(first).toMatchObject({
+      kind: 'Namespace',
+      metadata: {
+        name: 'tenant-acme',
+        labels: {
+          'windlass.dev/tenant': 'acme',
+          'pod-security.kubernetes.io/enforce': 'restricted',
+          'pod-security.kubernetes.io/warn': 'restricted',
+        },
+      },
+    });
+  });
+
+  it('stand in the namespace asked for', () => {
+    const [namespace, ...rest] = tenantObjects({ slug: 'acme', namespace: 'team-a' });
+    expect(namespace?.metadata.name).toBe('team-a');
+    expect(namespace?.metadata.labels?.['windlass.dev/tenant']).toBe('acme');
+    expect(rest.map((object) => object.metadata.namespace)).toEqual(rest.map(() => 'team-a'));
+  });
+
+  it('bind the controllers of the release to the tenant role, and to nothing else', () => {
+    const bindings = tenantObjects({ slug: 'acme', releaseNamespace: 'ops' }).filter(
+      (object) => object.kind === 'RoleBinding',
+    ) as RoleBinding[];
+    expect(bindings).toHaveLength(1);
+    expect(bindings[0]?.roleRef).toMatchObject({ kind: 'ClusterRole', name: 'windlass-tenant-controller' });
+    expect(bindings[0]?.subjects).toEqual([{ kind: 'ServiceAccount', name: 'windlass-controllers', namespace: 'ops' }]);
+  });
+
+  it('bind people to the roles they are given', () => {
+    const objects = tenantObjects({
+      slug: 'acme',
+      viewers: [{ kind: 'Group', name: 'auditors' }],
+      operators: [
+        { kind: 'User', name: 'kim' },
+        { kind: 'ServiceAccount', name: 'ci', namespace: 'build' },
+      ],
+    });
+    expect(one<RoleBinding>(objects, 'RoleBinding', 'windlass-viewer').subjects).toEqual([
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'auditors' },
+    ]);
+    expect(one<RoleBinding>(objects, 'RoleBinding', 'windlass-operator').subjects).toEqual([
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'kim' },
+      { kind: 'ServiceAccount', name: 'ci', namespace: 'build' },
+    ]);
+  });
+
+  it('bound pods and claims by default, what is asked for otherwise, and nothing for an empty quota', () => {
+    const hard = (objects: KubeObject[]): unknown =>
+      one<ResourceQuota>(objects, 'ResourceQuota', 'windlass').spec?.hard;
+    expect(hard(tenantObjects({ slug: 'acme' }))).toEqual({ pods: '500', persistentvolumeclaims: '200' });
+    expect(hard(tenantObjects({ slug: 'acme', quota: { pods: '3' } }))).toEqual({ pods: '3' });
+    expect(tenantObjects({ slug: 'acme', quota: {} }).map((object) => object.kind)).not.toContain('ResourceQuota');
+  });
+
+  it('deny all traffic of all pods, then let pods of steps out', () => {
+    const objects = tenantObjects({ slug: 'acme' });
+    expect(one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-default-deny').spec).toEqual({
+      podSelector: {},
+      policyTypes: ['Ingress', 'Egress'],
+    });
+    expect(one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-steps').spec?.podSelector).toEqual({
+      matchExpressions: [{ key: 'windlass.dev/execution', operator: 'Exists' }],
+    });
+  });
+
+  it.each<[Egress, { dns: boolean; internet: boolean; everything: boolean }]>([
+    ['dns', { dns: true, internet: false, everything: false }],
+    ['internet', { dns: true, internet: true, everything: false }],
+    ['open', { dns: false, internet: false, everything: true }],
+  ])('egress %s lets out %o', (egress, want) => {
+    const spec = one<NetworkPolicy>(tenantObjects({ slug: 'acme', egress }), 'NetworkPolicy', 'windlass-steps').spec;
+    const text = (spec?.egress ?? []).map((rule) => JSON.stringify(rule));
+    expect({
+      dns: text.some((rule) => rule.includes('kube-dns') && rule.includes('"port":53')),
+      internet: text.some((rule) => rule.includes('0.0.0.0/0') && rule.includes('169.254.0.0/16')),
+      everything: text.includes('{}'),
+    }).toEqual(want);
+  });
+
+  it('are the same each time', () => {
+    expect(tenantObjects({ slug: 'acme' })).toEqual(tenantObjects({ slug: 'acme' }));
+  });
+});

@@ -1,0 +1,102 @@
+import { labels, systemNamespace } from '../../crds/labels.ts';
+import type { KubeObject, Namespace, ResourceQuota, RoleBinding } from '../kube/index.ts';
+import { clusterNames, parseTenantSlug, tenantNamespace } from './names.ts';
+import { type Egress, networkPolicies } from './network-policies.ts';
+
+/** Whom a role is given to. */
+export interface Subject {
+  readonly kind: 'User' | 'Group' | 'ServiceAccount';
+  readonly name: string;
+  /** Service accounts only. */
+  readonly namespace?: string;
+}
+
+/** A tenant to set up. Only the slug is needed. */
+export interface TenantOptions {
+  readonly slug: string;
+  /** @default `tenant-<slug>` */
+  readonly namespace?: string;
+  /** `hard` of the namespace's ResourceQuota; an empty record makes none. @default `defaultQuota` */
+  readonly quota?: Readonly<Record<string, string>>;
+  /** @default 'internet' */
+  readonly egress?: Egress;
+  /** Who may read everything of the tenant. */
+  readonly viewers?: readonly Subject[];
+  /** Who may also define workflows, run them and decide. */
+  readonly operators?: readonly Subject[];
+  /** Namespace of the release. @default 'windlass-system' */
+  readonly releaseNamespace?: string;
+}
+
+/**
+ * Bounds what one tenant can take of the API server and of storage. It counts pods and claims, not CPU or memory:
+ * those would refuse every pod that names no request.
+ */
+export const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
+
+/**
+ * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
+ * `restricted`, its quota, its network policies, and the role bindings of the controllers and of people. Pure; applying
+ * it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for a slug
+ * that is none.
+ */
+export function tenantObjects(options: TenantOptions): KubeObject[] {
+  const slug = parseTenantSlug(options.slug);
+  const namespace = options.namespace ?? tenantNamespace(slug);
+  return [
+    namespaceOf(slug, namespace),
+    ...quotas(namespace, options.quota ?? defaultQuota),
+    ...networkPolicies(namespace, options.egress ?? 'internet'),
+    ...roleBindings(namespace, options),
+  ].map(marked);
+}
+
+const podSecurity = Object.fromEntries(
+  ['enforce', 'audit', 'warn'].flatMap((mode) => [
+    [`pod-security.kubernetes.io/${mode}`, 'restricted'],
+    [`pod-security.kubernetes.io/${mode}-version`, 'latest'],
+  ]),
+);
+
+function namespaceOf(slug: string, name: string): Namespace {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [labels.tenant]: slug, ...podSecurity } } };
+}
+
+function quotas(namespace: string, hard: Readonly<Record<string, string>>): ResourceQuota[] {
+  if (Object.keys(hard).length === 0) return [];
+  return [{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'windlass', namespace }, spec: { hard } }];
+}
+
+function roleBindings(namespace: string, options: TenantOptions): RoleBinding[] {
+  const controllers: Subject = {
+    kind: 'ServiceAccount',
+    name: clusterNames.controllers,
+    namespace: options.releaseNamespace ?? systemNamespace,
+  };
+  const bindings: [name: string, role: string, subjects: readonly Subject[]][] = [
+    [clusterNames.controllers, clusterNames.tenantController, [controllers]],
+    [clusterNames.viewer, clusterNames.viewer, options.viewers ?? []],
+    [clusterNames.operator, clusterNames.operator, options.operators ?? []],
+  ];
+  return bindings
+    .filter(([, , subjects]) => subjects.length > 0)
+    .map(([name, role, subjects]) => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name, namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      subjects: subjects.map(subjectOf),
+    }));
+}
+
+/** Users and groups belong to the RBAC group, service accounts to the core group and to a namespace. */
+function subjectOf(subject: Subject): NonNullable<RoleBinding['subjects']>[number] {
+  const { kind, name, namespace } = subject;
+  if (kind === 'ServiceAccount') return { kind, name, namespace };
+  return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
+}
+
+function marked(object: KubeObject): KubeObject {
+  const own = { [labels.managedBy]: 'windlass', 'app.kubernetes.io/part-of': 'windlass' };
+  return { ...object, metadata: { ...object.metadata, labels: { ...own, ...object.metadata.labels } } };
+}
