@@ -1,0 +1,58 @@
+import type { Signal, WorkflowExecution, WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { isAlreadyExists, type KubeClient, type ObjectRef } from '../../../lib/kube/index.ts';
+import { workflowExecutions, workflows } from './kinds.ts';
+import { type WaitOptions, waitForObject } from './wait.ts';
+
+const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+export const isFinished = (execution: WorkflowExecution): boolean => finished.has(execution.status?.phase ?? '');
+
+/** Creates a workflow, or takes the one that is there. */
+export async function ensureWorkflow(kube: KubeClient, workflow: Workflow): Promise<void> {
+  await kube.create(workflows, workflow).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}
+
+/** Starts an execution. */
+export function startExecution(
+  kube: KubeClient,
+  ref: ObjectRef,
+  spec: WorkflowExecutionSpec,
+): Promise<WorkflowExecution> {
+  const metadata = { name: ref.name, namespace: ref.namespace };
+  return kube.create(workflowExecutions, { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', metadata, spec });
+}
+
+/** Waits until an execution is completed, failed or cancelled. */
+export function waitUntilFinished(kube: KubeClient, ref: ObjectRef, options?: WaitOptions): Promise<WorkflowExecution> {
+  return waitForObject(kube, workflowExecutions, ref, isFinished, options);
+}
+
+/** Waits until an execution is in a state that waits for a decision. */
+export function waitUntilWaiting(
+  kube: KubeClient,
+  ref: ObjectRef,
+  state: string,
+  options?: WaitOptions,
+): Promise<WorkflowExecution> {
+  const waits = ({ status }: WorkflowExecution): boolean =>
+    status?.phase === 'waiting' && status.current?.state === state;
+  return waitForObject(kube, workflowExecutions, ref, waits, options);
+}
+
+/** Decides a Human state as a person at a terminal would: one more entry in `spec.signals`. */
+export async function sendSignal(
+  kube: KubeClient,
+  ref: ObjectRef,
+  signal: Pick<Signal, 'state' | 'response'> & Partial<Signal>,
+): Promise<void> {
+  const { username } = await kube.whoAmI();
+  const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const entry: Signal = { id: `${signal.state}-${Date.now()}`, by: username, at, via: 'kubectl', ...signal };
+  const execution = await kube.get(workflowExecutions, ref);
+  const path = execution.spec.signals === undefined ? '/spec/signals' : '/spec/signals/-';
+  const value = execution.spec.signals === undefined ? [entry] : entry;
+  await kube.jsonPatch(workflowExecutions, ref, [{ op: 'add', path, value }]);
+}

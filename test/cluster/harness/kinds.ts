@@ -1,0 +1,12 @@
+import type { Volume } from '../../../crds/schema/volume.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { defineResource, type KubeObject } from '../../../lib/kube/index.ts';
+
+const row = <T extends KubeObject>(kind: string, plural: string) =>
+  defineResource<T>({ group: 'windlass.dev', version: 'v1', plural, kind, namespaced: true });
+
+/** Spelt out here on purpose: tests speak to the API as a user would, not through the product's own tables. */
+export const workflows = row<Workflow>('Workflow', 'workflows');
+export const workflowExecutions = row<WorkflowExecution>('WorkflowExecution', 'workflowexecutions');
+export const volumes = row<Volume>('Volume', 'volumes');

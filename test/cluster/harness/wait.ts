@@ -1,0 +1,120 @@
+import type { KubeClient, KubeObject, ObjectRef, Resource, Selection, WatchEvent } from '../../../lib/kube/index.ts';
+
+export interface WaitOptions {
+  /** Milliseconds. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** What is awaited, for the message of the error. */
+  readonly what?: string;
+}
+
+/** What a list and the watch after it have shown: every object by `namespace/name`, the newest of each. */
+export type View<T extends KubeObject> = ReadonlyMap<string, T>;
+
+/**
+ * Follows a selection by list and watch, without any sleep, until `done` gives something. `done` is called after the
+ * list and after every event. Streams that end are opened again from a new list.
+ */
+export async function waitForView<T extends KubeObject, R>(
+  kube: KubeClient,
+  resource: Resource<T>,
+  selection: Selection,
+  done: (view: View<T>) => R | undefined,
+  { timeoutMs = 60_000, what = `${resource.plural}` }: WaitOptions = {},
+): Promise<R> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const view = new Map<string, T>();
+  while (!deadline.aborted) {
+    try {
+      const found = await followOnce(kube, resource, selection, { view, done, deadline });
+      if (found !== undefined) return found;
+    } catch (error) {
+      // The API server may be down on purpose; a pause keeps this from spinning until it is back.
+      if (!deadline.aborted) await pause(200);
+      if (deadline.aborted) throw new Error(`gave up after ${timeoutMs} ms: ${what}`, { cause: error });
+    }
+  }
+  throw new Error(`gave up after ${timeoutMs} ms: ${what}; last seen: ${summary(view)}`);
+}
+
+interface Following<T extends KubeObject, R> {
+  readonly view: Map<string, T>;
+  readonly done: (view: View<T>) => R | undefined;
+  readonly deadline: AbortSignal;
+}
+
+async function followOnce<T extends KubeObject, R>(
+  kube: KubeClient,
+  resource: Resource<T>,
+  selection: Selection,
+  { view, done, deadline }: Following<T, R>,
+): Promise<R | undefined> {
+  const stop = new AbortController();
+  try {
+    const list = await kube.listAll(resource, { ...selection, signal: deadline });
+    view.clear();
+    for (const item of list.items) view.set(keyIn(item), item);
+    const atOnce = done(view);
+    if (atOnce !== undefined) return atOnce;
+    const signal = AbortSignal.any([deadline, stop.signal]);
+    const events = kube.watch(resource, { ...selection, resourceVersion: list.metadata.resourceVersion, signal });
+    for await (const event of events) {
+      if (!applyEvent(view, event)) return undefined;
+      const found = done(view);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** False when the stream has to be opened anew. */
+function applyEvent<T extends KubeObject>(view: Map<string, T>, event: WatchEvent<T>): boolean {
+  if (event.type === 'ERROR') return false;
+  if (event.type === 'DELETED') view.delete(keyIn(event.object));
+  if (event.type === 'ADDED' || event.type === 'MODIFIED') view.set(keyIn(event.object), event.object);
+  return true;
+}
+
+const keyIn = (object: KubeObject): string => `${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`;
+
+const summary = (view: View<KubeObject>): string =>
+  [...view.values()].map((object) => JSON.stringify(object).slice(0, 1_500)).join('\n') || 'nothing';
+
+/** Waits until one object satisfies `done` and gives it back. */
+export function waitForObject<T extends KubeObject>(
+  kube: KubeClient,
+  resource: Resource<T>,
+  ref: ObjectRef,
+  done: (object: T) => boolean,
+  options: WaitOptions = {},
+): Promise<T> {
+  const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
+  const what = options.what ?? `${resource.kind} ${ref.namespace ?? ''}/${ref.name}`;
+  return waitForView(
+    kube,
+    resource,
+    selection,
+    (view) => {
+      const object = [...view.values()][0];
+      return object !== undefined && done(object) ? object : undefined;
+    },
+    { ...options, what },
+  );
+}
+
+/** Waits until nothing of a kind is left in a selection. */
+export function waitForNone<T extends KubeObject>(
+  kube: KubeClient,
+  resource: Resource<T>,
+  selection: Selection,
+  options: WaitOptions = {},
+): Promise<true> {
+  const what = options.what ?? `no ${resource.plural} left in ${selection.namespace ?? 'any namespace'}`;
+  return waitForView(kube, resource, selection, (view) => (view.size === 0 ? true : undefined), { ...options, what });
+}
+
+/** For faults whose length is their meaning, such as an outage of a minute; never for waiting until something is so. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
