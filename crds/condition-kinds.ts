@@ -1,4 +1,4 @@
-import { type StateKind, stateKinds } from './schema/state.ts';
+import { type StateKind, stateKinds } from './schema/state-kinds.ts';
 import type { ConditionName, Transition } from './schema/transition.ts';
 
 const withOutcome = ['Agent', 'System', 'ContainerRun', 'ParallelContainerRun', 'Subworkflow'] as const;

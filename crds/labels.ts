@@ -27,6 +27,9 @@ export const annotations = {
   force: 'windlass.dev/force',
   /** On a ControllerRevision: SHA-256 of the canonical spec. */
   specHash: 'windlass.dev/spec-hash',
+  /** On a ConfigMap of the output store: SHA-256 of the value, and in how many chunks it stands. */
+  blob: 'windlass.dev/blob',
+  blobChunks: 'windlass.dev/blob-chunks',
 } as const;
 
 /** Held by a step's pod until its output is stored (design §6). */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { oneOf } from './parts.ts';
+import { confidenceWeightingRules, consensusRules } from '../rules/consensus-rules.ts';
+import { cel, oneOf } from './parts.ts';
 
 /** spec 1 §2.6, `agents[]` of a ParallelAgents state. */
 export const Judge = Type.Object(
@@ -36,10 +37,10 @@ export const Consensus = Type.Object(
           agreement_factor: Type.Optional(fraction({ default: limits.agreementFactorDefault })),
           self_confidence_factor: Type.Optional(fraction({ default: limits.selfConfidenceFactorDefault })),
         },
-        { additionalProperties: false },
+        { additionalProperties: false, ...cel(...confidenceWeightingRules) },
       ),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...consensusRules) },
 );
 export type Consensus = Static<typeof Consensus>;

@@ -19,6 +19,16 @@ export const anyJson = (options: object = {}): TUnsafe<Json> =>
 export const anyObject = (options: object = {}): TUnsafe<Record<string, Json>> =>
   Type.Unsafe<Record<string, Json>>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...options });
 
+/** A field that holds a JSON Schema of an object (spec 1 §2.6: `type: object` is required). */
+export const anySchema = (options: object = {}): TUnsafe<Record<string, Json>> =>
+  Type.Unsafe<Record<string, Json>>({
+    type: 'object',
+    required: ['type'],
+    properties: { type: { type: 'string', enum: ['object'] } },
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...options,
+  });
+
 /** One integer and `s`, `m` or `h`, above zero (requirements AMB-071). */
 export const durationPattern = '^[1-9][0-9]{0,8}(s|m|h)$';
 /** Like a duration, and `0s` as well. */

@@ -2,20 +2,12 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { Consensus, Judge } from './consensus.ts';
 import { containerFields, Retry, Step } from './container.ts';
-import { durationPattern, mapOf, oneOf } from './parts.ts';
+import { type CelRule, cel, durationPattern, mapOf, oneOf } from './parts.ts';
+import { parallelAgentsRules, stateRules } from '../rules/state-rules.ts';
+import { type StateKind, stateKinds } from './state-kinds.ts';
 import { Transition } from './transition.ts';
 
-/** spec 1 §2.6: the seven state kinds. */
-export const stateKinds = [
-  'Agent',
-  'System',
-  'Human',
-  'ParallelAgents',
-  'ContainerRun',
-  'ParallelContainerRun',
-  'Subworkflow',
-] as const;
-export type StateKind = (typeof stateKinds)[number];
+export { type StateKind, stateKinds };
 
 const template = (description: string) => Type.String({ maxLength: limits.templateBytes, description });
 
@@ -42,8 +34,16 @@ const common = {
   }),
 };
 
-const state = <const K extends StateKind, P extends TProperties>(kind: K, fields: P, description: string) =>
-  Type.Object({ kind: oneOf([kind]), ...common, ...fields }, { additionalProperties: false, description });
+const state = <const K extends StateKind, P extends TProperties>(
+  kind: K,
+  fields: P,
+  description: string,
+  rules: CelRule[] = [],
+) =>
+  Type.Object(
+    { kind: oneOf([kind]), ...common, ...fields },
+    { additionalProperties: false, description, ...(rules.length > 0 && cel(...rules)) },
+  );
 
 /** spec 1 §2.6, common field `volumes`, for states of kind Agent. */
 export const AgentVolume = Type.Object(
@@ -100,6 +100,7 @@ export const ParallelAgentsState = state(
   'ParallelAgents',
   { agents: Type.Array(Judge, { minItems: 1, maxItems: limits.judges }), consensus: Consensus },
   'Asks several agents at once and weighs their answers.',
+  parallelAgentsRules,
 );
 
 export const ContainerRunState = state(
@@ -153,7 +154,7 @@ export const State = Type.Union(
     ParallelContainerRunState,
     SubworkflowState,
   ],
-  { discriminator: { propertyName: 'kind' } },
+  { discriminator: { propertyName: 'kind' }, ...cel(...stateRules) },
 );
 export type State = Static<typeof State>;
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { oneOf } from './parts.ts';
+import { sharedVolumeRules, workspaceRules } from '../rules/storage-rules.ts';
+import { cel, oneOf } from './parts.ts';
 
 const storageClass = oneOf(['ephemeral', 'persistent'], {
+  default: 'ephemeral',
   description: 'ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them.',
 });
 const ttlHours = Type.Integer({
@@ -19,7 +21,11 @@ export const Workspace = Type.Object(
     ttl_hours: Type.Optional(ttlHours),
     size_limit_mb: Type.Optional(sizeLimit),
   },
-  { additionalProperties: false, description: 'The default shared volume, made before any state runs.' },
+  {
+    additionalProperties: false,
+    description: 'The default shared volume, made before any state runs.',
+    ...cel(...workspaceRules),
+  },
 );
 
 /** spec 1 §2.6, `spec.storage.shared_volumes[]`. */
@@ -36,7 +42,7 @@ export const SharedVolume = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...sharedVolumeRules) },
 );
 
 export const Storage = Type.Object(

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { oneOf } from './parts.ts';
+import { transitionRules } from '../rules/transition-rules.ts';
+import { cel, oneOf } from './parts.ts';
 
 /** spec 1 §2.6.9, in its order. An absent condition means `always`. */
 export const conditionNames = [
@@ -46,6 +47,6 @@ export const Transition = Type.Object(
     min: Type.Optional(Type.Number({ description: 'Lower bound of score_between, inclusive.' })),
     max: Type.Optional(Type.Number({ description: 'Upper bound of score_between, inclusive.' })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...transitionRules) },
 );
 export type Transition = Static<typeof Transition>;

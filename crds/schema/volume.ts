@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { oneOf, timestamp } from './parts.ts';
+import { volumeRules } from '../rules/storage-rules.ts';
+import { cel, oneOf, timestamp } from './parts.ts';
 
 /** A volume that workflows share (spec 1 §2.6, `spec.storage`); its uid is the `volume_id` of a manifest. */
 export const VolumeSpec = Type.Object(
@@ -13,7 +14,7 @@ export const VolumeSpec = Type.Object(
       Type.String({ maxLength: 253, description: 'An existing PersistentVolumeClaim to use instead of a new one.' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...volumeRules) },
 );
 export type VolumeSpec = Static<typeof VolumeSpec>;
 

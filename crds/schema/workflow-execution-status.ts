@@ -90,6 +90,10 @@ export const CurrentState = Type.Object(
       Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),
     ),
     steps: Type.Optional(mapOf(FinishedStep, { maxProperties: limits.steps })),
+    recorded_at: Type.Optional(timestamp({ description: 'When finished steps were last written down.' })),
+    signals_before: Type.Optional(
+      Type.Integer({ description: 'Signals that an earlier visit left; they do not answer this one.' }),
+    ),
     failure: Type.Optional(
       Type.Object(
         { reason: Type.String(), message: Type.String() },

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import type { KubernetesObject } from './object.ts';
-import { anyJson, anyObject, mapOf, timestamp } from './parts.ts';
+import { executionRules, signalListRules, signalRules } from '../rules/execution-rules.ts';
+import { anyJson, cel, anyObject, mapOf, timestamp } from './parts.ts';
 import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
 
 const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });
@@ -14,6 +15,7 @@ export const Signal = Type.Object(
   {
     id: Type.String({
       pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$',
+      maxLength: 127,
       description: 'Unique within the execution. STATE-VISIT gives concurrent decisions exactly one winner.',
     }),
     state: Type.String({ minLength: 1, maxLength: 63, description: 'The Human state that is answered.' }),
@@ -29,7 +31,7 @@ export const Signal = Type.Object(
     via: Type.Optional(Type.String({ maxLength: 63, description: 'The door it came through: kubectl, cli, api.' })),
     note: Type.Optional(Type.String({ maxLength: 1_024 })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...signalRules) },
 );
 export type Signal = Static<typeof Signal>;
 
@@ -80,12 +82,13 @@ export const WorkflowExecutionSpec = Type.Object(
         maxItems: limits.signals,
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['id'],
+        ...cel(...signalListRules),
       }),
     ),
     cancel: Type.Optional(Cancel),
     parent: Type.Optional(Parent),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...executionRules) },
 );
 export type WorkflowExecutionSpec = Static<typeof WorkflowExecutionSpec>;
 

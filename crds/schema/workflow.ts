@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { anyJson, anyObject, mapOf, timestamp } from './parts.ts';
+import { workflowRules } from '../rules/workflow-rules.ts';
+import { anyJson, anyObject, anySchema, cel, mapOf, timestamp } from './parts.ts';
 import { State } from './state.ts';
 import { Storage } from './storage.ts';
 
@@ -16,7 +17,7 @@ export const WorkflowSpec = Type.Object(
       description: 'Semantic version. A version that exists is replaced only with force.',
     }),
     description: Type.Optional(Type.String({ maxLength: 4_096 })),
-    input_schema: Type.Optional(anyObject({ description: 'JSON Schema of the start input; its type is object.' })),
+    input_schema: Type.Optional(anySchema({ description: 'JSON Schema of the start input; its type is object.' })),
     output_schema: Type.Optional(anyObject({ description: 'JSON Schema of final_output.' })),
     output_template: Type.Optional(
       mapOf(Type.String({ maxLength: limits.templateBytes }), {
@@ -42,7 +43,7 @@ export const WorkflowSpec = Type.Object(
     storage: Type.Optional(Storage),
     states: mapOf(State, { minProperties: 1, maxProperties: limits.states, description: 'States by name.' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...workflowRules) },
 );
 export type WorkflowSpec = Static<typeof WorkflowSpec>;
 

@@ -1,0 +1,66 @@
+import type { KindDefinition, PrinterColumn } from './kinds.ts';
+import { group, version } from './labels.ts';
+import { sourceOf } from './source-schema.ts';
+import { type StructuralSchema, toStructural } from './structural.ts';
+
+/** The schema of a whole object: what the API server checks at every write. */
+export function objectSchema(kind: KindDefinition): StructuralSchema {
+  return {
+    type: 'object',
+    description: kind.description,
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: {
+        type: 'object',
+        ...(kind.nameLength !== undefined && {
+          properties: {
+            name: { type: 'string', maxLength: kind.nameLength, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' },
+          },
+        }),
+      },
+      spec: toStructural(sourceOf(kind.spec)),
+      status: toStructural(sourceOf(kind.status)),
+    },
+  };
+}
+
+/** The CustomResourceDefinition of a kind, as a plain object. */
+export function customResourceDefinition(kind: KindDefinition): object {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${kind.plural}.${group}`, labels: { 'app.kubernetes.io/part-of': 'windlass' } },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: {
+        kind: kind.kind,
+        listKind: `${kind.kind}List`,
+        plural: kind.plural,
+        singular: kind.singular,
+        shortNames: kind.shortNames,
+        categories: ['windlass'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: kind.columns.map(column),
+          schema: { openAPIV3Schema: objectSchema(kind) },
+        },
+      ],
+    },
+  };
+}
+
+const column = ({ name, type, jsonPath, description, priority }: PrinterColumn): PrinterColumn => ({
+  name: name.replaceAll('_', ' '),
+  type,
+  jsonPath,
+  ...(description !== undefined && { description }),
+  ...(priority !== undefined && { priority }),
+});

@@ -1,0 +1,103 @@
+import type { TSchema } from 'typebox';
+import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
+import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
+import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
+import { WorkflowExecutionStatus } from './schema/workflow-execution-status.ts';
+
+/** A column of `kubectl get`; one with a priority above 0 shows only with `-o wide`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date' | 'boolean' | 'number';
+  readonly jsonPath: string;
+  readonly description?: string;
+  readonly priority?: number;
+}
+
+/** Everything that the API server, the validators and the reference pages need to know about one kind. */
+export interface KindDefinition {
+  readonly kind: string;
+  readonly singular: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly description: string;
+  readonly spec: TSchema;
+  readonly status: TSchema;
+  readonly columns: readonly PrinterColumn[];
+  /** Longest object name where it is shorter than Kubernetes allows. */
+  readonly nameLength?: number;
+}
+
+const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const readyColumns: readonly PrinterColumn[] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+];
+const readyMessage: PrinterColumn = {
+  name: 'Message',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+  priority: 1,
+};
+
+const workflow: KindDefinition = {
+  kind: 'Workflow',
+  singular: 'workflow',
+  plural: 'workflows',
+  shortNames: ['wf'],
+  description:
+    'A finite state machine whose states run agents, containers, commands, human decisions, panels of judges or ' +
+    'other workflows. The object is the newest version; earlier ones are ControllerRevisions.',
+  spec: WorkflowSpec,
+  status: WorkflowStatus,
+  nameLength: 63,
+  columns: [
+    { name: 'Version', type: 'string', jsonPath: '.spec.version' },
+    { name: 'Initial', type: 'string', jsonPath: '.spec.initial_state', priority: 1 },
+    ...readyColumns,
+    age,
+    readyMessage,
+  ],
+};
+
+const workflowExecution: KindDefinition = {
+  kind: 'WorkflowExecution',
+  singular: 'workflowexecution',
+  plural: 'workflowexecutions',
+  shortNames: ['wfx'],
+  description: 'One run of a workflow. It keeps the version it began with and ends completed, failed or cancelled.',
+  spec: WorkflowExecutionSpec,
+  status: WorkflowExecutionStatus,
+  columns: [
+    { name: 'Workflow', type: 'string', jsonPath: '.spec.workflow' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'State', type: 'string', jsonPath: '.status.state' },
+    { name: 'Transitions', type: 'integer', jsonPath: '.status.transitions' },
+    age,
+    { name: 'Version', type: 'string', jsonPath: '.status.workflow.version', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+  ],
+};
+
+const volume: KindDefinition = {
+  kind: 'Volume',
+  singular: 'volume',
+  plural: 'volumes',
+  shortNames: ['wvol'],
+  description: 'Storage that workflows share. Its uid is the volume_id of a manifest.',
+  spec: VolumeSpec,
+  status: VolumeStatus,
+  nameLength: 63,
+  columns: [
+    { name: 'Class', type: 'string', jsonPath: '.spec.storage_class' },
+    { name: 'Size_MiB', type: 'integer', jsonPath: '.spec.size_limit_mb' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Claim', type: 'string', jsonPath: '.status.claim_name' },
+    { name: 'Expires', type: 'string', jsonPath: '.spec.expires_at', priority: 1 },
+    age,
+    readyMessage,
+  ],
+};
+
+/** Every kind of the API group, in the order of the reference pages. */
+export const kinds: readonly KindDefinition[] = [workflow, workflowExecution, volume];
