@@ -1,0 +1,3 @@
+module windlass.dev/runner
+
+go 1.26

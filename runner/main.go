@@ -1,0 +1,69 @@
+// Command runner is the first process of every step container. It starts the
+// step's command, passes both output streams on through its own standard
+// output, and ends with one line that says how the command ended and what of
+// its output was passed on. See README.md for the protocol.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// version is set by the image build: -ldflags "-X main.version=1.2.3".
+var version = "dev"
+
+// Exit codes of the runner itself. A command that ran gives its own code.
+const (
+	exitUsage         = 2   // the runner was called wrongly; nothing was started
+	exitTimeout       = 124 // the command was stopped by --timeout
+	exitRunnerFailed  = 125 // the command could not be started for a reason that is not its fault
+	exitNotExecutable = 126 // the command exists and cannot be executed
+	exitNotFound      = 127 // the command does not exist
+)
+
+const usage = `runner is the first process of a step container.
+
+Usage:
+  runner run [flags] -- COMMAND [ARGUMENT…]   run a command and report how it ended
+  runner copy DESTINATION                     copy this program, for an init container
+  runner version                              print the version
+  runner help                                 print this text
+
+Flags of run:
+`
+
+func main() {
+	os.Exit(dispatch(os.Args[1:]))
+}
+
+// dispatch runs one subcommand and returns the exit code of the process.
+func dispatch(args []string) int {
+	if len(args) == 0 {
+		return usageError("no subcommand; try: runner help")
+	}
+	switch args[0] {
+	case "run":
+		return runMain(args[1:])
+	case "copy":
+		return copyMain(args[1:])
+	case "version", "--version":
+		fmt.Println(version)
+		return 0
+	case "help", "--help", "-h":
+		printHelp()
+		return 0
+	}
+	return usageError(fmt.Sprintf("unknown subcommand %q; try: runner help", args[0]))
+}
+
+func usageError(message string) int {
+	fmt.Fprintln(os.Stderr, "runner: "+message)
+	return exitUsage
+}
+
+func printHelp() {
+	fmt.Print(usage)
+	flags, _ := newFlags()
+	flags.SetOutput(os.Stdout)
+	flags.PrintDefaults()
+}

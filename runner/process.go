@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const (
+	prSetDumpable       = 4
+	prSetChildSubreaper = 36
+	sysCloseRange       = 436
+	closeRangeCloexec   = 4
+	sigsetSize          = 8
+)
+
+// killPatience bounds the wait for processes that do not die even of SIGKILL
+// (stuck in the kernel). They end with the container: none of them can reach
+// the runner's output.
+const killPatience = 3 * time.Second
+
+// protect makes the runner's /proc entries and memory unreachable for the
+// command, even under the same user, so that nobody but the runner can write
+// to the container's output; and makes every orphan the runner's child.
+func protect() error {
+	if err := prctl(prSetDumpable, 0); err != nil {
+		return fmt.Errorf("prctl(PR_SET_DUMPABLE): %w", err)
+	}
+	// As process 1 it inherits orphans anyway; elsewhere (a shared process
+	// namespace, a test) this gives the same.
+	if err := prctl(prSetChildSubreaper, 1); err != nil {
+		return fmt.Errorf("prctl(PR_SET_CHILD_SUBREAPER): %w", err)
+	}
+	// Descriptors that a container runtime may have leaked stay out of the
+	// command. Kernels before 5.11 do not know the call.
+	_, _, _ = syscall.RawSyscall(sysCloseRange, 3, math.MaxUint32, closeRangeCloexec)
+	return nil
+}
+
+func prctl(option, value uintptr) error {
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, option, value, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// catchSignals takes every signal that can be caught, for two reasons: it is to
+// be forwarded, and the command must not be able to crash the runner with one.
+func catchSignals() <-chan os.Signal {
+	c := make(chan os.Signal, 64)
+	signal.Notify(c)
+	catchLibrarySignals()
+	return c
+}
+
+// idleHandler is the address of a signal handler that does nothing (handler.s).
+var idleHandler uintptr
+
+// catchLibrarySignals gives a handler to the two signals that the Go runtime
+// leaves alone because C libraries use them. The kernel shields process 1 from
+// a signal without a handler only while its first thread does not block it, and
+// that thread blocks all whenever it makes another: then a command could end
+// the runner. The exec of the command undoes handlers, not so ignored signals.
+func catchLibrarySignals() {
+	action := new([4]uintptr) // the kernel's struct sigaction; the handler comes first
+	sigaction(syscall.SIGHUP, nil, action)
+	action[0] = idleHandler
+	sigaction(32, action, nil)
+	sigaction(34, action, nil)
+}
+
+func sigaction(s syscall.Signal, to, from *[4]uintptr) {
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s),
+		uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(from)), sigsetSize, 0, 0)
+}
+
+// forwardable excludes what is meant for the runner itself: its children's
+// ends, the Go runtime's own preemption, and a log reader that went away.
+func forwardable(s os.Signal) bool {
+	return s != syscall.SIGCHLD && s != syscall.SIGURG && s != syscall.SIGPIPE
+}
+
+// stops tells the signals that a container runtime stops a container with.
+func stops(s os.Signal) bool {
+	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGQUIT
+}
+
+// family is the command and everything it has left behind.
+type family struct {
+	pid    int                     // the command, leader of its process group
+	ended  chan syscall.WaitStatus // how the command ended; one value
+	reaped chan struct{}           // closed when no child is left
+}
+
+// adopt begins to reap: the command and every orphan, until there is none.
+// Nothing else in this program may wait for a child.
+func adopt(pid int) *family {
+	f := &family{pid: pid, ended: make(chan syscall.WaitStatus, 1), reaped: make(chan struct{})}
+	go f.reap()
+	return f
+}
+
+func (f *family) reap() {
+	defer close(f.reaped)
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		if pid == f.pid {
+			f.ended <- ws
+		}
+	}
+}
+
+// forward gives a signal to the command's process group. A group that is gone
+// is no error: the command is ending.
+func (f *family) forward(s os.Signal) {
+	if n, ok := s.(syscall.Signal); ok {
+		_ = syscall.Kill(-f.pid, n)
+	}
+}
+
+// kill ends every other process of the container at once.
+func (f *family) kill() {
+	if os.Getpid() == 1 {
+		_ = syscall.Kill(-1, syscall.SIGKILL)
+		return
+	}
+	// Not in a process namespace of our own: -1 would reach strangers.
+	_ = syscall.Kill(-f.pid, syscall.SIGKILL)
+	for _, pid := range children() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// killAll is called after the command has ended; it returns when every process
+// left behind is dead and reaped, or cannot be killed. Killing is repeated
+// because the death of one orphan can hand over others.
+func (f *family) killAll() {
+	patience := time.After(killPatience)
+	pause := time.Millisecond
+	for {
+		f.kill()
+		select {
+		case <-f.reaped:
+			return
+		case <-patience:
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, 50*time.Millisecond)
+		}
+	}
+}
+
+// children lists the runner's own children.
+func children() []int {
+	var pids []int
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, task := range tasks {
+		list, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		for _, field := range bytes.Fields(list) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}

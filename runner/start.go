@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// defaultPath is used when the container's environment has no PATH.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// start starts the command with the given standard output and error and
+// returns its process id, or the outcome that tells why it could not.
+//
+// The command leads a process group of its own, so that a forwarded signal also
+// reaches what a shell has started. Arguments and environment go through
+// untouched. The kernel's default signal actions are restored by the exec.
+func start(o *options, stdout, stderr int) (int, *outcome) {
+	if failure := enterWorkdir(o.workdir); failure != nil {
+		return 0, failure
+	}
+	argv := o.argv
+	if o.shell {
+		argv = []string{"sh", "-c", strings.Join(o.argv, " ")}
+	}
+	path, failure := lookup(argv[0], o.shell)
+	if failure != nil {
+		return 0, failure
+	}
+	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{0, uintptr(stdout), uintptr(stderr)},
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	})
+	if err != nil {
+		return 0, startFailure(path, err)
+	}
+	return pid, nil
+}
+
+func enterWorkdir(dir string) *outcome {
+	if dir == "" {
+		return nil
+	}
+	err := os.Chdir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o777); err == nil {
+			err = os.Chdir(dir)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return &outcome{
+		exitCode: exitRunnerFailed,
+		reason:   reasonWorkdir,
+		message:  fmt.Sprintf("cannot use the working directory %s: %v", dir, rootCause(err)),
+	}
+}
+
+// lookup finds a command as a shell does: a name with a slash is a path, any
+// other is searched in PATH. A file that is there but cannot be executed is
+// only an answer if no later directory has a better one.
+func lookup(name string, shell bool) (string, *outcome) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	search, ok := os.LookupEnv("PATH")
+	if !ok {
+		search = defaultPath
+	}
+	denied := ""
+	for _, dir := range filepath.SplitList(search) {
+		path := filepath.Join(dir, name)
+		if dir == "" || dir == "." {
+			path = "./" + name
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil || info.IsDir():
+		case info.Mode()&0o111 != 0:
+			return path, nil
+		case denied == "":
+			denied = path
+		}
+	}
+	return "", notFound(name, search, denied, shell)
+}
+
+func notFound(name, search, denied string, shell bool) *outcome {
+	if denied != "" {
+		return notExecutable(fmt.Sprintf("%s: it has no execute permission", denied))
+	}
+	message := fmt.Sprintf("command not found: %s (PATH is %q)", name, search)
+	if shell {
+		message = "this image has no shell: sh is not in PATH; set shell: false or use an image with a shell"
+	}
+	return &outcome{exitCode: exitNotFound, reason: reasonNotFound, message: message}
+}
+
+func notExecutable(why string) *outcome {
+	return &outcome{
+		exitCode: exitNotExecutable,
+		reason:   reasonNotExecutable,
+		message:  "cannot execute " + why,
+	}
+}
+
+func startFailure(path string, err error) *outcome {
+	info, statErr := os.Stat(path)
+	switch {
+	case errors.Is(err, syscall.ENOENT) && statErr == nil:
+		return &outcome{
+			exitCode: exitNotFound,
+			reason:   reasonNotFound,
+			message: fmt.Sprintf(
+				"cannot execute %s: the file is there, but the interpreter or loader that it names is not in the image", path),
+		}
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
+		return &outcome{exitCode: exitNotFound, reason: reasonNotFound, message: "command not found: " + path}
+	case statErr == nil && info.IsDir():
+		return notExecutable(path + ": it is a directory")
+	case errors.Is(err, syscall.ENOEXEC):
+		return notExecutable(path + ": it is neither a program for this machine nor a script that begins with #!")
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE):
+		return &outcome{
+			exitCode: exitRunnerFailed,
+			reason:   reasonStartFailed,
+			message:  fmt.Sprintf("cannot start a process: %v", err),
+		}
+	}
+	return notExecutable(fmt.Sprintf("%s: %v", path, err))
+}
+
+// rootCause drops the operation and path that our own message already names.
+func rootCause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
