@@ -60,7 +60,7 @@ export function verbOf(exchange: Pick<Exchange, 'method' | 'path' | 'query'>): V
 /** Whether the request changes something. Reviews (who am I, may I) are questions in the shape of a create. */
 export function isWrite(exchange: Exchange): boolean {
   if (VERB_OF_METHOD[exchange.method] === undefined) return false;
-  return !/reviews$/.test(apiPathOf(exchange.path)?.resource ?? '');
+  return apiPathOf(exchange.path)?.resource.endsWith('reviews') !== true;
 }
 
 /** Lease renewals go on for as long as a controller lives and belong to no execution. */

@@ -27,19 +27,18 @@ export function startExecution(
 
 /** Waits until an execution is completed, failed or cancelled. */
 export function waitUntilFinished(kube: KubeClient, ref: ObjectRef, options?: WaitOptions): Promise<WorkflowExecution> {
-  return waitForObject(kube, workflowExecutions, ref, isFinished, options);
+  return waitForObject(kube, { resource: workflowExecutions, ...ref }, isFinished, options);
 }
 
 /** Waits until an execution is in a state that waits for a decision. */
 export function waitUntilWaiting(
   kube: KubeClient,
-  ref: ObjectRef,
-  state: string,
+  { state, ...ref }: ObjectRef & { readonly state: string },
   options?: WaitOptions,
 ): Promise<WorkflowExecution> {
   const waits = ({ status }: WorkflowExecution): boolean =>
     status?.phase === 'waiting' && status.current?.state === state;
-  return waitForObject(kube, workflowExecutions, ref, waits, options);
+  return waitForObject(kube, { resource: workflowExecutions, ...ref }, waits, options);
 }
 
 /** Decides a Human state as a person at a terminal would: one more entry in `spec.signals`. */

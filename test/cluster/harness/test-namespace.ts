@@ -43,5 +43,6 @@ export async function removeLeftNamespaces(kube: KubeClient): Promise<void> {
       }),
     ),
   );
-  await waitForNone(kube, namespaces, selection, { timeoutMs: 120_000, what: 'namespaces of earlier test runs gone' });
+  const what = 'namespaces of earlier test runs gone';
+  await waitForNone(kube, { resource: namespaces, ...selection }, { timeoutMs: 120_000, what });
 }

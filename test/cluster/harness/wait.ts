@@ -1,5 +1,10 @@
 import type { KubeClient, KubeObject, ObjectRef, Resource, Selection, WatchEvent } from '../../../lib/kube/index.ts';
 
+/** The kind and the part of the cluster that is followed. */
+export interface Followed<T extends KubeObject> extends Selection {
+  readonly resource: Resource<T>;
+}
+
 export interface WaitOptions {
   /** Milliseconds. Default 60,000. */
   readonly timeoutMs?: number;
@@ -16,16 +21,15 @@ export type View<T extends KubeObject> = ReadonlyMap<string, T>;
  */
 export async function waitForView<T extends KubeObject, R>(
   kube: KubeClient,
-  resource: Resource<T>,
-  selection: Selection,
+  followed: Followed<T>,
   done: (view: View<T>) => R | undefined,
-  { timeoutMs = 60_000, what = `${resource.plural}` }: WaitOptions = {},
+  { timeoutMs = 60_000, what = followed.resource.plural }: WaitOptions = {},
 ): Promise<R> {
   const deadline = AbortSignal.timeout(timeoutMs);
   const view = new Map<string, T>();
   while (!deadline.aborted) {
     try {
-      const found = await followOnce(kube, resource, selection, { view, done, deadline });
+      const found = await followOnce(kube, followed, { view, done, deadline });
       if (found !== undefined) return found;
     } catch (error) {
       // The API server may be down on purpose; a pause keeps this from spinning until it is back.
@@ -44,8 +48,7 @@ interface Following<T extends KubeObject, R> {
 
 async function followOnce<T extends KubeObject, R>(
   kube: KubeClient,
-  resource: Resource<T>,
-  selection: Selection,
+  { resource, ...selection }: Followed<T>,
   { view, done, deadline }: Following<T, R>,
 ): Promise<R | undefined> {
   const stop = new AbortController();
@@ -81,37 +84,35 @@ const keyIn = (object: KubeObject): string => `${object.metadata.namespace ?? ''
 const summary = (view: View<KubeObject>): string =>
   [...view.values()].map((object) => JSON.stringify(object).slice(0, 1_500)).join('\n') || 'nothing';
 
+/** Names one object of a kind. */
+export interface Target<T extends KubeObject> extends ObjectRef {
+  readonly resource: Resource<T>;
+}
+
 /** Waits until one object satisfies `done` and gives it back. */
 export function waitForObject<T extends KubeObject>(
   kube: KubeClient,
-  resource: Resource<T>,
-  ref: ObjectRef,
+  { resource, namespace, name }: Target<T>,
   done: (object: T) => boolean,
   options: WaitOptions = {},
 ): Promise<T> {
-  const selection = { namespace: ref.namespace, fieldSelector: `metadata.name=${ref.name}` };
-  const what = options.what ?? `${resource.kind} ${ref.namespace ?? ''}/${ref.name}`;
-  return waitForView(
-    kube,
-    resource,
-    selection,
-    (view) => {
-      const object = [...view.values()][0];
-      return object !== undefined && done(object) ? object : undefined;
-    },
-    { ...options, what },
-  );
+  const what = options.what ?? `${resource.kind} ${namespace ?? ''}/${name}`;
+  const only = (view: View<T>): T | undefined => {
+    const object = [...view.values()][0];
+    return object !== undefined && done(object) ? object : undefined;
+  };
+  const followed = { resource, namespace, fieldSelector: `metadata.name=${name}` };
+  return waitForView(kube, followed, only, { ...options, what });
 }
 
-/** Waits until nothing of a kind is left in a selection. */
+/** Waits until nothing is left in a selection. */
 export function waitForNone<T extends KubeObject>(
   kube: KubeClient,
-  resource: Resource<T>,
-  selection: Selection,
+  followed: Followed<T>,
   options: WaitOptions = {},
 ): Promise<true> {
-  const what = options.what ?? `no ${resource.plural} left in ${selection.namespace ?? 'any namespace'}`;
-  return waitForView(kube, resource, selection, (view) => (view.size === 0 ? true : undefined), { ...options, what });
+  const what = options.what ?? `no ${followed.resource.plural} left in ${followed.namespace ?? 'any namespace'}`;
+  return waitForView(kube, followed, (view) => (view.size === 0 ? true : undefined), { ...options, what });
 }
 
 /** For faults whose length is their meaning, such as an outage of a minute; never for waiting until something is so. */

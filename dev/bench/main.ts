@@ -1,0 +1,109 @@
+/** Measures and writes docs/benchmarks.md and docs/benchmarks.json. usage: dev/bench/run [--only NAME]... [--runs N] */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { connect } from '../../test/cluster/harness/cluster.ts';
+import { stopLeftovers } from '../../test/cluster/harness/process-record.ts';
+import { projectDir } from '../../test/cluster/harness/project.ts';
+import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.ts';
+import { withBenchCluster } from './bench-cluster.ts';
+import { machineLine } from './machine.ts';
+import type { Program, Row, Sample } from './program.ts';
+import { burst } from './programs/burst.ts';
+import { chain } from './programs/chain.ts';
+import { fanOut } from './programs/fan-out.ts';
+import { idle } from './programs/idle.ts';
+import { memory } from './programs/memory.ts';
+import { podless, podlessWrites } from './programs/podless.ts';
+import { writes } from './programs/writes.ts';
+import { type Entry, entryOf, tableLine, withTable } from './report.ts';
+
+const programs: readonly Program[] = [chain, burst, fanOut, podless, podlessWrites, writes, memory, idle];
+
+const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
+
+usage: dev/bench/run [--only NAME]... [--runs N] [--dry-run]
+
+  --only NAME   measure only this program; rows of the others stay as they were (repeatable)
+  --runs N      runs of each program (default 3; programs that say so run once)
+  --dry-run     write no files
+
+programs:
+${programs.map(({ name, title }) => `  ${name.padEnd(16)}${title}`).join('\n')}
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    runs: { type: 'string', default: '3' },
+    'dry-run': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(2);
+}
+
+function chosen(): readonly Program[] {
+  const unknown = (values.only ?? []).filter((name) => !programs.some((program) => program.name === name));
+  if (unknown.length > 0) fail(`no program '${unknown.join(', ')}'; dev/bench/run --help lists them`);
+  return values.only === undefined ? programs : programs.filter(({ name }) => values.only?.includes(name));
+}
+
+async function measure(program: Program, runs: number): Promise<Row> {
+  const samples: Sample[] = [];
+  const cluster = await connect();
+  for (let run = 1; run <= runs; run++) {
+    const say = (text: string): void => console.log(`  ${program.name} ${run}/${runs}: ${text}`);
+    const started = performance.now();
+    const sample = await withBenchCluster(cluster, program.name, (bench) => program.measure(bench, say));
+    samples.push(sample);
+    const ratio = sample.baseline === undefined ? '' : `, ratio ${(sample.ours / sample.baseline).toFixed(3)}`;
+    const took = ((performance.now() - started) / 1000).toFixed(0);
+    say(`${sample.ours.toFixed(2)} ${program.unit}${ratio} (took ${took} s)`);
+  }
+  await cluster.kube.close();
+  return { program, samples };
+}
+
+const jsonPath = join(projectDir, 'docs', 'benchmarks.json');
+const pagePath = join(projectDir, 'docs', 'benchmarks.md');
+
+async function store(entries: readonly Entry[]): Promise<void> {
+  const known = JSON.parse(await readFile(jsonPath, 'utf8').catch(() => '[]')) as Entry[];
+  const merged = programs.flatMap(
+    ({ name }) => entries.find((entry) => entry.name === name) ?? known.find((entry) => entry.name === name) ?? [],
+  );
+  const lines = merged.flatMap((entry) => {
+    const program = programs.find(({ name }) => name === entry.name);
+    return program === undefined ? [] : [tableLine(program, entry)];
+  });
+  const page = await readFile(pagePath, 'utf8').catch(() => '# Benchmarks\n');
+  await writeFile(jsonPath, `${JSON.stringify(merged, null, 2)}\n`);
+  await writeFile(pagePath, withTable(page, [...lines, '', `Measured on ${machineLine()}.`]));
+}
+
+async function run(): Promise<boolean> {
+  const runs = Number(values.runs);
+  if (!Number.isInteger(runs) || runs < 1) fail(`--runs '${values.runs}' is no number above 0`);
+  for (const process of await stopLeftovers()) console.log(`stopped what an earlier run left: ${process}`);
+  const cluster = await connect();
+  await removeLeftNamespaces(cluster.kube);
+  await cluster.kube.close();
+  const entries: Entry[] = [];
+  for (const program of chosen()) {
+    console.log(`${program.name}: ${program.title}`);
+    const row = await measure(program, Math.min(runs, program.runs ?? runs));
+    const entry = entryOf(row, new Date().toISOString());
+    entries.push(entry);
+    console.log(tableLine(program, entry));
+    // After each program, so that a run that is stopped half-way keeps what it has.
+    if (!values['dry-run']) await store(entries);
+  }
+  return entries.every(({ met }) => met);
+}
+
+if (values.help) console.log(help);
+else if (!(await run())) console.log('a bar is not met: see the table, and docs/benchmarks.md for why');

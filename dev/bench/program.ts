@@ -1,0 +1,35 @@
+import type { BenchCluster } from './bench-cluster.ts';
+
+/** One row of the benchmark. */
+export interface Program {
+  /** Stable; `--only` takes it. */
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly bar: Bar;
+  /** One measurement. Called once for each run, on a namespace of its own. */
+  measure(cluster: BenchCluster, say: (text: string) => void): Promise<Sample>;
+  /** Runs that differ from the three of the others; the long ones have nothing to gain from repetition. */
+  readonly runs?: number;
+}
+
+/** What the row is judged by: the ratio to the baseline, or our own number. */
+export interface Bar {
+  readonly of: 'ratio' | 'ours';
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+export interface Sample {
+  readonly ours: number;
+  /** The same work by bare pods. */
+  readonly baseline?: number;
+  /** Further numbers worth keeping, by name with unit. */
+  readonly extra?: Readonly<Record<string, number>>;
+}
+
+/** A program with all its runs. */
+export interface Row {
+  readonly program: Program;
+  readonly samples: readonly Sample[];
+}
