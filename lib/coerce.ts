@@ -1,0 +1,106 @@
+/** A text turned into the value that its schema wants, or left as it was, with the reason. */
+export interface Coerced {
+  readonly value: unknown;
+  /** Why the text was left as it is. */
+  readonly warning?: string;
+}
+
+type Attempt = (text: string) => { readonly value: unknown } | undefined;
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** From the narrowest to the widest, so that a list of types gives the most telling value. */
+const attempts: ReadonlyMap<string, Attempt> = new Map<string, Attempt>([
+  ['null', (text) => (text === 'null' || text === '' ? { value: null } : undefined)],
+  ['boolean', (text) => (text === 'true' || text === 'false' ? { value: text === 'true' } : undefined)],
+  ['integer', (text) => numberOf(text, Number.isSafeInteger)],
+  ['number', (text) => numberOf(text, isExact)],
+  ['object', (text) => jsonOf(text, (value) => typeof value === 'object' && value !== null && !Array.isArray(value))],
+  ['array', (text) => jsonOf(text, Array.isArray)],
+]);
+
+/**
+ * Gives a rendered text the type of its schema (WF-API-03, requirements AMB-073 and AMB-165). Without a type in the
+ * schema it becomes what it is as JSON, and stays a text when it is none. A text that cannot be turned stays, with a
+ * warning; so does an integer beyond 2^53, which would lose digits. Nothing inside objects and lists is converted.
+ */
+export function coerce(text: string, schema: unknown): Coerced {
+  const { type, allowed } = wanted(schema);
+  const trimmed = text.trim();
+  if (allowed !== undefined) {
+    const found = allowed.find((value) => (typeof value === 'string' ? value === text : String(value) === trimmed));
+    if (found !== undefined) return { value: found };
+  }
+  if (type.length === 0) return guess(text, trimmed);
+  for (const [name, attempt] of attempts) {
+    const result = type.includes(name) ? attempt(trimmed) : undefined;
+    if (result !== undefined) return result;
+  }
+  if (type.includes('string')) return { value: text };
+  return { value: text, warning: `is no ${type.join(' or ')}; left as a text` };
+}
+
+/** A value for each text, by the schema of the property of that name, and the warnings by name. */
+export function coerceAll(
+  texts: Readonly<Record<string, string>>,
+  outputSchema: unknown,
+): { readonly output: Record<string, unknown>; readonly warnings: readonly string[] } {
+  const properties = objectOf(objectOf(outputSchema)['properties']);
+  const results = Object.entries(texts).map(([name, text]) => {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return [name, coerce(text, follow(schema, outputSchema))] as const;
+  });
+  return {
+    output: Object.fromEntries(results.map(([name, { value }]) => [name, value])),
+    warnings: results.flatMap(([name, { warning }]) => (warning === undefined ? [] : [`${name} ${warning}`])),
+  };
+}
+
+function guess(text: string, trimmed: string): Coerced {
+  if (number.test(trimmed) && numberOf(trimmed, isExact) === undefined) {
+    return { value: text, warning: 'is a number that would lose digits; left as a text' };
+  }
+  return jsonOf(trimmed, () => true) ?? { value: text };
+}
+
+/** Types and values that a schema names. */
+function wanted(schema: unknown): { readonly type: readonly unknown[]; readonly allowed?: readonly unknown[] } {
+  const found = objectOf(schema);
+  const type = found['type'] === undefined ? [] : [found['type']].flat();
+  if (Object.hasOwn(found, 'const')) return { type, allowed: [found['const']] };
+  return Array.isArray(found['enum']) ? { type, allowed: found['enum'] as unknown[] } : { type };
+}
+
+/** A property's schema is often a reference into `$defs`; one step is followed, as deep as authors go. */
+function follow(schema: unknown, root: unknown): unknown {
+  const ref = objectOf(schema)['$ref'];
+  if (typeof ref !== 'string' || !ref.startsWith('#/')) return schema;
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce((at: unknown, key) => objectOf(at)[key.replaceAll('~1', '/').replaceAll('~0', '~')], root);
+}
+
+function numberOf(text: string, isFine: (value: number) => boolean): { readonly value: number } | undefined {
+  if (!number.test(text)) return undefined;
+  const value = Number(text);
+  return isFine(value) ? { value } : undefined;
+}
+
+/** Fractions are rounded as everywhere in JSON; integers must survive digit by digit. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+function jsonOf(text: string, isFine: (value: unknown) => boolean): { readonly value: unknown } | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isFine(value) ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,37 @@
+/** Bounds of a JSON Schema and of one validation. Work is counted in units of about five nanoseconds. */
+export const schemaLimits = {
+  /** Schemas within the schema, the root included. */
+  subschemas: 2_000,
+  /** Values of the schema document, and their nesting. */
+  size: 20_000,
+  depth: 100,
+  /** Entries of one `enum`, `required` and the like. */
+  listEntries: 1_000,
+  /** Different patterns; compiling one takes up to five milliseconds. */
+  patterns: 30,
+  /** Length of a pattern, and instructions it may compile to. */
+  patternLength: 512,
+  patternInstructions: 2_000,
+  /** Nesting of a value. */
+  valueDepth: 200,
+  /** Nested evaluations; bounds the native stack. */
+  evaluationDepth: 500,
+  /** Units of work of one validation. */
+  work: 16 * 1024 * 1024,
+  /** Problems that are listed. */
+  problems: 100,
+  /** Compiled schemas that are remembered. */
+  remembered: 100,
+} as const;
+
+/** Prices in units of work. */
+export const schemaPrices = {
+  /** One schema applied to one value. */
+  schema: 96,
+  /** One keyword, one entry of a list or object that it looks at. */
+  entry: 16,
+  /** One character that is compared. */
+  character: 1,
+  /** One character times one instruction of a pattern, at its worst. */
+  patternStep: 20,
+} as const;

@@ -1,0 +1,94 @@
+import { applicators, finishers } from './applicators.ts';
+import { assertions } from './assertions.ts';
+import { compileSchema } from './compile.ts';
+import type { CompiledSchema, Place, Schema, SchemaProblem } from './compiled-schema.ts';
+import { isObject, pathOf } from './compiled-schema.ts';
+import { schemaLimits, schemaPrices } from './limits.ts';
+import { type Apply, type Verdict, Visit } from './visit.ts';
+import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
+
+export interface SchemaRules {
+  /** The type that the root has to name, as `object` for an input schema (WF-MAN-09). */
+  readonly rootType?: string;
+}
+
+/**
+ * Everything that is wrong with a JSON Schema (2020-12; draft-07 where `$schema` names it); empty for a good one.
+ * Unknown keywords, remote references (AMB-087) and patterns that are not linear-time are refused.
+ */
+export function checkSchema(schema: unknown, { rootType }: SchemaRules = {}): readonly SchemaProblem[] {
+  const result = compileSchema(schema);
+  const problems = result.ok ? [] : result.problems;
+  if (rootType === undefined || (isObject(schema) && schema['type'] === rootType)) return problems;
+  return [{ path: 'type', message: `must be "${rootType}"` }, ...problems];
+}
+
+/**
+ * The places where a value does not fit a schema, at most 100; empty when it fits. `format` asserts nothing and
+ * `default` fills in nothing (AMB-166). Work above the limit is one problem at the root, never a long wait.
+ * A schema that `checkSchema` refuses gives its problems, their paths after `schema:`.
+ */
+export function validate(schema: unknown, value: unknown): readonly SchemaProblem[] {
+  const result = compileSchema(schema);
+  if (!result.ok) return result.problems.map(({ path, message }) => ({ path: `schema:${path}`, message }));
+  return new Validation(result.compiled, new SchemaWork()).run(value);
+}
+
+const nothingEvaluated: ReadonlySet<string> = new Set();
+const accepted: Verdict = { valid: true, findings: [], evaluated: nothingEvaluated };
+
+/** One validation of one value, with its own count of work. */
+export class Validation {
+  readonly #compiled: CompiledSchema;
+  readonly #work: SchemaWork;
+
+  constructor(compiled: CompiledSchema, work: SchemaWork) {
+    this.#compiled = compiled;
+    this.#work = work;
+  }
+
+  run(value: unknown): readonly SchemaProblem[] {
+    try {
+      this.#measure(value, 0);
+      const { findings } = this.#apply(this.#compiled.root, value, undefined);
+      return findings.map(({ place, message }) => ({ path: pathOf(place), message }));
+    } catch (error) {
+      if (error instanceof SchemaBudgetExceeded) return [{ path: '', message: error.message }];
+      throw error;
+    }
+  }
+
+  readonly #apply: Apply = (schema, value, place) => {
+    this.#work.spend(schemaPrices.schema);
+    if (schema === true) return accepted;
+    return this.#work.nested(() => this.#visit(schema, value, place));
+  };
+
+  #visit(schema: Schema, value: unknown, place: Place | undefined): Verdict {
+    const run = { compiled: this.#compiled, work: this.#work, apply: this.#apply };
+    const visit = new Visit(typeof schema === 'boolean' ? {} : schema, value, place, run);
+    if (schema === false) visit.fail('is not allowed here');
+    else this.#keywords(visit);
+    return visit;
+  }
+
+  #keywords(visit: Visit): void {
+    // In draft-07 a reference stands alone; its neighbours do not count.
+    const alone = this.#compiled.draft7 && Object.hasOwn(visit.schema, '$ref');
+    const names = alone ? ['$ref'] : Object.keys(visit.schema);
+    this.#work.spend(names.length * schemaPrices.entry);
+    for (const table of [assertions, applicators, finishers]) {
+      for (const name of names) if (Object.hasOwn(table, name)) table[name]?.(visit.schema[name], visit);
+    }
+  }
+
+  /** Counts a value once before any schema sees it, so that its depth is known to be harmless. */
+  #measure(value: unknown, depth: number): void {
+    this.#work.spend(schemaPrices.entry);
+    if (typeof value !== 'object' || value === null) return;
+    if (depth >= schemaLimits.valueDepth) {
+      throw new SchemaBudgetExceeded(`the value is nested deeper than ${schemaLimits.valueDepth} levels`);
+    }
+    for (const item of Object.values(value)) this.#measure(item, depth + 1);
+  }
+}

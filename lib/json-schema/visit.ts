@@ -1,0 +1,103 @@
+import type { CompiledSchema, Place, Schema } from './compiled-schema.ts';
+import { schemaLimits } from './limits.ts';
+import type { SchemaWork } from './work.ts';
+
+/** Applies a schema to a value; given to keywords so that they can apply the schemas within them. */
+export type Apply = (schema: Schema, value: unknown, place: Place | undefined) => Verdict;
+
+/** A problem before its place is written out, which most problems never need. */
+export interface Finding {
+  readonly place: Place | undefined;
+  readonly message: string;
+}
+
+/** What one schema says about one value. */
+export interface Verdict {
+  readonly valid: boolean;
+  readonly findings: readonly Finding[];
+  /** Keys and indexes that the schema has judged, for the `unevaluated…` keywords. */
+  readonly evaluated: ReadonlySet<string | number>;
+}
+
+/** One schema on one value: what its keywords have found so far. */
+export class Visit implements Verdict {
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly value: unknown;
+  readonly compiled: CompiledSchema;
+  readonly work: SchemaWork;
+  readonly findings: Finding[] = [];
+  readonly evaluated = new Set<string | number>();
+  valid = true;
+  readonly #place: Place | undefined;
+  readonly #apply: Apply;
+
+  constructor(
+    schema: Readonly<Record<string, unknown>>,
+    value: unknown,
+    place: Place | undefined,
+    run: { readonly compiled: CompiledSchema; readonly work: SchemaWork; readonly apply: Apply },
+  ) {
+    this.schema = schema;
+    this.value = value;
+    this.compiled = run.compiled;
+    this.work = run.work;
+    this.#place = place;
+    this.#apply = run.apply;
+  }
+
+  /** Notes a problem of the value, or of what stands under `key` in it. */
+  fail(message: string, key?: string | number): void {
+    this.valid = false;
+    if (this.findings.length >= schemaLimits.problems) return;
+    this.findings.push({ place: key === undefined ? this.#place : { parent: this.#place, key }, message });
+  }
+
+  /** Applies a schema to the same value without taking over what it finds. */
+  probe(schema: Schema): Verdict {
+    return this.#apply(schema, this.value, this.#place);
+  }
+
+  /** Applies a schema to the same value and takes over what it finds. */
+  join(schema: Schema): void {
+    this.adopt(this.probe(schema));
+  }
+
+  /** Takes over findings, and what was evaluated where the schema was content. */
+  adopt(verdict: Verdict): void {
+    this.#adoptFindings(verdict);
+    if (verdict.valid) this.adoptEvaluated(verdict);
+  }
+
+  adoptEvaluated({ evaluated }: Verdict): void {
+    if (!this.compiled.tracksEvaluated) return;
+    for (const key of evaluated) this.evaluated.add(key);
+  }
+
+  /** Applies a schema to what stands under a key, and takes over what it finds. */
+  descend(schema: Schema, key: string | number): void {
+    this.#adoptFindings(this.probeChild(schema, key));
+    this.markEvaluated(key);
+  }
+
+  probeChild(schema: Schema, key: string | number): Verdict {
+    const child = (this.value as Record<string | number, unknown>)[key];
+    return this.#apply(schema, child, { parent: this.#place, key });
+  }
+
+  /** Applies a schema to a key itself, as `propertyNames` does. */
+  probeName(schema: Schema, key: string): Verdict {
+    return this.#apply(schema, key, { parent: this.#place, key });
+  }
+
+  markEvaluated(key: string | number): void {
+    if (this.compiled.tracksEvaluated) this.evaluated.add(key);
+  }
+
+  #adoptFindings({ valid, findings }: Verdict): void {
+    if (valid) return;
+    this.valid = false;
+    for (const finding of findings) {
+      if (this.findings.length < schemaLimits.problems) this.findings.push(finding);
+    }
+  }
+}
