@@ -1,15 +1,23 @@
 import { stringify } from 'yaml';
+import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
 
-const header = '# Generated from crds/ by "npm run generate". Change the schemas there, not this file.\n';
+const header = '# Generated from crds/ by "npm run generate". Change the sources there, not this file.\n';
 
-const yaml = (value: object): string =>
-  header + stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' });
+const yaml = (...documents: object[]): string =>
+  header +
+  documents
+    .map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' }))
+    .join('---\n');
 
-/** Every generated file by its path from the root of the repository. The same schemas give the same bytes. */
+const definitions = (): [string, string][] =>
+  kinds.map((kind) => [`crds/generated/${kind.plural}.yaml`, yaml(customResourceDefinition(kind))]);
+
+const policies = (): [string, string][] =>
+  [...admissionPolicies()].map(([name, objects]) => [`crds/generated/admission/${name}.yaml`, yaml(...objects)]);
+
+/** Every generated file by its path from the root of the repository. The same sources give the same bytes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  return new Map(
-    kinds.map((kind) => [`crds/generated/${kind.plural}.yaml`, yaml(customResourceDefinition(kind))] as const),
-  );
+  return new Map([...definitions(), ...policies()]);
 }
