@@ -1,0 +1,33 @@
+import { AppError } from '../errors.ts';
+import type { Streams } from './captured-streams.ts';
+
+/**
+ * Why a log could not be taken as a step's output.
+ *
+ * - `TrailerMissing`: the log ends without a trailer. The runner was killed (out of memory, node lost), or has not ended.
+ * - `HashMismatch`: a stream has another length or hash than the trailer says. The log was rotated or cut, or read badly:
+ *   read it again; if that gives the same, bytes are lost.
+ * - `MalformedTrailer`: the trailer or the termination message is not what a runner writes.
+ * - `MalformedLog`: a line that no runner writes, or a stream longer than the limit.
+ */
+export type CaptureFailure = 'TrailerMissing' | 'HashMismatch' | 'MalformedTrailer' | 'MalformedLog';
+
+/** The output of a step could not be read in full. `streams` holds what could be, unverified. */
+export class CaptureError extends AppError {
+  override readonly name = 'CaptureError';
+  readonly failure: CaptureFailure;
+  readonly streams: Streams;
+
+  constructor(failure: CaptureFailure, message: string, streams: Streams = noStreams) {
+    super('unavailable', message, { reason: failure });
+    this.failure = failure;
+    this.streams = streams;
+  }
+
+  /** The same failure, with what had been decoded before it. */
+  with(streams: Streams): CaptureError {
+    return new CaptureError(this.failure, this.message, streams);
+  }
+}
+
+const noStreams: Streams = { stdout: new Uint8Array(), stderr: new Uint8Array() };

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../../crds/limits.ts';
+import { CaptureError } from './capture-error.ts';
+import { createByteSink, type StreamName, type Streams } from './captured-streams.ts';
+import { createDecoder, type LogEvent } from './decoder.ts';
+import type { StreamReport, Trailer } from './trailer.ts';
+
+/** A step's output, byte for byte as the command wrote it up to the limit, and how the command ended. */
+export interface Captured extends Streams {
+  readonly trailer: Trailer;
+}
+
+export interface CaptureOptions {
+  /** Most bytes of one stream, as given to the runner's `--limit`. Default: limits.outputStreamBytes. */
+  readonly limit?: number;
+}
+
+/** Collects a log, followed or whole, and verifies it. */
+export interface Capture {
+  /** Takes the next bytes of the log; gives what they brought, for whoever shows output live. */
+  push(chunk: Uint8Array): LogEvent[];
+  /** Whether the trailer has arrived, or the log cannot be one: `finish` will say the same however much more is read. */
+  isComplete(): boolean;
+  /** The verified output. Throws CaptureError, which carries what was collected. */
+  finish(): Captured;
+}
+
+/**
+ * Memory: at most twice the limit for each stream. A runner's log stays below the 10 MiB at which the kubelet rotates by
+ * default (runner/README.md), so one read of the log API gives all of it; where a node rotates earlier, the head is lost
+ * and `finish` throws `HashMismatch`, unless the log was followed from its beginning.
+ */
+export function createCapture({ limit = limits.outputStreamBytes }: CaptureOptions = {}): Capture {
+  const decoder = createDecoder();
+  const sinks = { stdout: createByteSink(limit), stderr: createByteSink(limit) };
+  let trailer: Trailer | undefined;
+  let failure: CaptureError | undefined;
+  const take = (event: LogEvent): void => {
+    if (event.kind === 'trailer') trailer = event.trailer;
+    else if (event.kind === 'malformed') failure ??= event.error;
+    else if (!sinks[event.stream].append(event.bytes)) failure ??= tooLong(event.stream, limit);
+  };
+  return {
+    push(chunk) {
+      const events = decoder.push(chunk);
+      events.forEach(take);
+      return events;
+    },
+    isComplete: () => trailer !== undefined || failure !== undefined,
+    finish() {
+      const streams: Streams = { stdout: sinks.stdout.bytes(), stderr: sinks.stderr.bytes() };
+      if (failure !== undefined) throw failure.with(streams);
+      if (trailer === undefined) throw new CaptureError('TrailerMissing', 'the log ends without a trailer', streams);
+      const captured: Captured = { trailer, ...streams };
+      verify(captured, 'stdout');
+      verify(captured, 'stderr');
+      return captured;
+    },
+  };
+}
+
+const tooLong = (stream: StreamName, limit: number): CaptureError =>
+  new CaptureError('MalformedLog', `${stream} is longer than the limit of ${limit} bytes`);
+
+/** Separates and verifies a whole log. Throws CaptureError. */
+export function decodeLog(log: Uint8Array, options?: CaptureOptions): Captured {
+  const capture = createCapture(options);
+  capture.push(log);
+  return capture.finish();
+}
+
+function verify(captured: Captured, name: StreamName): void {
+  const [bytes, report] = [captured[name], captured.trailer[name]];
+  if (bytes.length !== report.bytes) {
+    throw new CaptureError(
+      'HashMismatch',
+      `${name} has ${bytes.length} bytes, the runner passed on ${report.bytes}`,
+      captured,
+    );
+  }
+  if (hashOf(bytes) !== report.sha256) {
+    throw new CaptureError('HashMismatch', `${name} has another hash than the runner's`, captured);
+  }
+}
+
+function hashOf(bytes: Uint8Array): StreamReport['sha256'] {
+  return createHash('sha256').update(bytes).digest('hex');
+}

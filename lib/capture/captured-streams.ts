@@ -1,0 +1,38 @@
+/** The two output streams of a command. */
+export type StreamName = 'stdout' | 'stderr';
+
+/** Bytes of both streams, as the command wrote them. */
+export interface Streams {
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+}
+
+/** Bytes collected up to a limit. */
+export interface ByteSink {
+  /** Copies the bytes. False, and nothing copied, where they would exceed the limit. */
+  append(bytes: Uint8Array): boolean;
+  /** A view of what was collected; not valid after the next `append`. */
+  bytes(): Uint8Array;
+}
+
+/** Collects bytes in one array that doubles, so that no more than twice their number is held. */
+export function createByteSink(limit: number): ByteSink {
+  let buffer = new Uint8Array(Math.min(limit, 4096));
+  let length = 0;
+  const grow = (needed: number): void => {
+    const larger = new Uint8Array(Math.min(limit, Math.max(needed, 2 * buffer.length)));
+    larger.set(buffer.subarray(0, length));
+    buffer = larger;
+  };
+  return {
+    append(bytes) {
+      const needed = length + bytes.length;
+      if (needed > limit) return false;
+      if (needed > buffer.length) grow(needed);
+      buffer.set(bytes, length);
+      length = needed;
+      return true;
+    },
+    bytes: () => buffer.subarray(0, length),
+  };
+}

@@ -1,0 +1,99 @@
+import { CaptureError } from './capture-error.ts';
+
+/** What the runner says of one output stream. */
+export interface StreamReport {
+  /** Bytes passed on, at most the limit. */
+  readonly bytes: number;
+  /** Bytes that the command wrote. */
+  readonly total_bytes: number;
+  /** Of the bytes passed on, before framing; 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly truncated: boolean;
+}
+
+/** How a command ended: the runner's last log line and its termination message (runner/README.md). */
+export interface Trailer {
+  readonly v: 1;
+  /** 0 to 255; 128 + n for signal n, 124 timeout, 125 to 127 never started. */
+  readonly exit_code: number;
+  /** Name of the signal that ended the command's process. */
+  readonly signal?: string;
+  /** `timeout`, `terminated`, `signaled`, `not_found`, `not_executable`, `workdir`, `start_failed`; absent: ended by itself. */
+  readonly reason?: string;
+  /** One line for people, where the command never started. */
+  readonly error?: string;
+  /** RFC 3339, UTC. */
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly duration_ms: number;
+  readonly stdout: StreamReport;
+  readonly stderr: StreamReport;
+}
+
+/** The kubelet keeps no more of a termination message, and the runner writes no longer trailer. */
+export const trailerBytes = 4096;
+
+type Check = (value: unknown) => boolean;
+
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isText: Check = (value) => typeof value === 'string';
+const isOptionalText: Check = (value) => value === undefined || isText(value);
+const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+const streamChecks: Readonly<Record<keyof StreamReport, Check>> = {
+  bytes: isCount,
+  total_bytes: isCount,
+  sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+  truncated: (value) => typeof value === 'boolean',
+};
+
+const isStreamReport: Check = (value) => isRecord(value) && firstWrong(value, streamChecks) === undefined;
+
+const trailerChecks: Readonly<Record<keyof Trailer, Check>> = {
+  v: (value) => value === 1,
+  exit_code: (value) => isCount(value) && Number(value) <= 255,
+  signal: isOptionalText,
+  reason: isOptionalText,
+  error: isOptionalText,
+  started_at: isTime,
+  finished_at: isTime,
+  duration_ms: isCount,
+  stdout: isStreamReport,
+  stderr: isStreamReport,
+};
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function firstWrong(value: Record<string, unknown>, checks: Readonly<Record<string, Check>>): string | undefined {
+  return Object.entries(checks).find(([key, check]) => !check(value[key]))?.[0];
+}
+
+/** Reads the JSON of a trailer. Fields it does not know are left out. Throws CaptureError `MalformedTrailer`. */
+export function parseTrailer(json: string): Trailer {
+  const value = parseJson(json);
+  if (!isRecord(value)) throw new CaptureError('MalformedTrailer', 'the trailer is not a JSON object');
+  const wrong = firstWrong(value, trailerChecks);
+  if (wrong !== undefined)
+    throw new CaptureError('MalformedTrailer', `the trailer's field ${wrong} is missing or wrong`);
+  const known = Object.keys(trailerChecks).filter((key) => value[key] !== undefined);
+  return Object.fromEntries(known.map((key) => [key, value[key]])) as unknown as Trailer;
+}
+
+/**
+ * Reads a container's termination message, which holds the same JSON as the trailer and is written before it. Throws
+ * CaptureError: `TrailerMissing` for an empty message (the runner was killed), else `MalformedTrailer`.
+ */
+export function parseTerminationMessage(message: string): Trailer {
+  if (message.trim() === '') throw new CaptureError('TrailerMissing', 'the termination message is empty');
+  return parseTrailer(message);
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new CaptureError('MalformedTrailer', 'the trailer is not JSON');
+  }
+}
