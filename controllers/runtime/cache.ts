@@ -15,8 +15,6 @@ export interface Change<T extends KubeObject> {
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export interface CacheOptions<T extends KubeObject, I extends string> {
-  /** Called once for each version before it is kept: drop what nobody reads. Must keep name, namespace, uid, version. */
-  readonly transform?: (object: T) => T;
   readonly indexes?: Readonly<Record<I, IndexFunction<T>>>;
 }
 
@@ -66,13 +64,11 @@ export function createCache<T extends KubeObject, I extends string = never>(
 class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #indexes: Indexes<T, I>;
-  readonly #transform: (object: T) => T;
   /** Everything up to this version has been delivered. */
   #delivered = '';
 
   constructor(options: CacheOptions<T, I>) {
     this.#indexes = createIndexes<T, I>(options.indexes);
-    this.#transform = options.transform ?? ((object) => object);
   }
 
   get size(): number {
@@ -158,10 +154,9 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
     return true;
   }
 
-  #set(raw: T, written: readonly string[]): Change<T> {
-    const key = keyOf(raw);
+  #set(after: T, written: readonly string[]): Change<T> {
+    const key = keyOf(after);
     const before = this.get(key);
-    const after = this.#transform(raw);
     this.#entries.set(key, { object: after, written, survivedList: false });
     this.#indexes.move(key, before, after);
     return { key, before, after, own: false };

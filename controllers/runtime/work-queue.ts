@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { type BackoffLimits, halfJitter } from './backoff.ts';
 import { createDelayHeap, type DelayHeap } from './delay-heap.ts';
 
 /** Told about the queue's state; must not throw. Times are milliseconds. */
@@ -18,7 +19,7 @@ export interface WorkQueueDeps {
 export interface WorkQueueOptions {
   /** Delay after the first failure, milliseconds; doubles with each further one. Default 50. */
   readonly baseDelayMs?: number;
-  /** Default 60,000. */
+  /** Default 30,000. */
   readonly maxDelayMs?: number;
 }
 
@@ -51,14 +52,11 @@ export function createWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions =
   return new KeyQueue(deps, options);
 }
 
-/** 2^30 times any base is beyond any maximum; more would overflow to Infinity, which is harmless but odd. */
-const MOST_DOUBLINGS = 30;
-
 class KeyQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #observer: QueueObserver | undefined;
-  readonly #options: Required<WorkQueueOptions>;
+  readonly #limits: BackoffLimits;
   /** Ready keys in order, each with the time since when. */
   readonly #ready = new Map<string, number>();
   readonly #held = new Set<string>();
@@ -74,7 +72,7 @@ class KeyQueue implements WorkQueue {
     this.#clock = deps.clock;
     this.#random = deps.random ?? Math.random;
     this.#observer = deps.observer;
-    this.#options = { baseDelayMs: 50, maxDelayMs: 60_000, ...options };
+    this.#limits = { baseMs: options.baseDelayMs ?? 50, maxMs: options.maxDelayMs ?? 30_000 };
     this.#delays = createDelayHeap(deps.clock, (key) => this.add(key));
   }
 
@@ -106,7 +104,7 @@ class KeyQueue implements WorkQueue {
   addRateLimited(key: string): void {
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
-    this.addAfter(key, this.#backoff(failures));
+    this.addAfter(key, halfJitter(this.#limits, failures, this.#random()));
   }
 
   forget(key: string): void {
@@ -150,12 +148,5 @@ class KeyQueue implements WorkQueue {
     this.#held.add(key);
     this.#observer?.waited(this.#clock.now() - since);
     return key;
-  }
-
-  /** Half fixed, half random: keys that failed together do not come back together. */
-  #backoff(failures: number): number {
-    const { baseDelayMs, maxDelayMs } = this.#options;
-    const full = Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(failures, MOST_DOUBLINGS));
-    return full / 2 + (full / 2) * this.#random();
   }
 }

@@ -179,6 +179,12 @@ export interface KubeClient extends ListWatchPort {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T>;
+  jsonPatchStatus<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Server-side apply. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T>;
   /** True when this call began the deletion, false when there was nothing to delete. */

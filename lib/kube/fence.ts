@@ -35,6 +35,8 @@ export function withFence(client: KubeClient, guard: () => void): KubeClient {
     mergePatch: (resource, ref, patch, options) => client.mergePatch(resource, ref, patch, fenced(options)),
     mergePatchStatus: (resource, ref, patch, options) => client.mergePatchStatus(resource, ref, patch, fenced(options)),
     jsonPatch: (resource, ref, operations, options) => client.jsonPatch(resource, ref, operations, fenced(options)),
+    jsonPatchStatus: (resource, ref, operations, options) =>
+      client.jsonPatchStatus(resource, ref, operations, fenced(options)),
     apply: (resource, object, options) => client.apply(resource, object, fenced(options)),
     delete: (resource, ref, options) => client.delete(resource, ref, fenced(options)),
     deleteCollection: (resource, selection, options) => client.deleteCollection(resource, selection, fenced(options)),

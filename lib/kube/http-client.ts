@@ -95,7 +95,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
-    return this.#call<T>(resource, { ...putOf(resource, object) }, options);
+    return this.#call<T>(resource, putOf(resource, object), options);
   }
 
   async replaceStatus<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T> {
@@ -108,7 +108,7 @@ class HttpKubeClient implements KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, patch, MERGE_PATCH) }, options);
+    return this.#call<T>(resource, patchOf(ref, patch, MERGE_PATCH), options);
   }
 
   async mergePatchStatus<T extends KubeObject>(
@@ -126,7 +126,16 @@ class HttpKubeClient implements KubeClient {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, operations, JSON_PATCH) }, options);
+    return this.#call<T>(resource, patchOf(ref, operations, JSON_PATCH), options);
+  }
+
+  async jsonPatchStatus<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    operations: readonly JsonPatchOperation[],
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#call<T>(resource, { ...patchOf(ref, operations, JSON_PATCH), subresource: 'status' }, options);
   }
 
   async apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T> {
@@ -217,7 +226,7 @@ class HttpKubeClient implements KubeClient {
       ...callBounds(options),
       verb,
       resource: labelOf(resource, subresource),
-      object: [ref.namespace, ref.name].filter(Boolean).join('/'),
+      object: [ref.namespace, ref.name ?? nameOf(body)].filter(Boolean).join('/'),
       method,
       path: pathOf(resource, ref, subresource),
       query: { fieldManager: options.fieldManager, dryRun: options.dryRun ? 'All' : undefined, force },
@@ -242,6 +251,11 @@ function refOf(object: KubeObject): ObjectRef {
   const { namespace, name } = object.metadata;
   if (name === undefined) throw new TypeError('the object has no metadata.name');
   return { namespace, name };
+}
+
+/** The name a create asks for; only for messages. */
+function nameOf(body: unknown): string | undefined {
+  return (body as Partial<KubeObject> | undefined)?.metadata?.name;
 }
 
 function typed(resource: Resource, object: KubeObject): KubeObject {

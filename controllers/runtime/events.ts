@@ -1,0 +1,154 @@
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { NewId } from '../../lib/ids.ts';
+import {
+  apiVersionOf,
+  type Event,
+  events,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { microTime } from './lease-record.ts';
+
+/** Something that happened to an object, for people who run `kubectl describe`. */
+export interface Happening {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  readonly type: 'Normal' | 'Warning';
+  /** PascalCase, from crds/conditions.ts. */
+  readonly reason: string;
+  /** What we did about it, PascalCase. */
+  readonly action: string;
+  /** One sentence that names what and to which value. Cut at 1,024 characters. */
+  readonly note: string;
+}
+
+export interface EventRecorderDeps {
+  readonly client: Pick<KubeClient, 'create'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: NewId;
+  /** Told of each Event that was not written. */
+  readonly onDropped?: () => void;
+}
+
+export interface EventRecorderOptions {
+  /** `windlass.dev/controllers` or the like. */
+  readonly controller: string;
+  /** The pod's name. */
+  readonly instance: string;
+}
+
+/**
+ * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too
+ * much. The same happening to the same object is written once in ten minutes; one object gets at most 25 Events,
+ * then one each half minute; at most 1,000 wait to be sent.
+ */
+export interface EventRecorder {
+  record(happening: Happening): void;
+  /** Resolves when nothing waits to be sent any more, after 5 s at the latest. */
+  flush(): Promise<void>;
+}
+
+const REPEAT_AFTER_MS = 10 * 60_000;
+const BURST = 25;
+const REFILL_MS = 30_000;
+const MOST_WAITING = 1_000;
+/** Objects and happenings remembered; the oldest are forgotten first. */
+const MOST_REMEMBERED = 4_096;
+const SEND_TIMEOUT_MS = 5_000;
+const LIMITS = { note: 1_024, name: 63 } as const;
+
+export function createEventRecorder(deps: EventRecorderDeps, options: EventRecorderOptions): EventRecorder {
+  return new Recorder(deps, options);
+}
+
+/** Events an object may still have, as of a time. */
+interface Allowance {
+  readonly left: number;
+  readonly at: number;
+}
+
+class Recorder implements EventRecorder {
+  readonly #deps: EventRecorderDeps;
+  readonly #options: EventRecorderOptions;
+  readonly #seen = new Map<string, number>();
+  readonly #allowances = new Map<string, Allowance>();
+  readonly #waiting: Event[] = [];
+  #sending: Promise<void> | undefined;
+
+  constructor(deps: EventRecorderDeps, options: EventRecorderOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  record(happening: Happening): void {
+    const now = this.#deps.clock.now();
+    const { uid = '' } = happening.object.metadata;
+    const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
+    if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return;
+    remember(this.#seen, sameness, now);
+    if (this.#waiting.length >= MOST_WAITING || !this.#spend(uid, now)) {
+      this.#deps.onDropped?.();
+      return;
+    }
+    this.#waiting.push(this.#eventOf(happening, now));
+    this.#sending ??= this.#send();
+  }
+
+  async flush(): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([this.#sending, this.#deps.clock.sleep(SEND_TIMEOUT_MS, patience.signal)]);
+    patience.abort();
+  }
+
+  #spend(uid: string, now: number): boolean {
+    const { left, at } = this.#allowances.get(uid) ?? { left: BURST, at: now };
+    const refilled = Math.min(BURST, left + (now - at) / REFILL_MS);
+    if (refilled < 1) return false;
+    remember(this.#allowances, uid, { left: refilled - 1, at: now });
+    return true;
+  }
+
+  async #send(): Promise<void> {
+    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+      try {
+        await this.#deps.client.create(events, event, { timeoutMs: SEND_TIMEOUT_MS });
+      } catch (error) {
+        this.#deps.onDropped?.();
+        this.#deps.logger.debug({ reason: event.reason, problem: messageOf(error) }, 'event not written');
+      }
+    }
+    this.#sending = undefined;
+  }
+
+  #eventOf(happening: Happening, now: number): Event {
+    const { resource, object, type, reason, action, note } = happening;
+    const { namespace, name, uid, resourceVersion } = object.metadata;
+    return {
+      metadata: {
+        namespace: namespace ?? 'default',
+        name: `${(name ?? '').slice(0, LIMITS.name).replace(/[.-]+$/, '')}.${this.#deps.newId()}`,
+      },
+      eventTime: microTime(now),
+      type,
+      reason,
+      action,
+      note: note.length > LIMITS.note ? `${note.slice(0, LIMITS.note - 1)}…` : note,
+      regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion },
+      reportingController: this.#options.controller,
+      reportingInstance: this.#options.instance,
+    };
+  }
+}
+
+/** Sets a key as the newest of a bounded map. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= MOST_REMEMBERED) return;
+  const oldest = map.keys().next();
+  if (!oldest.done) map.delete(oldest.value);
+}

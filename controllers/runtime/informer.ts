@@ -1,0 +1,200 @@
+import { AppError, messageOf } from '../../lib/errors.ts';
+import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../../lib/kube/index.ts';
+import { type Cache, type CacheReader, type Change, createCache, type IndexFunction } from './cache.ts';
+import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
+
+/** An object of the watched kind that does not pass the parse hook: it is kept apart and nothing else suffers. */
+export interface InvalidObject {
+  readonly key: string;
+  readonly object: KubeObject;
+  readonly problem: string;
+}
+
+/** What handlers are told. `invalid` is set when the object is there and cannot be read; `after` is absent then. */
+export interface InformerChange<T extends KubeObject> extends Change<T> {
+  readonly invalid?: InvalidObject;
+}
+
+/** Told of each change after the cache holds it. A throw is logged and counted, and the others are still told. */
+export type ChangeHandler<T extends KubeObject> = (change: InformerChange<T>) => void;
+
+export interface InformerOptions<T extends KubeObject, I extends string> {
+  readonly resource: Resource<T>;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly indexes?: Readonly<Record<I, IndexFunction<T>>>;
+  /** Throws for an object that cannot be worked with. Default: every object is good. */
+  readonly parse?: (object: T) => T;
+  /** Drops what nobody reads, to save memory. Must keep name, namespace, uid and resourceVersion. */
+  readonly strip?: (object: T) => T;
+}
+
+/** A cache of one kind that follows the server. */
+export interface Informer<T extends KubeObject, I extends string = string> {
+  readonly cache: CacheReader<T, I>;
+  /** Objects that are on the server and fail the parse hook, by key. */
+  readonly invalid: ReadonlyMap<string, InvalidObject>;
+  /** Call before `run`, or changes before are missed. */
+  onChange(handler: ChangeHandler<T>): void;
+  /** Follows the server until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when the cache holds the first complete list. */
+  readonly synced: Promise<void>;
+  readonly hasSynced: boolean;
+}
+
+/** The default of `strip`: field ownership is often half of an object and no reconcile reads it. */
+export function stripManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+export function createInformer<T extends KubeObject, I extends string = never>(
+  deps: ReflectorDeps,
+  options: InformerOptions<T, I>,
+): Informer<T, I> {
+  return new CachingInformer(deps, options);
+}
+
+class CachingInformer<T extends KubeObject, I extends string> implements Informer<T, I>, ReflectorSink<T> {
+  readonly cache: CacheReader<T, I>;
+  readonly invalid = new Map<string, InvalidObject>();
+  readonly run: Informer<T, I>['run'];
+  readonly synced: Promise<void>;
+  readonly #store: Cache<T, I>;
+  readonly #reflector: { readonly hasSynced: boolean };
+  readonly #handlers: ChangeHandler<T>[] = [];
+  readonly #deps: ReflectorDeps;
+  readonly #prepare: (object: T) => T;
+  /** Poison met in the pages of a list under way. */
+  #listedInvalid = new Map<string, InvalidObject>();
+
+  constructor(deps: ReflectorDeps, options: InformerOptions<T, I>) {
+    const { resource, namespace, labelSelector, fieldSelector, indexes } = options;
+    const { parse = (object) => object, strip = stripManagedFields } = options;
+    this.#deps = deps;
+    this.#prepare = (object) => strip(parse(object));
+    this.#store = createCache<T, I>({ indexes });
+    this.cache = readerOf(this.#store, strip);
+    const reflector = createReflector(deps, { resource, namespace, labelSelector, fieldSelector, sink: this });
+    this.#reflector = reflector;
+    this.run = (signal) => reflector.run(signal);
+    this.synced = reflector.synced;
+  }
+
+  get hasSynced(): boolean {
+    return this.#reflector.hasSynced;
+  }
+
+  onChange(handler: ChangeHandler<T>): void {
+    this.#handlers.push(handler);
+  }
+
+  page(items: readonly T[]): readonly T[] {
+    const good: T[] = [];
+    for (const item of items) {
+      const prepared = this.#tryPrepare(item);
+      if (prepared instanceof InvalidCarrier) this.#listedInvalid.set(prepared.invalid.key, prepared.invalid);
+      else good.push(prepared);
+    }
+    return good;
+  }
+
+  replaceAll(objects: readonly T[], resourceVersion: string): void {
+    const listed = this.#listedInvalid;
+    this.#listedInvalid = new Map();
+    const before = new Map(this.invalid);
+    this.invalid.clear();
+    for (const [key, invalid] of listed) this.invalid.set(key, invalid);
+    const changes = this.#store.replaceAll(objects, resourceVersion);
+    const told = new Set(changes.map(({ key }) => key));
+    for (const change of changes) this.#tell(this.#withInvalid(change));
+    for (const key of new Set([...before.keys(), ...listed.keys()])) {
+      if (!told.has(key) && !isSameVersion(before.get(key), listed.get(key))) this.#tell(this.#unchanged(key));
+    }
+  }
+
+  apply(event: ObjectEvent<T>): void {
+    if (event.type === 'BOOKMARK') return void this.#store.apply(event);
+    const prepared = event.type === 'DELETED' ? event.object : this.#tryPrepare(event.object);
+    if (prepared instanceof InvalidCarrier) return this.#applyInvalid(event, prepared.invalid);
+    const key = keyOf(prepared);
+    const recovered = this.invalid.delete(key);
+    const changes = this.#store.apply({ type: event.type, object: prepared });
+    for (const change of changes) this.#tell(change);
+    if (recovered && changes.length === 0) this.#tell(this.#unchanged(key));
+  }
+
+  #applyInvalid(event: ObjectEvent<T>, invalid: InvalidObject): void {
+    this.invalid.set(invalid.key, invalid);
+    const { resourceVersion } = event.object.metadata;
+    this.#store.apply({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } as T });
+    const changes = this.#store.evict(invalid.key);
+    this.#deps.logger.warn({ key: invalid.key, problem: invalid.problem }, 'object is unreadable');
+    for (const change of changes.length > 0 ? changes : [this.#unchanged(invalid.key)])
+      this.#tell(this.#withInvalid(change));
+  }
+
+  #withInvalid(change: Change<T>): InformerChange<T> {
+    const invalid = this.invalid.get(change.key);
+    return invalid === undefined ? change : { ...change, invalid };
+  }
+
+  /** Nothing in the cache moved, yet there is news of the key: it became readable, unreadable, or is gone. */
+  #unchanged(key: string): InformerChange<T> {
+    const held = this.#store.get(key);
+    return this.#withInvalid({ key, before: held, after: held, own: false });
+  }
+
+  #tryPrepare(object: T): T | InvalidCarrier {
+    try {
+      return this.#prepare(object);
+    } catch (error) {
+      if (!(error instanceof AppError)) this.#deps.observer?.sinkFailed();
+      return new InvalidCarrier({ key: keyOf(object), object, problem: messageOf(error) });
+    }
+  }
+
+  #tell(change: InformerChange<T>): void {
+    for (const handler of this.#handlers) {
+      try {
+        handler(change);
+      } catch (err) {
+        this.#deps.observer?.sinkFailed();
+        this.#deps.logger.error({ err, key: change.key }, 'change handler failed');
+      }
+    }
+  }
+}
+
+/** Sets an unreadable object apart from a readable one of any shape. */
+class InvalidCarrier {
+  readonly invalid: InvalidObject;
+
+  constructor(invalid: InvalidObject) {
+    this.invalid = invalid;
+  }
+}
+
+function isSameVersion(a: InvalidObject | undefined, b: InvalidObject | undefined): boolean {
+  return a?.object.metadata.resourceVersion === b?.object.metadata.resourceVersion;
+}
+
+/** Our own writes pass the same strip as what the watch delivers. */
+function readerOf<T extends KubeObject, I extends string>(
+  store: Cache<T, I>,
+  strip: (object: T) => T,
+): CacheReader<T, I> {
+  return {
+    get: (key) => store.get(key),
+    getByUid: (uid) => store.getByUid(uid),
+    byIndex: (index, value) => store.byIndex(index, value),
+    values: () => store.values(),
+    get size() {
+      return store.size;
+    },
+    remember: (object) => store.remember(strip(object)),
+  };
+}

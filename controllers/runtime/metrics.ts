@@ -1,0 +1,107 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestReport } from '../../lib/kube/index.ts';
+import type { ReconcileObserver } from './controller.ts';
+import type { ReflectorObserver } from './reflector.ts';
+
+/** Everything that one process counts. Label values come from closed sets: kinds, verbs, codes, outcomes, phases. */
+export interface Metrics {
+  /** The exposition format, and the content type it goes with. */
+  render(): Promise<{ readonly text: string; readonly contentType: string }>;
+  forController(kind: string): ReconcileObserver;
+  forReflector(kind: string): ReflectorObserver;
+  apiRequest(report: RequestReport): void;
+  /** Asked at each scrape for the number of executions in each phase. */
+  executionsByPhase(count: () => Readonly<Record<string, number>>): void;
+  /** How long a state took from its entry to its end. */
+  stateEnded(kind: string, status: string, seconds: number): void;
+  leader(leading: boolean): void;
+  eventDropped(): void;
+}
+
+const RECONCILE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const STATE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
+
+/** Own registry: two of them in one process do not meet. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const meters = createMeters(registry);
+  return {
+    async render() {
+      return { text: await registry.metrics(), contentType: registry.contentType };
+    },
+    forController: (kind) => controllerObserver(meters, kind),
+    forReflector: (kind) => ({
+      failed: (reason) => meters.watchFailures.inc({ kind, reason }),
+      sinkFailed: () => meters.handlerFailures.inc({ kind }),
+    }),
+    apiRequest({ verb, resource, code, ms }) {
+      meters.requests.inc({ verb, resource, code });
+      if (verb !== 'watch') meters.requestSeconds.observe({ verb }, ms / 1000);
+    },
+    executionsByPhase: (count) => void phaseGauge(registry, count),
+    stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
+    leader: (leading) => meters.leader.set(leading ? 1 : 0),
+    eventDropped: () => meters.eventsDropped.inc(),
+  };
+}
+
+type Meters = ReturnType<typeof createMeters>;
+
+function createMeters(registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `windlass_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `windlass_${name}`, help, labelNames, registers });
+  const histogram = (
+    name: string,
+    help: string,
+    { labelNames, buckets }: { labelNames: string[]; buckets: number[] },
+  ) => new Histogram({ name: `windlass_${name}`, help, labelNames, buckets, registers });
+  const perKind = { labelNames: ['kind'], buckets: RECONCILE_SECONDS };
+  return {
+    queueDepth: gauge('queue_depth', 'Keys that are ready and wait for a worker.', ['kind']),
+    queueSeconds: histogram('queue_wait_seconds', 'From a key being ready to a worker taking it.', perKind),
+    reconcileSeconds: histogram('reconcile_seconds', 'Time of one reconcile, by how it ended.', {
+      labelNames: ['kind', 'outcome'],
+      buckets: RECONCILE_SECONDS,
+    }),
+    requests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),
+    requestSeconds: histogram('api_request_seconds', 'Time of requests to the Kubernetes API, watches left out.', {
+      labelNames: ['verb'],
+      buckets: RECONCILE_SECONDS,
+    }),
+    watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
+    handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
+    stateSeconds: histogram('state_seconds', 'From a state being entered to its end.', {
+      labelNames: ['kind', 'status'],
+      buckets: STATE_SECONDS,
+    }),
+    leader: gauge('leader', '1 while this process holds the lease.'),
+    eventsDropped: counter('events_dropped_total', 'Kubernetes Events that were not written.'),
+  };
+}
+
+function controllerObserver(meters: Meters, kind: string): ReconcileObserver {
+  return {
+    reconciled: (outcome, ms) => meters.reconcileSeconds.observe({ kind, outcome }, ms / 1000),
+    queue: {
+      depth: (depth) => meters.queueDepth.set({ kind }, depth),
+      waited: (ms) => meters.queueSeconds.observe({ kind }, ms / 1000),
+    },
+  };
+}
+
+function phaseGauge(registry: Registry, count: () => Readonly<Record<string, number>>): Gauge {
+  return new Gauge({
+    name: 'windlass_executions',
+    help: 'Executions by phase.',
+    labelNames: ['phase'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [phase, number] of Object.entries(count())) this.set({ phase }, number);
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { AppError, TerminalError, WaitError } from '../../lib/errors.ts';
+import { isConflict } from '../../lib/kube/index.ts';
+
+/** What a reconcile may return: nothing, or when to look again and why. */
+export type ReconcileResult = undefined | { readonly requeueAfterMs: number; readonly reason: string };
+
+/** How one reconcile ended, as counted in metrics, and what the queue does with the key. */
+export type Outcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'requeue' | 'wait'; readonly afterMs: number; readonly reason: string }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'terminal'; readonly error: TerminalError }
+  | { readonly kind: 'lost_leadership' | 'cancelled' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export function outcomeOfResult(result: ReconcileResult): Outcome {
+  return result === undefined
+    ? { kind: 'done' }
+    : { kind: 'requeue', afterMs: result.requeueAfterMs, reason: result.reason };
+}
+
+/** The three ways to fail (terminal, wait, anything else) and the three that are no failure of the object. */
+export function outcomeOfError(error: unknown): Outcome {
+  if (error instanceof TerminalError) return { kind: 'terminal', error };
+  if (error instanceof WaitError) return { kind: 'wait', afterMs: error.afterMs, reason: error.reason };
+  if (isConflict(error)) return { kind: 'conflict' };
+  if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'lost_leadership' };
+  if (error instanceof AppError && error.code === 'cancelled') return { kind: 'cancelled' };
+  return { kind: 'failed', error };
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+
+/** The parts of the Node.js process that ending it gracefully needs. */
+export interface ProcessPort {
+  on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
+  on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
+  exit(code: number): void;
+}
+
+export interface ProcessRuntimeDeps {
+  readonly process: ProcessPort;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Turns signals of the operating system into abort signals. */
+export interface ProcessRuntime {
+  /** Aborts at the first SIGTERM or SIGINT. */
+  readonly stop: AbortSignal;
+  /** Aborts when the grace is over: what still runs is to be given up. */
+  readonly abandon: AbortSignal;
+  /** Begins the same stop from inside. */
+  requestStop(reason: string): void;
+}
+
+/** Below the 30 s that the kubelet gives a pod by default. */
+const GRACE_MS = 20_000;
+/** What remains for releasing the lease and closing connections after that. */
+const LAST_MS = 5_000;
+
+/**
+ * The first signal begins a graceful stop, a second one ends the process at once. When the grace and a little more
+ * are over the process is ended whatever still runs. An error that nobody handles is logged and ends it with code 1:
+ * state in memory can no longer be trusted, and all state that counts is on the server.
+ */
+export function createProcessRuntime(deps: ProcessRuntimeDeps): ProcessRuntime {
+  const { process, clock, logger } = deps;
+  const stop = new AbortController();
+  const abandon = new AbortController();
+
+  function begin(reason: string): void {
+    if (stop.signal.aborted) return process.exit(1);
+    logger.info({ reason }, 'stopping');
+    stop.abort();
+    void countDown();
+  }
+
+  async function countDown(): Promise<void> {
+    await clock.sleep(GRACE_MS);
+    abandon.abort();
+    await clock.sleep(LAST_MS);
+    logger.error({}, 'stop took too long');
+    process.exit(1);
+  }
+
+  process.on('SIGTERM', () => begin('SIGTERM'));
+  process.on('SIGINT', () => begin('SIGINT'));
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (err) => {
+      logger.error({ err, event }, 'unhandled error');
+      process.exit(1);
+    });
+  }
+  return {
+    stop: stop.signal,
+    abandon: abandon.signal,
+    requestStop: (reason) => (stop.signal.aborted ? undefined : begin(reason)),
+  };
+}

@@ -1,0 +1,67 @@
+import type { JsonPatchOperation, KubeObject } from '../../lib/kube/index.ts';
+
+/**
+ * The operations that turn `before` into `after`, guarded by the version that `after` was decided on, or undefined
+ * when nothing changed. Send them with `jsonPatchStatus`; an object that has changed meanwhile answers 409.
+ *
+ * RFC 6902, not a merge patch: a merge patch cannot store a null, so a value `{"a": null}` on a Blackboard would
+ * come back as `{}`. Lists that only grew are sent by their new items. Members that are undefined count as absent.
+ */
+export function statusPatch(
+  object: KubeObject & { readonly status?: unknown },
+  after: object,
+): readonly JsonPatchOperation[] | undefined {
+  const version = object.metadata.resourceVersion;
+  if (version === undefined) throw new TypeError('a status patch needs the resourceVersion it was decided on');
+  const operations: JsonPatchOperation[] = [];
+  if (isRecord(object.status)) diff('/status', object.status, after, operations);
+  else operations.push({ op: 'add', path: '/status', value: after });
+  if (operations.length === 0) return undefined;
+  return [{ op: 'replace', path: '/metadata/resourceVersion', value: version }, ...operations];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function diff(path: string, before: unknown, after: unknown, into: JsonPatchOperation[]): void {
+  if (before === after) return;
+  if (Array.isArray(before) && Array.isArray(after)) diffLists(path, before, after, into);
+  else if (isRecord(before) && isRecord(after)) diffFields(path, before, after, into);
+  else into.push({ op: 'replace', path, value: after });
+}
+
+function diffFields(path: string, before: Fields, after: Fields, into: JsonPatchOperation[]): void {
+  for (const [name, value] of Object.entries(before)) {
+    if (value !== undefined && after[name] === undefined) into.push({ op: 'remove', path: pointer(path, name) });
+  }
+  for (const [name, value] of Object.entries(after)) {
+    if (value === undefined) continue;
+    if (before[name] === undefined) into.push({ op: 'add', path: pointer(path, name), value });
+    else diff(pointer(path, name), before[name], value, into);
+  }
+}
+
+function diffLists(
+  path: string,
+  before: readonly unknown[],
+  after: readonly unknown[],
+  into: JsonPatchOperation[],
+): void {
+  const grewOnly = before.length <= after.length && before.every((item, index) => isSame(item, after[index]));
+  if (!grewOnly) into.push({ op: 'replace', path, value: after });
+  else for (const item of after.slice(before.length)) into.push({ op: 'add', path: `${path}/-`, value: item });
+}
+
+/** Equal as JSON, members in any order. */
+function isSame(left: unknown, right: unknown): boolean {
+  const differences: JsonPatchOperation[] = [];
+  diff('', left, right, differences);
+  return differences.length === 0;
+}
+
+function pointer(path: string, name: string): string {
+  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
