@@ -1,0 +1,66 @@
+{{/* Names do not depend on the release: the kinds are cluster-wide, so a cluster holds one Windlass. */}}
+{{- define "windlass.controllers" -}}windlass-controllers{{- end -}}
+{{- define "windlass.tenantController" -}}windlass-tenant-controller{{- end -}}
+{{- define "windlass.viewer" -}}windlass-viewer{{- end -}}
+{{- define "windlass.operator" -}}windlass-operator{{- end -}}
+
+{{/* Labels of every object of the release. */}}
+{{- define "windlass.labels" -}}
+app.kubernetes.io/name: windlass
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: windlass
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* Labels that select the pods of the controllers. They never change. */}}
+{{- define "windlass.controllers.selector" -}}
+app.kubernetes.io/name: windlass
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: controllers
+{{- end -}}
+
+{{- define "windlass.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+
+{{- define "windlass.runnerImage" -}}
+{{ .Values.runner.image.repository }}:{{ .Values.runner.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+
+{{/* Pod Security `restricted`, as labels of a namespace. */}}
+{{- define "windlass.podSecurity" -}}
+{{- range $mode := list "enforce" "audit" "warn" }}
+pod-security.kubernetes.io/{{ $mode }}: restricted
+pod-security.kubernetes.io/{{ $mode }}-version: latest
+{{- end }}
+{{- end -}}
+
+{{/* Security of the pods of the release: what Pod Security `restricted` asks for, and a read-only root. */}}
+{{- define "windlass.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+{{- define "windlass.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Subjects of a role binding from values' {kind, name, namespace}. */}}
+{{- define "windlass.subjects" -}}
+{{- range . }}
+- kind: {{ .kind }}
+  name: {{ .name | quote }}
+  {{- if eq .kind "ServiceAccount" }}
+  namespace: {{ .namespace | quote }}
+  {{- else }}
+  apiGroup: rbac.authorization.k8s.io
+  {{- end }}
+{{- end }}
+{{- end -}}

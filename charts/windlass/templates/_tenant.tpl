@@ -1,0 +1,88 @@
+{{/*
+The objects that make a namespace a tenant; `lib/tenant` builds the same for the command line, and a test compares them.
+*/}}
+
+{{- define "windlass.tenant.labels" -}}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: windlass
+{{- end -}}
+
+{{/* usage: include "windlass.tenant.networkPolicies" (dict "root" $ "namespace" "…" "egress" "…" "denyAll" true) */}}
+{{- define "windlass.tenant.networkPolicies" -}}
+{{- if .denyAll }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: windlass-default-deny
+  namespace: {{ .namespace }}
+  labels:
+    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+spec:
+  podSelector: {}
+  policyTypes: [Ingress, Egress]
+{{- end }}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: windlass-steps
+  namespace: {{ .namespace }}
+  labels:
+    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+spec:
+  podSelector:
+    matchExpressions:
+      - { key: windlass.dev/execution, operator: Exists }
+  policyTypes: {{ if .denyAll }}[Egress]{{ else }}[Ingress, Egress]{{ end }}
+  egress:
+    {{- if eq .egress "open" }}
+    - {}
+    {{- else }}
+    - to:
+        - namespaceSelector:
+            matchLabels:
+              kubernetes.io/metadata.name: kube-system
+          podSelector:
+            matchLabels:
+              k8s-app: kube-dns
+        # NodeLocal DNSCache, on nodes that have it.
+        - ipBlock: { cidr: 169.254.20.10/32 }
+      ports:
+        - { protocol: UDP, port: 53 }
+        - { protocol: TCP, port: 53 }
+    {{- end }}
+    {{- if eq .egress "internet" }}
+    - to:
+        - ipBlock:
+            cidr: 0.0.0.0/0
+            except: [10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16]
+        - ipBlock:
+            cidr: ::/0
+            except: ["::1/128", "fc00::/7", "fe80::/10"]
+    {{- end }}
+{{- end -}}
+
+{{/* usage: include "windlass.tenant.roleBinding" (dict "root" $ "namespace" "…" "role" "…" "subjects" list) */}}
+{{- define "windlass.tenant.roleBinding" -}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: {{ .name }}
+  namespace: {{ .namespace }}
+  labels:
+    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ .role }}
+subjects:
+  {{- include "windlass.subjects" .subjects | nindent 2 }}
+{{- end -}}
+
+{{- define "windlass.controllersSubject" -}}
+kind: ServiceAccount
+name: {{ include "windlass.controllers" . }}
+namespace: {{ .Release.Namespace }}
+{{- end -}}

@@ -1,0 +1,40 @@
+{{/* The whole configuration of the controllers. README.md has it as a table. */}}
+{{- define "windlass.controllers.env" -}}
+- { name: WINDLASS_LOG_LEVEL, value: {{ .Values.controllers.logLevel | quote }} }
+- { name: WINDLASS_HTTP_PORT, value: {{ .Values.metrics.port | quote }} }
+- { name: WINDLASS_WORKERS, value: {{ .Values.controllers.workers | quote }} }
+- { name: WINDLASS_EXECUTION_TTL_SECONDS, value: {{ .Values.controllers.executionTtlSeconds | int64 | quote }} }
+- { name: WINDLASS_GLOBAL_NAMESPACE, value: {{ .Values.globalNamespace.name | quote }} }
+- { name: WINDLASS_RUNNER_IMAGE, value: {{ include "windlass.runnerImage" . | quote }} }
+- { name: WINDLASS_RUNNER_MOUNT, value: {{ .Values.runner.mount | quote }} }
+- { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
+- { name: WINDLASS_STEP_RUN_AS_USER, value: {{ .Values.steps.runAsUser | int64 | quote }} }
+- { name: WINDLASS_STEP_CPU_REQUEST, value: {{ .Values.steps.requests.cpu | quote }} }
+- { name: WINDLASS_STEP_MEMORY_REQUEST, value: {{ .Values.steps.requests.memory | quote }} }
+- { name: WINDLASS_STEP_NODE_LOST_SECONDS, value: {{ .Values.steps.nodeLostSeconds | int64 | quote }} }
+- { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
+{{- if eq .Values.outputStore.kind "s3" }}
+{{- with .Values.outputStore.s3 }}
+- { name: WINDLASS_S3_BUCKET, value: {{ .bucket | quote }} }
+- { name: WINDLASS_S3_REGION, value: {{ .region | quote }} }
+- { name: WINDLASS_S3_PREFIX, value: {{ .prefix | quote }} }
+- { name: WINDLASS_S3_PATH_STYLE, value: {{ .pathStyle | quote }} }
+{{- with .endpoint }}
+- { name: WINDLASS_S3_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- with .existingSecret }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: access_key_id } }
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret_access_key } }
+{{- end }}
+{{- end }}
+{{- end }}
+- { name: WINDLASS_LEADER_ELECT, value: "true" }
+- { name: WINDLASS_LEASE_NAME, value: {{ include "windlass.controllers" . }} }
+- name: WINDLASS_LEASE_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: WINDLASS_POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
+{{- end -}}
