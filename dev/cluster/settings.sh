@@ -2,7 +2,7 @@
 # Names, addresses and paths of one development cluster. Sourced by every script of this folder.
 #
 # CLUSTER       kind | native | current; by default kind where a Docker engine answers, else native
-# CLUSTER_NAME  a second cluster beside the first needs its own name (default: dev)
+# CLUSTER_NAME  a second cluster beside the first needs its own name (default: dev; for CLUSTER=current: current)
 # NODES         how many nodes to start, 1 to 9 (default: 2)
 
 cluster_scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,9 @@ project_dir=$(cd "$cluster_scripts/../.." && pwd)
 source "$project_dir/dev/setup/programs.sh"
 
 clusters_dir=${XDG_STATE_HOME:-$HOME/.local/state}/windlass/clusters
-cluster_name=${CLUSTER_NAME:-dev}
+default_name=dev
+[[ ${CLUSTER:-} == current ]] && default_name=current
+cluster_name=${CLUSTER_NAME:-$default_name}
 cluster_dir=$clusters_dir/$cluster_name
 kubeconfig=$cluster_dir/kubeconfig
 
@@ -43,9 +45,8 @@ cluster_kind() {
   fi
 }
 
-# One program of the cluster's Kubernetes, run with the administrator's credentials.
 kubectl() {
-  "$(program_dir kubernetes)/kubectl" --kubeconfig "$kubeconfig" "$@"
+  "$(program_dir kubectl)/kubectl" --kubeconfig "$kubeconfig" "$@"
 }
 
 # Polls a command every 0.1 s. usage: wait_until SECONDS WHAT COMMAND...

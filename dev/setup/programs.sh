@@ -8,7 +8,7 @@ cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/windlass
 # The upstream module whose version names the program's folder in the cache.
 program_module() {
   case $1 in
-    kubernetes) echo k8s.io/kubernetes ;;
+    kubernetes | kubectl) echo k8s.io/kubernetes ;;
     containerd) echo github.com/containerd/containerd/v2 ;;
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     coredns) echo github.com/coredns/coredns ;;
@@ -37,7 +37,7 @@ program_ldflags() {
   local version component
   version=$(program_version "$1")
   case $1 in
-    kubernetes)
+    kubernetes | kubectl)
       component=k8s.io/component-base/version
       IFS=. read -r _ minor _ <<<"$version"
       echo "-X $component.gitVersion=$version -X $component.gitMajor=1 -X $component.gitMinor=$minor -X $component.gitTreeState=clean"

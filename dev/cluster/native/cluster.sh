@@ -1,13 +1,15 @@
 # shellcheck shell=bash
 # All parts of a native cluster, and what holds for it as a whole. Sourced.
 
-for part in addresses process certificates network mounts cgroups control-plane node addons; do
+source "$cluster_scripts/process.sh"
+source "$cluster_scripts/volumes.sh"
+for part in addresses certificates network mounts cgroups control-plane node dns; do
   source "$cluster_scripts/native/$part.sh"
 done
 
 native_processes() {
   local node
-  printf '%s\n' "${control_plane_processes[@]}"
+  printf '%s\n' "${control_plane_processes[@]}" volume-provisioner
   for node in $(node_numbers); do
     printf '%s\n' "node$node-containerd" "node$node-kubelet" "node$node-proxy"
   done

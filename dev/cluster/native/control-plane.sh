@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# etcd, the API server, the controller manager, the scheduler and the volume provisioner, as processes of the host.
+# etcd, the API server, the controller manager and the scheduler, as processes of the host.
 # Sourced. Settings differ from Kubernetes' defaults only where a test machine needs it; the comment says why.
 
 start_etcd() {
@@ -46,12 +46,6 @@ start_scheduler() {
     --leader-elect=false --kube-api-qps 200 --kube-api-burst 400
 }
 
-start_volume_provisioner() {
-  make_mount_point "$cluster_dir/volumes" shared
-  start_process volume-provisioner "$(program_dir volume-provisioner)/volume-provisioner" \
-    --kubeconfig "$kubeconfig" --folder "$cluster_dir/volumes"
-}
-
 apiserver_ready() {
   curl --silent --fail --noproxy '*' --cacert "$pki/ca.crt" --max-time 2 "$api_url/readyz"
 }
@@ -61,7 +55,6 @@ start_control_plane() {
   start_apiserver
   start_controller_manager
   start_scheduler
-  start_volume_provisioner
 }
 
-control_plane_processes=(volume-provisioner scheduler controller-manager apiserver etcd)
+control_plane_processes=(scheduler controller-manager apiserver etcd)

@@ -11,7 +11,7 @@ native_down() {
     cut_power "$node"
     remove_node_cgroup "$node"
   done
-  for name in "${control_plane_processes[@]}"; do
+  for name in volume-provisioner "${control_plane_processes[@]}"; do
     stop_process "$name"
   done
   remove_bridge

@@ -23,7 +23,7 @@ make_node_mounts() {
   local node=$1 folder
   # Size-limited volumes are mounted outside and must appear inside, so their parent is shared; the file that keeps a
   # namespace alive may only stand on a private mount.
-  make_mount_point "$cluster_dir/volumes" shared
+  make_mount_point "$volumes_dir" shared
   make_mount_point "$cluster_dir/mounts" private
   is_mount_point "$(node_mounts "$node")" && return 0
   touch "$(node_mounts "$node")"

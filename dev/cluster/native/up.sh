@@ -3,8 +3,9 @@
 # Every step looks at what is there and adds what is missing.
 
 source "$cluster_scripts/native/cluster.sh"
+source "$cluster_scripts/native/load.sh"
 
-base_images=(pause coredns busybox)
+base_images=(pause coredns busybox test-tools no-shell)
 
 # After a boot nothing of the old cluster runs, and etcd, which does not sync, cannot be trusted.
 forget_before_boot() {
@@ -12,7 +13,7 @@ forget_before_boot() {
   boot=$(</proc/sys/kernel/random/boot_id)
   if [[ -f $cluster_dir/boot && $(<"$cluster_dir/boot") != "$boot" ]]; then
     say "the machine was started anew since the cluster was: starting with an empty one"
-    find "$cluster_dir" -mindepth 1 -maxdepth 1 ! -name slot -exec rm -rf {} +
+    find "$cluster_dir" -mindepth 1 -maxdepth 1 ! -name slot ! -name kind -exec rm -rf {} +
   fi
   mkdir -p "$cluster_dir"
   echo "$boot" >"$cluster_dir/boot"
@@ -26,7 +27,7 @@ native_is_up() {
 
 load_base_images() {
   # shellcheck disable=SC2046 # one word per path
-  "$project_dir/dev/images/load" $("$project_dir/dev/images/build" "${base_images[@]}")
+  load_native $("$project_dir/dev/images/build" "${base_images[@]}")
 }
 
 native_up() {
@@ -34,8 +35,11 @@ native_up() {
   ((EUID == 0)) || fail "a native cluster needs root: it makes network namespaces and cgroups"
   forget_before_boot
   use_addresses
-  native_is_up && return 0
-  "$project_dir/dev/setup/build" kubernetes containerd etcd coredns volume-provisioner
+  if native_is_up; then
+    load_base_images
+    return
+  fi
+  "$project_dir/dev/setup/build" kubectl kubernetes containerd etcd coredns volume-provisioner
   rm -f "$cluster_dir/complete"
   count=$(node_numbers | tail -n 1)
   count=${NODES:-${count:-2}}
@@ -55,7 +59,9 @@ native_up() {
   for node in $(node_numbers); do
     start_agents "$node"
   done
-  apply_addons
+  apply_dns
+  apply_storage_classes
+  start_volume_provisioner
   for node in $(node_numbers); do
     wait_until 60 "the kubelet of node$node" kubelet_ready "$node"
   done

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What a usable cluster has beyond Kubernetes' own processes: DNS and storage classes. Sourced.
+# DNS for a native cluster; the others bring their own. Sourced.
 
-apply_addons() {
+apply_dns() {
   sed -e "s|IMAGE$|registry.local/coredns:$(program_version coredns)|" \
     -e "s|DNS_ADDRESS|$service_prefix.0.10|" "$cluster_scripts/addons/coredns.yaml" |
-    kubectl apply --filename - --filename "$cluster_scripts/addons/storage.yaml" >/dev/null
+    kubectl apply --filename - >/dev/null
 }
 
 dns_available() {
