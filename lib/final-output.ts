@@ -2,6 +2,7 @@ import { coerceAll } from './coerce.ts';
 import type { LoadedValues, NeedsValues } from './template/large-value.ts';
 import { render } from './template/render.ts';
 import type { Scope } from './template/scope.ts';
+import { Work } from './template/work.ts';
 
 /** `final_output`, with what could not be converted and the paths that were missing. */
 export interface FinalOutput {
@@ -29,11 +30,12 @@ export function renderOutput(
   scope: Scope,
   loaded?: LoadedValues,
 ): FinalOutput | NeedsValues {
+  const work = new Work();
   const texts: [string, string][] = [];
   const missing = new Set<string>();
   const refs = new Set<string>();
   for (const [name, template] of Object.entries(outputTemplate)) {
-    const result = render(template, scope, loaded);
+    const result = render(template, scope, loaded, work);
     if (result.kind === 'needs') {
       for (const ref of result.refs) refs.add(ref);
       continue;

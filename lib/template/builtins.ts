@@ -24,7 +24,7 @@ function onValue(compute: (value: unknown, reader: Reader) => unknown): Builtin 
 function onText(compute: (text: string) => string): Builtin {
   return onValue((value, reader) => {
     const text = textOf(value, reader);
-    reader.work.spend(text.length * prices.character);
+    reader.work.spend(text.length * prices.changedCharacter);
     return compute(text);
   });
 }

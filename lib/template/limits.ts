@@ -28,8 +28,10 @@ export const prices = {
   step: 32,
   /** One segment of a path. */
   segment: 8,
-  /** One character that a helper reads or a text takes in. */
+  /** One character that is read, or that a text takes in. */
   character: 1,
+  /** One character that a helper turns into another text. */
+  changedCharacter: 2,
   /** One character of JSON that is parsed. */
   parsedCharacter: 4,
   /** One value that is written as JSON, besides its characters. */

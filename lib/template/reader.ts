@@ -68,12 +68,14 @@ export class Reader {
     return '';
   }
 
-  /** The object or list that a text of JSON holds; anything else unchanged. */
+  /** The object or list that a text of JSON holds, undefined for any other text; a value that is no text unchanged. */
   readable(value: unknown): unknown {
-    if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+    if (typeof value !== 'string') return value;
+    // Every text is looked at once, also one that is no JSON: even finding that out takes a walk over its blanks.
     if (this.#parsed.has(value)) return this.#parsed.get(value);
-    this.work.spend(value.length * prices.parsedCharacter);
-    const parsed = parseJson(value);
+    const isJson = /^\s*[[{]/.test(value);
+    this.work.spend(value.length * (isJson ? prices.parsedCharacter : prices.character));
+    const parsed = isJson ? parseJson(value) : undefined;
     this.#parsed.set(value, parsed);
     return parsed;
   }

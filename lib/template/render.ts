@@ -20,12 +20,18 @@ const nothingLoaded: LoadedValues = new Map();
 /**
  * Renders a template once: text that comes out of data is never looked at again. A missing key prints a placeholder and
  * fails nothing (WF-TPL-31). When the template uses stored values that `loaded` lacks, it says which; load them, add
- * them to those of the last round and render again.
+ * them to those of the last round and render again. Templates that are rendered in one go share one `work`, so that many
+ * small ones cannot take what a large one may not.
  * @throws TemplateError when the template is not valid, TemplateBudgetExceeded when it takes too much work.
  */
-export function render(source: string, scope: Scope, loaded = nothingLoaded): RenderedText | NeedsValues {
+export function render(
+  source: string,
+  scope: Scope,
+  loaded = nothingLoaded,
+  work = new Work(),
+): RenderedText | NeedsValues {
   const { nodes } = parseTemplate(source);
-  const rendering = new Rendering(scope, new Reader(scope, loaded, new Work()));
+  const rendering = new Rendering(scope, new Reader(scope, loaded, work));
   rendering.body(nodes);
   return rendering.result();
 }
@@ -68,11 +74,16 @@ class Rendering {
   }
 
   #each(node: Extract<TemplateNode, { kind: 'if' | 'each' }>, subject: unknown): void {
-    const entries = entriesOf(this.#reader.readable(subject));
-    if (entries.length === 0) return this.body(node.otherwise);
-    for (const [index, [key, item]] of entries.entries()) {
-      this.#reader.work.spend(prices.step);
-      this.#frames.push({ item, key, index, first: index === 0, last: index === entries.length - 1 });
+    const items = itemsOf(this.#reader.readable(subject));
+    const keys = Array.isArray(items) ? undefined : Object.keys(items);
+    const count = keys?.length ?? (items as readonly unknown[]).length;
+    // Paid before the first pass: a loop that is too long does not begin.
+    this.#reader.work.spend(count * prices.step);
+    if (count === 0) return this.body(node.otherwise);
+    for (let index = 0; index < count; index++) {
+      const key = keys?.[index] ?? index;
+      const item = (items as Readonly<Record<string | number, unknown>>)[key];
+      this.#frames.push({ item, key, index, first: index === 0, last: index === count - 1 });
       this.body(node.body);
       this.#frames.pop();
     }
@@ -102,10 +113,9 @@ class Rendering {
   }
 }
 
-/** Keys and items of a list or object; nothing else can be looped over. */
-function entriesOf(value: unknown): readonly (readonly [string | number, unknown])[] {
-  if (typeof value !== 'object' || value === null || value instanceof Missing) return [];
-  return Array.isArray(value) ? value.map((item, index) => [index, item]) : Object.entries(value);
+/** A list or an object; nothing else can be looped over. */
+function itemsOf(value: unknown): object {
+  return typeof value === 'object' && value !== null && !(value instanceof Missing) ? value : [];
 }
 
 /** As Handlebars sees it: an empty list is false, an empty object is true; a missing value is false. */
