@@ -17,25 +17,21 @@ export CLUSTER CLUSTER_NAME NODES
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
 
-demo: up ## Run an example workflow on real pods and print its output
-	@dev/setup/node
-	@dev/setup/build helm
+demo: ## Run an example workflow on real pods and print its output
 	@dev/demo/run
 
-test: up ## Run every test: unit, contract, and on the cluster
-	@dev/setup/node
-	@dev/setup/build helm registry rclone
-	@dev/test/run
+test: ## Run every test: unit, contract, and on the cluster; STAGES="unit go" runs only these
+	@dev/test/run $(STAGES)
 
 verify: ## Regenerate, check format, lint, types and unit tests; then the git tree must be clean
 	@dev/setup/packages
 	@dev/setup/node
 	@dev/verify/run
 
-bench: up ## Measure speed and size beside bare pods, and write docs/benchmarks.md
+bench: up ## Measure speed and size beside bare pods, and write docs/benchmarks.md; ARGS=--help tells more
 	@dev/setup/node
 	@dev/setup/build helm
-	@dev/bench/run
+	@dev/bench/run $(ARGS)
 
 up: ## Start or repair the development cluster
 	@dev/setup/packages

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { isNotFound, type KubeClient, namespaces } from '../../../lib/kube/index.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  namespaces,
+  networkPolicies,
+  type Resource,
+  resourceQuotas,
+  roleBindings,
+} from '../../../lib/kube/index.ts';
+import { tenantObjects } from '../../../lib/tenant/tenant-objects.ts';
 import { waitForNone } from './wait.ts';
 
 /** On every namespace that tests make, so that a later run can clear what a killed one left. */
@@ -12,24 +22,36 @@ export interface TestNamespace {
   remove(): Promise<void>;
 }
 
+const resources: Readonly<Record<string, Resource>> = {
+  Namespace: namespaces,
+  ResourceQuota: resourceQuotas,
+  NetworkPolicy: networkPolicies,
+  RoleBinding: roleBindings as Resource,
+};
+
 /**
- * Makes a namespace with the labels of a tenant's: the tenant's slug and Pod Security level restricted. It has none of
- * the role bindings that an installed controller needs; for those use `windlass tenant create`.
+ * Makes a tenant as `windlass tenant create` does, Pod Security level restricted and the controllers' role binding
+ * included, so that it serves installed controllers as well as those of a test. It has no quota: tests choose their own
+ * load.
  */
 export async function makeTestNamespace(kube: KubeClient, purpose: string): Promise<TestNamespace> {
   const name = `test-${purpose}-${randomBytes(3).toString('hex')}`;
-  const labels = {
-    'windlass.dev/tenant': name,
-    [testRunLabel]: 'true',
-    'pod-security.kubernetes.io/enforce': 'restricted',
-  };
-  await kube.create(namespaces, { metadata: { name, labels } });
+  for (const object of tenantObjects({ slug: name, namespace: name, quota: {}, egress: 'dns' })) {
+    const resource = resources[object.kind ?? ''];
+    if (resource === undefined) throw new Error(`a tenant has a ${object.kind} that the tests do not know`);
+    await kube.create(resource, marked(object));
+  }
   return {
     name,
     async remove() {
       await kube.delete(namespaces, { name }, { propagation: 'Background' });
     },
   };
+}
+
+function marked(object: KubeObject): KubeObject {
+  if (object.kind !== 'Namespace') return object;
+  return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [testRunLabel]: 'true' } } };
 }
 
 /** Deletes the namespaces of runs that were killed, and waits for it. */

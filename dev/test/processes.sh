@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# Processes that a run starts, remembered so that they are stopped by their ids: by the run itself, or, where it was
+# killed, by the next one. Sourced; needs processes_dir.
+#
+# Each stands in a file named by its pid that holds its start time in clock ticks since boot, so that a pid which the
+# kernel has given to someone else meanwhile is never taken for ours.
+
+process_start_time() {
+  local stat fields
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  # The second field, the program's name, may hold spaces: count from the closing parenthesis.
+  read -ra fields <<<"${stat##*) }"
+  [[ ${fields[0]} != Z ]] && echo "${fields[19]}"
+}
+
+# usage: record_process PID WHAT
+record_process() {
+  mkdir -p "$processes_dir"
+  echo "$(process_start_time "$1") $2" >"$processes_dir/$1"
+}
+
+forget_process() { rm -f "$processes_dir/$1"; }
+
+# Ends a process and, where it leads a group, the group: politely, then after ten seconds by force.
+end_group() {
+  local pid=$1 deadline=$((SECONDS + 10))
+  kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || return 0
+  while process_start_time "$pid" >/dev/null; do
+    ((SECONDS < deadline)) || {
+      kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null || true
+      break
+    }
+    sleep 0.1
+  done
+  # Members that outlive their leader.
+  kill -KILL -- "-$pid" 2>/dev/null || true
+}
+
+# Ends everything that is recorded and still the process that it was.
+end_recorded() {
+  local file pid started what
+  for file in "$processes_dir"/*; do
+    [[ -f $file ]] || continue
+    pid=${file##*/}
+    read -r started what <"$file"
+    if [[ $(process_start_time "$pid") == "$started" ]]; then
+      echo "stopping $what, process $pid" >&2
+      end_group "$pid"
+    fi
+    rm -f "$file"
+  done
+}

@@ -1,0 +1,500 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { kinds } from '../../crds/kinds.ts';
+import {
+  defineResource,
+  type KubeClient,
+  type KubeObject,
+  leases,
+  namespaces,
+  type Pod,
+  type PolicyRule,
+  pods,
+  type Role,
+} from '../../lib/kube/index.ts';
+import { clusterNames } from '../../lib/tenant/names.ts';
+import { type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
+import { connect, kubeconfigPath } from './harness/cluster.ts';
+import { startExecution, ensureWorkflow } from './harness/executions.ts';
+import { workflowExecutions } from './harness/kinds.ts';
+import { projectDir } from './harness/project.ts';
+import { waitForObject } from './harness/wait.ts';
+
+const run = promisify(execFile);
+const chart = join(projectDir, 'charts/windlass');
+const namespace = 'windlass-system';
+const controllers = `system:serviceaccount:${namespace}:${clusterNames.controllers}`;
+
+let helmProgram = '';
+
+async function helm(...args: string[]): Promise<string> {
+  const { stdout } = await run(helmProgram, args, { maxBuffer: 32 * 1024 * 1024 });
+  return stdout;
+}
+
+/** The objects that a release with these values would hold, hooks included. */
+async function render(values: object = {}, releaseNamespace = namespace): Promise<KubeObject[]> {
+  const child = run(helmProgram, ['template', 'windlass', chart, '--namespace', releaseNamespace, '--values', '-'], {
+    maxBuffer: 32 * 1024 * 1024,
+  });
+  child.child.stdin?.end(JSON.stringify(values));
+  const { stdout } = await child;
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS({ maxAliasCount: -1 }) as KubeObject | null)
+    .filter((object) => object !== null);
+}
+
+function find<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string, inside?: string): T {
+  const found = objects.filter(
+    ({ kind: itsKind, metadata }) =>
+      itsKind === kind && metadata.name === name && (inside === undefined || metadata.namespace === inside),
+  );
+  if (found.length !== 1) throw new Error(`${found.length} objects ${kind} ${name}`);
+  return found[0] as T;
+}
+
+interface Deployment extends KubeObject {
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: { readonly metadata: KubeObject['metadata']; readonly spec: Pod['spec'] };
+  };
+}
+
+function environment(objects: readonly KubeObject[]): Record<string, unknown> {
+  const deployment = find<Deployment>(objects, 'Deployment', clusterNames.controllers);
+  const env = deployment.spec.template.spec.containers[0]?.env ?? [];
+  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]));
+}
+
+beforeAll(async () => {
+  const command = 'source dev/setup/programs.sh && dev/setup/build helm && program_dir helm';
+  const { stdout } = await run('bash', ['-c', command], { cwd: projectDir });
+  helmProgram = join(stdout.trim(), 'helm');
+});
+
+describe('the rendered chart', () => {
+  let objects: KubeObject[] = [];
+  beforeAll(async () => {
+    objects = await render();
+  });
+
+  it('passes helm lint', async () => {
+    expect(await helm('lint', '--strict', chart)).toContain('0 chart(s) failed');
+  });
+
+  it('holds every kind and keeps it on uninstall, with its content unchanged', () => {
+    for (const kind of kinds) {
+      const name = `${kind.plural}.windlass.dev`;
+      const crd = find<KubeObject & { spec: unknown }>(objects, 'CustomResourceDefinition', name);
+      const source = readFileSync(join(projectDir, `crds/generated/${kind.plural}.yaml`), 'utf8');
+      const [document] = parseAllDocuments(source);
+      expect(crd.spec).toEqual((document?.toJS() as { spec: unknown }).spec);
+      expect(crd.metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+    }
+  });
+
+  it('holds a binding for each admission policy', () => {
+    const names = (kind: string): string[] =>
+      objects.filter((object) => object.kind === kind).map((object) => object.metadata.name ?? '');
+    expect(names('ValidatingAdmissionPolicy').length).toBeGreaterThan(0);
+    expect(names('ValidatingAdmissionPolicyBinding')).toEqual(names('ValidatingAdmissionPolicy'));
+  });
+
+  it('lets the policies trust the accounts of the namespace it is installed into', async () => {
+    const trusting = async (releaseNamespace: string): Promise<string> =>
+      JSON.stringify(
+        find(await render({}, releaseNamespace), 'ValidatingAdmissionPolicy', 'workflow-execution-writes.windlass.dev'),
+      );
+    expect(await trusting('ops')).toContain("'system:serviceaccount:ops:windlass-controllers'");
+    expect(await trusting('ops')).not.toContain('windlass-system');
+    expect(await trusting(namespace)).toContain(`'${controllers}'`);
+  });
+
+  it('sets every variable that its README lists, and no other', async () => {
+    const s3 = {
+      outputStore: { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } },
+    };
+    const readme = readFileSync(join(chart, 'README.md'), 'utf8');
+    const listed = readme
+      .split('\n')
+      .flatMap((line) => /^\| (`(?:WINDLASS|AWS)_[^|]*)\|/.exec(line)?.[1]?.match(/[A-Z0-9_]{4,}/g) ?? []);
+    expect(Object.keys(environment(await render(s3))).sort()).toEqual([...listed, 'NODE_OPTIONS'].sort());
+  });
+
+  it('writes large numbers as digits', async () => {
+    const env = environment(
+      await render({ controllers: { executionTtlSeconds: 31_536_000 }, steps: { runAsUser: 1_234_567_890 } }),
+    );
+    expect(env).toMatchObject({ WINDLASS_EXECUTION_TTL_SECONDS: '31536000', WINDLASS_STEP_RUN_AS_USER: '1234567890' });
+  });
+
+  it('reads S3 credentials from the Secret that is named, and never from a value', async () => {
+    const s3 = { kind: 's3', s3: { bucket: 'blobs', existingSecret: 'keys' } };
+    expect(environment(await render({ outputStore: s3 }))).toMatchObject({
+      AWS_ACCESS_KEY_ID: { secretKeyRef: { name: 'keys', key: 'access_key_id' } },
+      AWS_SECRET_ACCESS_KEY: { secretKeyRef: { name: 'keys', key: 'secret_access_key' } },
+    });
+    expect(Object.keys(environment(objects)).filter((name) => /S3|AWS/.test(name))).toEqual([]);
+  });
+
+  it.each<[string, object, string]>([
+    ['an unknown value', { replicas: 2 }, 'replicas'],
+    ['an unknown value deep inside', { outputStore: { s3: { buckets: 'x' } } }, 'buckets'],
+    ['s3 without a bucket', { outputStore: { kind: 's3' } }, '/outputStore/s3/bucket'],
+    ['root as the user of steps', { steps: { runAsUser: 0 } }, '/steps/runAsUser'],
+    ['an unknown output store', { outputStore: { kind: 'disk' } }, '/outputStore/kind'],
+    ['an unknown egress', { tenantDefaults: { egress: 'all' } }, '/tenantDefaults/egress'],
+    ['a slug that is none', { tenants: [{ slug: 'A' }] }, '/tenants/0/slug'],
+    ['a slug of 57 characters', { tenants: [{ slug: 'x'.repeat(57) }] }, '/tenants/0/slug'],
+    ['a tenant without a slug', { tenants: [{ namespace: 'a' }] }, '/tenants/0'],
+    [
+      'a service account without a namespace',
+      { tenants: [{ slug: 'a', viewers: [{ kind: 'ServiceAccount', name: 'x' }] }] },
+      '/tenants/0/viewers/0',
+    ],
+    ['a port of 0', { metrics: { port: 0 } }, '/metrics/port'],
+    ['a port of 65536', { metrics: { port: 65_536 } }, '/metrics/port'],
+    ['eleven replicas', { replicaCount: 11 }, '/replicaCount'],
+    ['a tag in the repository', { image: { repository: 'a b' } }, '/image/repository'],
+  ])('refuses %s and names it', async (_what, values, path) => {
+    await expect(render(values)).rejects.toThrow(path);
+  });
+
+  it('describes every value', () => {
+    const lines = readFileSync(join(chart, 'values.yaml'), 'utf8').split('\n');
+    const leaves = lines.flatMap((line, index) => (/^ *[a-zA-Z]+: .+/.test(line) ? [index] : []));
+    const bare = leaves.filter((index) => {
+      const before = lines[index - 1]?.trim() ?? '';
+      return !before.startsWith('#');
+    });
+    // Below a described map, its entries speak for themselves.
+    const entries = /^ +(cpu|memory|pods|persistentvolumeclaims|name): /;
+    expect(bare.map((index) => lines[index]).filter((line) => !entries.test(line ?? ''))).toEqual([]);
+  });
+
+  it('gives each role what it names, without wildcards, secrets, exec, or writing status for people', () => {
+    const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole') as Role[];
+    expect(roles.length).toBeGreaterThan(4);
+    for (const { metadata, rules } of roles) {
+      const words = rules.flatMap((rule: PolicyRule) => [...rule.apiGroups, ...rule.resources, ...rule.verbs]);
+      for (const word of ['*', 'secrets', 'pods/exec', 'pods/attach', 'escalate', 'bind', 'impersonate']) {
+        expect(words, metadata.name).not.toContain(word);
+      }
+    }
+    for (const person of [clusterNames.viewer, clusterNames.operator]) {
+      const { rules } = find<Role>(objects, 'ClusterRole', person);
+      expect(rules.flatMap((rule) => rule.resources).filter((resource) => resource.includes('/'))).toEqual([
+        'pods/log',
+      ]);
+    }
+  });
+
+  it('binds cluster-wide only what reads, and the status of our kinds', () => {
+    const cluster = objects.filter(({ kind }) => kind === 'ClusterRoleBinding') as (KubeObject & {
+      roleRef: { name: string };
+    })[];
+    expect(cluster.map((binding) => binding.roleRef.name)).toEqual([clusterNames.controllers]);
+    const { rules } = find<Role>(objects, 'ClusterRole', clusterNames.controllers);
+    const writing = rules.filter((rule) => rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
+    expect(writing).toEqual([
+      { apiGroups: ['windlass.dev'], resources: kinds.map((kind) => `${kind.plural}/status`), verbs: ['patch'] },
+    ]);
+  });
+
+  it.each<[string, TenantOptions, object]>([
+    ['a slug alone', { slug: 'acme' }, {}],
+    ['its own namespace', { slug: 'acme', namespace: 'team-a' }, {}],
+    ['a quota', { slug: 'acme', quota: { pods: '3', 'count/workflowexecutions.windlass.dev': '10' } }, {}],
+    ['no quota', { slug: 'acme', quota: {} }, {}],
+    ['egress dns', { slug: 'acme', egress: 'dns' }, {}],
+    ['egress open', { slug: 'acme', egress: 'open' }, {}],
+    [
+      'people',
+      {
+        slug: 'acme',
+        viewers: [{ kind: 'Group', name: 'auditors' }],
+        operators: [
+          { kind: 'User', name: 'kim@example.com' },
+          { kind: 'ServiceAccount', name: 'ci', namespace: 'build' },
+        ],
+      },
+      {},
+    ],
+  ])('makes of a tenant with %s what the command line makes', async (_what, tenant) => {
+    const rendered = await render({ tenants: [tenant] }, 'ops');
+    const inside = tenant.namespace ?? 'tenant-acme';
+    const ours = rendered.filter(
+      ({ kind, metadata }) => metadata.namespace === inside || (kind === 'Namespace' && metadata.name === inside),
+    );
+    const comparable = (list: readonly KubeObject[]): unknown[] =>
+      list
+        .map((object) => {
+          const { ['app.kubernetes.io/managed-by']: _manager, ...labels } = object.metadata.labels ?? {};
+          return { ...object, metadata: { name: object.metadata.name, namespace: object.metadata.namespace, labels } };
+        })
+        .sort((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`));
+    expect(comparable(ours)).toEqual(comparable(tenantObjects({ ...tenant, releaseNamespace: 'ops' })));
+  });
+
+  it('keeps the namespaces of tenants on uninstall', async () => {
+    const rendered = await render({ tenants: [{ slug: 'acme' }] });
+    for (const name of ['tenant-acme', 'windlass-global']) {
+      expect(find(rendered, 'Namespace', name).metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+    }
+  });
+
+  it.each<[string, object, string]>([
+    ['crds', { crds: { install: false } }, 'CustomResourceDefinition'],
+    ['admission policies', { admissionPolicies: { install: false } }, 'ValidatingAdmissionPolicy'],
+    ['disruption budget', { controllers: { podDisruptionBudget: { enabled: false } } }, 'PodDisruptionBudget'],
+    ['workflow of helm test', { systemTenant: { enabled: false } }, 'Workflow'],
+  ])('leaves out its %s when told to', async (_what, values, kind) => {
+    const has = (list: readonly KubeObject[]): boolean => list.some((object) => object.kind === kind);
+    expect([has(objects), has(await render(values))]).toEqual([true, false]);
+  });
+});
+
+describe('the installed chart', () => {
+  let kube: KubeClient;
+  let objects: KubeObject[] = [];
+  const foreign = 'test-chart-foreign';
+  const install = async (...args: string[]): Promise<void> => {
+    await run(join(projectDir, 'dev/demo/install'), args, { cwd: projectDir, maxBuffer: 32 * 1024 * 1024 });
+  };
+
+  beforeAll(async () => {
+    kube = (await connect()).kube;
+    await install();
+    objects = await render({ tenants: [{ slug: 'demo' }] });
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await kube.apply(namespaces, { metadata: { name: foreign, labels } }, { fieldManager: 'test', force: true });
+  });
+
+  afterAll(async () => {
+    await kube.delete(namespaces, { name: foreign });
+    await kube.close();
+  });
+
+  interface Access {
+    readonly verb: string;
+    readonly group?: string;
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  }
+
+  const reviews = defineResource<KubeObject & { spec: object; status?: { allowed: boolean } }>({
+    group: 'authorization.k8s.io',
+    version: 'v1',
+    plural: 'subjectaccessreviews',
+    kind: 'SubjectAccessReview',
+    namespaced: false,
+  });
+
+  async function may(user: string, { group = '', ...access }: Access): Promise<boolean> {
+    const groups = ['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+    const spec = { user, groups, resourceAttributes: { group, ...access } };
+    const { status } = await kube.create(reviews, { metadata: {}, spec });
+    return status?.allowed ?? false;
+  }
+
+  /** "verb group/resource/subresource in namespace"; `-` is the whole cluster, `.` the core group. */
+  function accessOf(text: string): Access {
+    const [verb = '', what = '', , where = '-'] = text.split(' ');
+    const [group = '', resource = '', subresource] = what.split('/');
+    const scope = where === '-' ? {} : { namespace: where };
+    return {
+      verb,
+      group: group === '.' ? '' : group,
+      resource,
+      ...(subresource === undefined ? {} : { subresource }),
+      ...scope,
+    };
+  }
+
+  const tenant = 'tenant-demo';
+  it.each([
+    'list ./pods in -',
+    'watch ./pods in -',
+    'watch windlass.dev/workflows in -',
+    'watch windlass.dev/workflowexecutions in -',
+    'watch windlass.dev/volumes in -',
+    'patch windlass.dev/workflowexecutions/status in -',
+    'watch apps/controllerrevisions in -',
+    'watch ./persistentvolumeclaims in -',
+    `create ./pods in ${tenant}`,
+    `patch ./pods in ${tenant}`,
+    `delete ./pods in ${tenant}`,
+    `get ./pods/log in ${tenant}`,
+    `create ./configmaps in ${tenant}`,
+    `get ./configmaps in ${tenant}`,
+    `create ./persistentvolumeclaims in ${tenant}`,
+    `create apps/controllerrevisions in ${tenant}`,
+    `create windlass.dev/workflowexecutions in ${tenant}`,
+    `delete windlass.dev/workflowexecutions in ${tenant}`,
+    `create windlass.dev/volumes in ${tenant}`,
+    `create events.k8s.io/events in ${tenant}`,
+    'create apps/controllerrevisions in windlass-global',
+    `create coordination.k8s.io/leases in ${namespace}`,
+  ])('the controllers may %s', async (access) => {
+    expect(await may(controllers, accessOf(access))).toBe(true);
+  });
+
+  it.each([
+    'get ./secrets in -',
+    'list ./secrets in -',
+    `get ./secrets in ${tenant}`,
+    `get ./secrets in ${namespace}`,
+    'list ./configmaps in -',
+    'get ./configmaps in default',
+    'get ./configmaps in kube-system',
+    `delete ./configmaps in ${tenant}`,
+    'create ./pods in -',
+    'create ./pods in default',
+    'create ./pods in kube-system',
+    'create ./pods in windlass-global',
+    `create ./pods in ${foreign}`,
+    'delete ./pods in default',
+    `create ./pods/exec in ${tenant}`,
+    'create ./pods/exec in -',
+    `get ./pods/exec in ${tenant}`,
+    `create ./pods/attach in ${tenant}`,
+    `create ./pods/ephemeralcontainers in ${tenant}`,
+    'get ./pods/log in default',
+    `create ./serviceaccounts/token in ${tenant}`,
+    'create ./namespaces in -',
+    'get ./nodes in -',
+    `create rbac.authorization.k8s.io/rolebindings in ${tenant}`,
+    `patch windlass.dev/workflows in ${tenant}`,
+    `delete windlass.dev/workflows in ${tenant}`,
+    'create windlass.dev/workflowexecutions in default',
+    'update coordination.k8s.io/leases in kube-system',
+    `delete coordination.k8s.io/leases in ${namespace}`,
+  ])('the controllers may not %s', async (access) => {
+    expect(await may(controllers, accessOf(access))).toBe(false);
+  });
+
+  it('lets the controllers write their own Lease and no other', async () => {
+    const lease = (name: string): Access => ({
+      verb: 'update',
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      namespace,
+      name,
+    });
+    expect(await may(controllers, lease(clusterNames.controllers))).toBe(true);
+    expect(await may(controllers, lease('another'))).toBe(false);
+  });
+
+  it.each([
+    [clusterNames.viewer, 'get windlass.dev/workflowexecutions in here', true],
+    [clusterNames.viewer, 'get ./pods/log in here', true],
+    [clusterNames.viewer, 'create windlass.dev/workflowexecutions in here', false],
+    [clusterNames.viewer, 'get ./secrets in here', false],
+    [clusterNames.operator, 'create windlass.dev/workflows in here', true],
+    [clusterNames.operator, 'patch windlass.dev/workflowexecutions in here', true],
+    [clusterNames.operator, 'patch windlass.dev/workflowexecutions/status in here', false],
+    [clusterNames.operator, 'create ./pods in here', false],
+    [clusterNames.operator, 'get ./secrets in here', false],
+  ])('%s: %s → %s', async (role, access, want) => {
+    const { rules } = find<Role>(objects, 'ClusterRole', role);
+    const { verb, group = '', resource, subresource } = accessOf(access);
+    const asked = subresource === undefined ? resource : `${resource}/${subresource}`;
+    const allows = (rule: PolicyRule): boolean =>
+      rule.apiGroups.includes(group) && rule.resources.includes(asked) && rule.verbs.includes(verb);
+    expect(rules.some(allows)).toBe(want);
+  });
+
+  it('lets anybody who is known read the workflows of the global namespace, and nobody write them', async () => {
+    const access: Access = { verb: 'get', group: 'windlass.dev', resource: 'workflows', namespace: 'windlass-global' };
+    expect(await may('kim', access)).toBe(true);
+    expect(await may('kim', { ...access, verb: 'create' })).toBe(false);
+    expect(await may('kim', { ...access, namespace: tenant })).toBe(false);
+  });
+
+  it('runs in namespaces that enforce Pod Security restricted, and its pods pass', async () => {
+    for (const name of [namespace, 'windlass-global', tenant]) {
+      const { metadata } = await kube.get(namespaces, { name });
+      expect(metadata.labels?.['pod-security.kubernetes.io/enforce'], name).toBe('restricted');
+    }
+    const { template } = find<Deployment>(objects, 'Deployment', clusterNames.controllers).spec;
+    const rendered = [template.spec, find<Pod>(objects, 'Pod', 'windlass-test').spec];
+    for (const spec of rendered) {
+      const pod = {
+        metadata: { name: 'security', namespace: foreign },
+        spec: { ...spec, serviceAccountName: 'default' },
+      };
+      await expect(kube.create(pods, pod, { dryRun: true })).resolves.toBeDefined();
+    }
+    const { securityContext: _, ...insecure } = template.spec;
+    const refused = {
+      metadata: { name: 'security', namespace: foreign },
+      spec: { ...insecure, serviceAccountName: 'default' },
+    };
+    await expect(kube.create(pods, refused, { dryRun: true })).rejects.toThrow('violates PodSecurity');
+  });
+
+  it('has two replicas that are ready, of which one holds the Lease', async () => {
+    const selection = { namespace, labelSelector: 'app.kubernetes.io/component=controllers' };
+    const { items } = await kube.listAll(pods, selection);
+    const running = items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    expect(running.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
+    const { spec } = await kube.get(leases, { namespace, name: clusterNames.controllers });
+    expect(running.some((pod) => spec?.holderIdentity?.startsWith(pod.metadata.name ?? '-'))).toBe(true);
+  });
+
+  it('is installed again without a change in under ten seconds, and no replica restarts', async () => {
+    const selection = { namespace, labelSelector: 'app.kubernetes.io/component=controllers' };
+    const uids = async (): Promise<string[]> =>
+      (await kube.listAll(pods, selection)).items.map((pod) => pod.metadata.uid ?? '').sort();
+    const before = await uids();
+    const start = Date.now();
+    await install();
+    expect(Date.now() - start).toBeLessThan(10_000);
+    expect(await uids()).toEqual(before);
+  });
+
+  it('passes helm test: a workflow with a real step runs to its end', async () => {
+    const out = await helm(
+      'test',
+      'windlass',
+      '--namespace',
+      namespace,
+      '--kubeconfig',
+      kubeconfigPath(),
+      '--timeout',
+      '90s',
+    );
+    expect(out).toMatch(/Phase:\s+Succeeded/);
+  });
+
+  it('says so when an execution stands in a namespace that is no tenant, and makes no pod there', async () => {
+    const metadata = { name: 'one', namespace: foreign };
+    await ensureWorkflow(kube, {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'Workflow',
+      metadata,
+      spec: {
+        version: '1.0.0',
+        initial_state: 'step',
+        states: {
+          step: { kind: 'ContainerRun', image: 'docker.io/library/busybox:1.36', command: ['true'], transitions: [] },
+        },
+      },
+    });
+    await startExecution(kube, metadata, { workflow: 'one' });
+    const told = await waitForObject(
+      kube,
+      { resource: workflowExecutions, ...metadata },
+      ({ status }) => status?.conditions?.some((condition) => /tenant/.test(condition.message)) ?? false,
+      { timeoutMs: 30_000, what: 'a condition that names the missing tenant' },
+    );
+    expect(told.status?.conditions?.[0]?.message).toContain(foreign);
+    expect((await kube.listAll(pods, { namespace: foreign })).items).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+import { defineResource, isNotFound, type KubeClient, type KubeObject } from '../../../lib/kube/index.ts';
+import { waitForObject } from './wait.ts';
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number; readonly availableReplicas?: number };
+}
+
+const deployments = defineResource<Deployment>({
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+});
+
+const ref = { namespace: 'windlass-system', name: 'windlass-controllers' };
+
+/** Replicas that the chart gives the controllers; what is put back after a test that scaled them down. */
+const shippedReplicas = 2;
+
+/** Whether the chart's controllers are there and at least one replica works. */
+export async function installedControllersWork(kube: KubeClient): Promise<boolean> {
+  return kube.get(deployments, ref).then(
+    ({ status }) => (status?.availableReplicas ?? 0) > 0,
+    (error: unknown) => {
+      if (isNotFound(error)) return false;
+      throw error;
+    },
+  );
+}
+
+/** Takes the installed controllers away, so that those of a test are alone; nothing happens where none are installed. */
+export async function scaleInstalledTo(kube: KubeClient, replicas: number): Promise<void> {
+  try {
+    await kube.mergePatch(deployments, ref, { spec: { replicas } });
+  } catch (error) {
+    if (isNotFound(error)) return;
+    throw error;
+  }
+  const reached = ({ status }: Deployment): boolean =>
+    replicas === 0 ? (status?.replicas ?? 0) === 0 : (status?.availableReplicas ?? 0) >= replicas;
+  await waitForObject(kube, { resource: deployments, ...ref }, reached, { timeoutMs: 120_000 });
+}
+
+export const restoreInstalled = (kube: KubeClient): Promise<void> => scaleInstalledTo(kube, shippedReplicas);
