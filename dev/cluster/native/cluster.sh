@@ -22,8 +22,17 @@ all_processes_run() {
   done
 }
 
+# Whether a node has reported Ready since its kubelet was started: the condition of before stays True for a while.
+node_ready() {
+  local status heartbeat
+  read -r status heartbeat < <(kubectl get node "node$1" --output \
+    'jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\n"}{end}')
+  [[ $status == True && $(date -d "$heartbeat" +%s) -ge $(stat -c %Y "$cluster_dir/run/node$1-kubelet.pid") ]]
+}
+
 nodes_ready() {
-  local ready
-  ready=$(kubectl get nodes -o 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}')
-  [[ $(grep -o True <<<"$ready" | wc -l) -eq $(node_numbers | wc -l) ]]
+  local node
+  for node in $(node_numbers); do
+    node_ready "$node" || return 1
+  done
 }

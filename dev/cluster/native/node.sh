@@ -114,9 +114,6 @@ start_kube_proxy() {
     --proxy-mode nftables --conntrack-max-per-core 0
 }
 
-# Its own word, not its node's condition, which stays True for a while after a kubelet has died.
-kubelet_ready() { in_node "$1" curl --silent --fail --noproxy '*' --max-time 2 http://127.0.0.1:10248/healthz; }
-
 containerd_ready() { ctr_node "$1" version; }
 
 # usage: ctr_node NODE ARGUMENTS...

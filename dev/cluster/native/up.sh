@@ -62,9 +62,6 @@ native_up() {
   apply_dns
   apply_storage_classes
   start_volume_provisioner
-  for node in $(node_numbers); do
-    wait_until 60 "the kubelet of node$node" kubelet_ready "$node"
-  done
   wait_until 90 "all nodes to be Ready" nodes_ready
   wait_until 90 "cluster DNS" dns_available
   : >"$cluster_dir/complete"
