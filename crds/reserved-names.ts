@@ -4,17 +4,23 @@ export const prototypeKeys = ['__proto__', 'constructor', 'prototype'] as const;
 /** Words at which a template path begins (spec 1 §2.6, "Template variables"). */
 const templateRoots = ['intent', 'input', 'workflow', 'blackboard', 'state', 'human', 'execution'] as const;
 
-/** Helpers and blocks of the specification and those that Handlebars itself brings. */
-const helpers = [
-  ...['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default'],
-  ...['if', 'else', 'each', 'unless', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'],
-] as const;
+/** Helpers and blocks of the specification. */
+const helpers = ['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default', 'if', 'else', 'each'] as const;
+
+/** Helpers and blocks that Handlebars brings and the specification does not name. */
+const otherHelpers = ['unless', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'] as const;
 
 /** Words that the template syntax reads as something else than a name. */
 const syntaxWords = ['this', 'as', 'true', 'false', 'null', 'undefined'] as const;
 
 /** Names that no state may have: a template would take them for something else (requirements AMB-061). */
-export const reservedStateNames: readonly string[] = [...templateRoots, ...helpers, ...syntaxWords, ...prototypeKeys];
+export const reservedStateNames: readonly string[] = [
+  ...templateRoots,
+  ...helpers,
+  ...otherHelpers,
+  ...syntaxWords,
+  ...prototypeKeys,
+];
 
 /** Names that no step of a ParallelContainerRun may have: its Blackboard entry has these keys already (AMB-005). */
 export const reservedStepNames: readonly string[] = ['output', 'status', ...prototypeKeys];

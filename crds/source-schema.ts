@@ -5,7 +5,7 @@ import type { CelRule } from './schema/parts.ts';
 export interface SourceSchema {
   readonly type?: string;
   readonly description?: string;
-  readonly default?: unknown;
+  readonly default?: string | number | boolean;
   readonly enum?: readonly string[];
   readonly format?: string;
   readonly pattern?: string;

@@ -100,7 +100,7 @@ function mergeField(tag: string, field: string, owners: readonly Variant[]): Mer
   };
 }
 
-const bare = ({ description: _, ...rest }: StructuralSchema): StructuralSchema => rest;
+const bare = (schema: StructuralSchema): StructuralSchema => ({ ...schema, description: undefined });
 
 function joinDescriptions(owners: readonly Variant[]): { description?: string } {
   const texts = new Map<string, string[]>();
@@ -114,6 +114,9 @@ function joinDescriptions(owners: readonly Variant[]): { description?: string } 
 
 function mergeLists(tag: string, field: string, owners: readonly Variant[]): Merged {
   const [first] = owners;
+  if (owners.some((owner) => owner.schema.items?.['x-kubernetes-validations'])) {
+    throw new TypeError(`items of ${field} differ between kinds and have rules of their own`);
+  }
   const items = owners.map(({ kind, schema }) => ({ kind, schema: schema.items ?? {} }));
   const required = inAll(items.map((item) => item.schema.required ?? []));
   const names = [...new Set(items.flatMap((item) => Object.keys(item.schema.properties ?? {})))];

@@ -1,4 +1,5 @@
 import { conditionKinds } from '../condition-kinds.ts';
+import { prototypeKeys, reservedStepNames } from '../reserved-names.ts';
 import type { CelRule } from '../schema/parts.ts';
 import { stateKinds } from '../schema/state-kinds.ts';
 import { celList } from './cel-text.ts';
@@ -32,5 +33,23 @@ export const parallelAgentsRules: CelRule[] = [
     rule: '!has(self.agents) || self.agents.exists(a, !has(a.weight) || a.weight > 0.0)',
     message: 'every weight is 0; at least one agent must count',
     fieldPath: '.agents',
+  },
+];
+
+/** Rules of one step of a ParallelContainerRun. */
+export const stepRules: CelRule[] = [
+  {
+    rule: `!(self.name in ${celList(reservedStepNames)})`,
+    message: `the name is reserved; reserved for steps are ${reservedStepNames.join(', ')}`,
+    fieldPath: '.name',
+  },
+];
+
+/** Rules of a Subworkflow state. */
+export const subworkflowRules: CelRule[] = [
+  {
+    rule: `!has(self.result_key) || !(self.result_key in ${celList(prototypeKeys)})`,
+    message: `the key is reserved; reserved are ${prototypeKeys.join(', ')}`,
+    fieldPath: '.result_key',
   },
 ];

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { backoffPattern, durationPattern, mapOf, oneOf } from './parts.ts';
+import { stepRules } from '../rules/state-rules.ts';
+import { backoffPattern, cel, durationPattern, mapOf, oneOf } from './parts.ts';
 
 const ContainerVolume = Type.Object(
   {
@@ -81,7 +82,7 @@ export const Step = Type.Object(
     }),
     ...containerFields,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, ...cel(...stepRules) },
 );
 
 const Container = Type.Object(containerFields, { additionalProperties: false });

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { Consensus, Judge } from './consensus.ts';
 import { containerFields, Retry, Step } from './container.ts';
 import { type CelRule, cel, durationPattern, mapOf, oneOf } from './parts.ts';
-import { parallelAgentsRules, stateRules } from '../rules/state-rules.ts';
+import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { type StateKind, stateKinds } from './state-kinds.ts';
 import { Transition } from './transition.ts';
 
@@ -141,6 +141,7 @@ export const SubworkflowState = state(
     input: Type.Optional(template("Template; the child's start input, a JSON object.")),
   },
   'Runs another workflow as a child.',
+  subworkflowRules,
 );
 
 /** A state of any kind, told apart by `kind`. */

@@ -1,0 +1,61 @@
+import { celList } from '../rules/cel-text.ts';
+import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
+
+/** User names, as the API server sees them, that may say things on behalf of others. */
+export interface Identities {
+  /** May set `spec.parent`, and cancel in the name of somebody. */
+  readonly controllers: readonly string[];
+  /** Processes that have checked a token themselves and write decisions in the name of its subject. */
+  readonly trustedWriters: readonly string[];
+}
+
+const ids = (owner: string): string =>
+  `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
+
+const unchanged = (field: string): AdmissionRule => ({
+  expression: `oldObject == null || (has(object.spec.${field}) == has(oldObject.spec.${field}) && (!has(object.spec.${field}) || object.spec.${field} == oldObject.spec.${field}))`,
+  message: `'spec.${field}: is immutable; start another execution'`,
+});
+
+/**
+ * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only
+ * the controllers make children. New signals stand behind old ones; `input` and `blackboard` never change.
+ */
+export const executionPolicy = ({ controllers, trustedWriters }: Identities): AdmissionPolicy => ({
+  name: 'workflow-execution-writes',
+  plural: 'workflowexecutions',
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    user: 'request.userInfo.username',
+    isController: `variables.user in ${celList(controllers)}`,
+    isTrusted: `variables.isController || variables.user in ${celList(trustedWriters)}`,
+    oldIds: 'oldObject != null && has(oldObject.spec.signals) ? oldObject.spec.signals.map(s, s.id) : []',
+    forged:
+      'has(object.spec.signals) ? object.spec.signals.filter(s, !(s.id in variables.oldIds) && s.by != variables.user) : []',
+  },
+  rules: [
+    {
+      expression: 'variables.isTrusted || size(variables.forged) == 0',
+      message:
+        "'spec.signals[' + variables.forged[0].id + '].by: must be ' + variables.user + ', the user who writes the signal'",
+      reason: 'Forbidden',
+    },
+    {
+      expression:
+        'variables.isTrusted || !has(object.spec.cancel) || (oldObject != null && has(oldObject.spec.cancel)) || object.spec.cancel.by == variables.user',
+      message: "'spec.cancel.by: must be ' + variables.user + ', the user who cancels'",
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'variables.isController || oldObject != null || !has(object.spec.parent)',
+      message: "'spec.parent: is set by the Windlass controllers only'",
+      reason: 'Forbidden',
+    },
+    {
+      expression: `oldObject == null || ${ids('object')}.startsWith(${ids('oldObject')})`,
+      message: "'spec.signals: new signals stand behind the old ones'",
+    },
+    unchanged('input'),
+    unchanged('blackboard'),
+  ],
+});

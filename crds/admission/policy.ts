@@ -1,0 +1,54 @@
+import { group, version } from '../labels.ts';
+
+/** One rule of an admission policy. `message` is a CEL expression that gives a string. */
+export interface AdmissionRule {
+  readonly expression: string;
+  readonly message: string;
+  readonly reason?: 'Invalid' | 'Forbidden';
+}
+
+/** What a policy looks at and asks for. */
+export interface AdmissionPolicy {
+  readonly name: string;
+  readonly plural: string;
+  readonly operations: readonly ('CREATE' | 'UPDATE')[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly rules: readonly AdmissionRule[];
+}
+
+/**
+ * The ValidatingAdmissionPolicy and its binding for every namespace. The API server evaluates them itself, so they
+ * hold while Windlass is down. An evaluation that fails refuses the write.
+ */
+export function policyObjects(policy: AdmissionPolicy): readonly object[] {
+  const name = `${policy.name}.${group}`;
+  const labels = { 'app.kubernetes.io/part-of': 'windlass' };
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  return [
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name, labels },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: [group], apiVersions: [version], operations: policy.operations, resources: [policy.plural] },
+          ],
+        },
+        variables: Object.entries(policy.variables).map(([variable, expression]) => ({ name: variable, expression })),
+        validations: policy.rules.map((rule) => ({
+          expression: rule.expression,
+          messageExpression: rule.message,
+          reason: rule.reason ?? 'Invalid',
+        })),
+      },
+    },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name, labels },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+}
