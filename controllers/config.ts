@@ -1,0 +1,33 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../crds/limits.ts';
+import { oneOf } from '../crds/schema/parts.ts';
+import { logLevels } from '../lib/logger.ts';
+
+/** The environment variables of the controllers (charts/windlass/README.md). */
+export const ControllersConfig = Type.Object({
+  WINDLASS_LOG_LEVEL: oneOf(logLevels, { default: 'info' }),
+  WINDLASS_HTTP_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 9_090 }),
+  WINDLASS_WORKERS: Type.Integer({ minimum: 1, maximum: 256, default: 16 }),
+  WINDLASS_EXECUTION_TTL_SECONDS: Type.Integer({ minimum: 0, default: limits.executionTtlSecondsDefault }),
+  WINDLASS_RUNNER_IMAGE: Type.String({ minLength: 1 }),
+  WINDLASS_RUNNER_MOUNT: oneOf(['auto', 'image-volume', 'init-container'], { default: 'auto' }),
+  WINDLASS_SYSTEM_IMAGE: Type.String({ minLength: 1, default: 'docker.io/library/busybox:1.36' }),
+  WINDLASS_STEP_RUN_AS_USER: Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 65_532 }),
+  WINDLASS_STEP_CPU_REQUEST: Type.String({ minLength: 1, default: '10m' }),
+  WINDLASS_STEP_MEMORY_REQUEST: Type.String({ minLength: 1, default: '16Mi' }),
+  WINDLASS_STEP_NODE_LOST_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 60 }),
+  WINDLASS_STORAGE_CLASS: Type.Optional(Type.String({ minLength: 1 })),
+  WINDLASS_VOLUME_ACCESS_MODE: oneOf(['ReadWriteMany', 'ReadWriteOnce'], { default: 'ReadWriteMany' }),
+  WINDLASS_VOLUME_SIZE_MB: Type.Integer({ minimum: 1, default: 1_024 }),
+  WINDLASS_OUTPUT_STORE: oneOf(['configmap', 's3'], { default: 'configmap' }),
+  WINDLASS_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
+  WINDLASS_S3_ENDPOINT: Type.Optional(Type.String({ minLength: 1 })),
+  WINDLASS_S3_REGION: Type.String({ minLength: 1, default: 'us-east-1' }),
+  WINDLASS_S3_PREFIX: Type.String({ default: 'windlass/' }),
+  WINDLASS_S3_PATH_STYLE: Type.Boolean({ default: false }),
+  WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),
+  WINDLASS_LEASE_NAME: Type.String({ minLength: 1, default: 'windlass-controllers' }),
+  WINDLASS_LEASE_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
+  WINDLASS_POD_NAME: Type.Optional(Type.String({ minLength: 1 })),
+});
+export type ControllersConfig = Readonly<Static<typeof ControllersConfig>>;

@@ -1,0 +1,142 @@
+import { limits } from '../../crds/limits.ts';
+import type { State } from '../../crds/schema/state.ts';
+import type { Transition } from '../../crds/schema/transition.ts';
+import type { CurrentState, Visit } from '../../crds/schema/workflow-execution-status.ts';
+import { AppError } from '../../lib/errors.ts';
+import { firstMatch } from './conditions.ts';
+import { type Draft, LackingFacts } from './draft.ts';
+import { enter } from './enter.ts';
+import type { Failure } from './facts.ts';
+import { finish } from './finish.ts';
+import type { VisitOutcome } from './outcome.ts';
+import { blobNeed, renderText, scopeOf } from './scope.ts';
+import { runState } from './states/index.ts';
+
+/** Room for a message in the history of visits, in characters; 101 visits must fit one status. */
+const visitMessageLength = 256;
+
+/**
+ * Takes the execution from state to state until one has something to wait for, or it ends (spec 1 §3.3). The limits
+ * on visits and transitions bound the loop.
+ */
+export function advance(draft: Draft): void {
+  for (;;) {
+    const { current } = draft.status;
+    const state = draft.currentState();
+    if (current === undefined || state === undefined) return;
+    const outcome = outcomeOf(draft, state, current);
+    if (outcome === undefined) return pause(draft, current);
+    leave(draft, state, current, outcome);
+  }
+}
+
+function outcomeOf(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
+  const { refused } = draft.facts;
+  if (refused !== undefined) return { entry: { status: 'failed', output: null }, ...refused };
+  try {
+    return runState(draft, state, current);
+  } catch (error) {
+    return { entry: { status: 'failed', output: null }, failure: failureOf(error) };
+  }
+}
+
+/** Nothing more to decide for now; the deadline of the state is the last thing that wakes us. */
+function pause(draft: Draft, current: CurrentState): void {
+  const { status } = draft;
+  const waiting = current.kind === 'Human';
+  if (waiting && status.phase !== 'waiting')
+    draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
+  status.phase = waiting ? 'waiting' : 'running';
+  status.reason = waiting ? 'WaitingForSignal' : 'Running';
+  status.message = waiting ? `state ${current.state} waits for a decision` : `in state ${current.state}`;
+  if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
+    draft.wakeAt(Date.parse(current.deadline));
+  }
+}
+
+function leave(draft: Draft, state: State, current: CurrentState, outcome: VisitOutcome): void {
+  const visit = record(draft, current, outcome);
+  if (outcome.fatal === true && outcome.failure !== undefined) return finish(draft, 'failed', outcome.failure);
+  if (state.transitions.length === 0) return finish(draft, 'completed');
+  const choice = chooseRule(draft, state, outcome);
+  if ('reason' in choice) return finish(draft, 'failed', choice);
+  visit.rule = choice.index;
+  visit.target = choice.rule.target;
+  take(draft, choice.rule);
+}
+
+/** Writes the output down before any rule is tested (spec 1 §3.3). */
+function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Visit {
+  const { status } = draft;
+  const { failure } = outcome;
+  const before = status.history?.findLast(({ state }) => state === current.state);
+  if (before !== undefined) draft.supersede(before, current.state);
+  const visit: Visit = {
+    state: current.state,
+    kind: current.kind,
+    visit: current.visit,
+    status: failure === undefined ? 'success' : 'failed',
+    entered_at: current.entered_at,
+    finished_at: draft.time,
+    ...(failure === undefined ? {} : { reason: failure.reason, message: failure.message.slice(0, visitMessageLength) }),
+    ...(outcome.attempts === undefined ? {} : { attempts: outcome.attempts }),
+    ...(outcome.signal === undefined ? {} : { signal: outcome.signal }),
+  };
+  status.history = [...(status.history ?? []), visit];
+  delete status.current;
+  draft.write(current.state, outcome.entry);
+  for (const [key, value] of Object.entries(outcome.writes ?? {})) draft.write(key, value);
+  if (outcome.humanFeedback !== undefined) draft.setHumanFeedback(outcome.humanFeedback);
+  if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
+  return visit;
+}
+
+type Chosen = { readonly index: number; readonly rule: Transition };
+
+function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen | Failure {
+  try {
+    const choice = firstMatch(state.transitions, {
+      kind: state.kind,
+      failed: outcome.failure !== undefined,
+      ...(outcome.exitCode === undefined ? {} : { exitCode: outcome.exitCode }),
+      ...(outcome.signal === undefined ? {} : { signal: outcome.signal.response }),
+      scope: scopeOf(draft),
+      loaded: draft.facts.loaded,
+    });
+    if (choice.kind === 'needs') throw new LackingFacts(choice.refs.map(blobNeed));
+    return choice.kind === 'rule' ? choice : noMatch(draft, outcome);
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+function noMatch(draft: Draft, { failure }: VisitOutcome): Failure {
+  const why = failure === undefined ? 'which succeeded' : `which failed with ${failure.reason}: ${failure.message}`;
+  const message = `no transition rule matched the outcome of state ${draft.status.state ?? ''}, ${why}`;
+  return { reason: 'NoMatchingTransition', message };
+}
+
+/** Follows a rule to its target, or ends the execution where that would be one transition too many. */
+function take(draft: Draft, rule: Transition): void {
+  const { status } = draft;
+  const transitions = (status.transitions ?? 0) + 1;
+  const most = draft.spec.max_total_transitions ?? limits.transitionsDefault;
+  if (transitions > most) {
+    const message = `transition ${transitions} to ${rule.target} is one too many; max_total_transitions is ${most}`;
+    return finish(draft, 'failed', { reason: 'MaxTransitionsExceeded', message });
+  }
+  try {
+    draft.setFeedback(rule.feedback === undefined ? undefined : renderText(draft, rule.feedback));
+  } catch (error) {
+    return finish(draft, 'failed', failureOf(error));
+  }
+  status.transitions = transitions;
+  enter(draft, rule.target);
+}
+
+/** What a template or expression that cannot be worked out means for its state. Anything else is a bug and goes up. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
+  const reason = error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed';
+  return { reason, message: error.message };
+}

@@ -1,0 +1,227 @@
+import { apiVersion, captureFinalizer, group, labels } from '../../crds/labels.ts';
+import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
+import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import { volumes, workflowExecutions } from '../../lib/kinds.ts';
+import {
+  isAlreadyExists,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeClient,
+  KubeError,
+  type Pod,
+  pods,
+} from '../../lib/kube/index.ts';
+import type { CacheReader } from '../runtime/cache.ts';
+import type { Action } from './decision.ts';
+import type { Failure } from './facts.ts';
+import { labelValue, podName } from './names.ts';
+import { buildPod, type PodSettings } from './pod.ts';
+
+export interface ApplyDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch' | 'mergePatch'>;
+  readonly executions: CacheReader<WorkflowExecution>;
+  readonly pods: CacheReader<Pod>;
+  readonly volumes: CacheReader<Volume>;
+  readonly podSettings: PodSettings;
+  /** Told of a pod that the API server will never take. */
+  readonly onRejected: (
+    execution: WorkflowExecution,
+    name: string,
+    action: Extract<Action, { kind: 'create_pod' }>,
+    failure: Failure,
+  ) => void;
+  /** Told of a pod that nobody waits for any more. */
+  readonly onReleased: (uid: string) => void;
+  /** Who cancels children. */
+  readonly identity: string;
+  readonly now: () => number;
+}
+
+type Handler<K extends Action['kind']> = (
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  action: Extract<Action, { kind: K }>,
+) => Promise<void>;
+
+/** An action without a handler fails to compile. */
+const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
+  create_pod: createPod,
+  delete_pod: deletePod,
+  release_pod: releasePod,
+  create_child: createChild,
+  cancel_child: cancelChild,
+  create_volume: createVolume,
+  delete_execution: deleteExecution,
+};
+
+/** Carries out what was decided, all at once. What exists already and is ours, or is gone already, counts as done. */
+export async function apply(deps: ApplyDeps, execution: WorkflowExecution, actions: readonly Action[]): Promise<void> {
+  const results = await Promise.allSettled(actions.map((action) => run(deps, execution, action)));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+function run(deps: ApplyDeps, execution: WorkflowExecution, action: Action): Promise<void> {
+  // The kind picks handler and action together, which the type system cannot see through a union.
+  const handler = handlers[action.kind] as (
+    deps: ApplyDeps,
+    execution: WorkflowExecution,
+    action: Action,
+  ) => Promise<void>;
+  return handler(deps, execution, action);
+}
+
+async function createPod(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  action: Extract<Action, { kind: 'create_pod' }>,
+): Promise<void> {
+  const name = podName(execution, action.slot);
+  try {
+    deps.pods.remember(await deps.kube.create(pods, buildPod(execution, action.slot, action.plan, deps.podSettings)));
+  } catch (error) {
+    if (isAlreadyExists(error)) return;
+    const rejection = rejectionOf(error);
+    if (rejection === undefined) throw error;
+    deps.onRejected(execution, name, action, rejection);
+  }
+}
+
+/** The pod itself is at fault. A quota may have room again, and a missing right may be granted: those are tried again. */
+function rejectionOf(error: unknown): Failure | undefined {
+  if (!(error instanceof KubeError)) return undefined;
+  const violation = error.status === 403 && error.serverMessage.includes('violates PodSecurity');
+  if (error.status !== 422 && !violation) return undefined;
+  return { reason: 'PodRejected', message: error.serverMessage };
+}
+
+async function deletePod(
+  { kube }: ApplyDeps,
+  { metadata: { namespace = '' } }: WorkflowExecution,
+  { name, uid, force }: Extract<Action, { kind: 'delete_pod' }>,
+): Promise<void> {
+  await ignoreGone(
+    kube.delete(pods, { name, namespace }, { uid, ...(force === true ? { gracePeriodSeconds: 0 } : {}) }),
+  );
+}
+
+async function releasePod(
+  deps: ApplyDeps,
+  { metadata: { namespace = '' } }: WorkflowExecution,
+  { name, uid }: Extract<Action, { kind: 'release_pod' }>,
+): Promise<void> {
+  const pod = deps.pods.get(`${namespace}/${name}`);
+  const index = pod?.metadata.finalizers?.indexOf(captureFinalizer) ?? -1;
+  if (pod === undefined || index < 0) return;
+  const path = `/metadata/finalizers/${index}`;
+  await ignoreGone(
+    deps.kube
+      .jsonPatch(pods, { name, namespace }, [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path, value: captureFinalizer },
+        { op: 'remove', path },
+      ])
+      .then((released) => deps.pods.remember(released)),
+  );
+  deps.onReleased(uid);
+}
+
+async function createChild(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
+): Promise<void> {
+  const child = childObject(execution, name, spec, owned);
+  try {
+    deps.executions.remember(await deps.kube.create(workflowExecutions, child));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+function childObject(
+  { metadata }: WorkflowExecution,
+  name: string,
+  spec: WorkflowExecutionSpec,
+  owned: boolean,
+): WorkflowExecution {
+  const owner = {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    controller: true,
+  };
+  return {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: group },
+      ...(owned ? { ownerReferences: [owner] } : {}),
+    },
+    spec,
+  };
+}
+
+async function cancelChild(
+  deps: ApplyDeps,
+  { metadata: { namespace = '' } }: WorkflowExecution,
+  { name, reason }: Extract<Action, { kind: 'cancel_child' }>,
+): Promise<void> {
+  const cancel = { by: deps.identity, at: new Date(deps.now()).toISOString(), reason };
+  await ignoreGone(
+    deps.kube
+      .mergePatch(workflowExecutions, { name, namespace }, { spec: { cancel } })
+      .then((child) => deps.executions.remember(child)),
+  );
+}
+
+async function createVolume(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  { name, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
+): Promise<void> {
+  try {
+    deps.volumes.remember(await deps.kube.create(volumes, volumeObject(execution, name, spec, owned)));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+function volumeObject({ metadata }: WorkflowExecution, name: string, spec: VolumeSpec, owned: boolean): Volume {
+  const owner = { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '' };
+  return {
+    apiVersion,
+    kind: 'Volume',
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: { [labels.execution]: labelValue(metadata.name), [labels.executionUid]: metadata.uid ?? '' },
+      ...(owned ? { ownerReferences: [owner] } : {}),
+    },
+    spec,
+  };
+}
+
+async function deleteExecution({ kube }: ApplyDeps, { metadata }: WorkflowExecution): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  await ignoreGone(
+    kube.delete(
+      workflowExecutions,
+      { name, namespace },
+      { propagation: 'Background', ...(uid === undefined ? {} : { uid }) },
+    ),
+  );
+}
+
+/** Gone, changed, or another object under the same name (a failed `test` answers 422): the watch brings what is new. */
+async function ignoreGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
+  }
+}

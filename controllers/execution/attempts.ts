@@ -1,0 +1,106 @@
+import { limits } from '../../crds/limits.ts';
+import type { Retry } from '../../crds/schema/container.ts';
+import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, PodFact, StepOutcome } from './facts.ts';
+import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
+import type { StepPlan } from './step-plan.ts';
+
+/** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
+export const stopGraceMs = 15_000;
+
+/** Ways to make the plan of the next pod; a Failure where it cannot be made, such as a volume that has expired. */
+export type MakePlan = () => StepPlan | { readonly failure: Failure };
+
+/**
+ * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). Undefined while the state
+ * goes on; what must happen meanwhile is in the draft.
+ */
+export function runAttempts(
+  draft: Draft,
+  current: CurrentState,
+  retry: Retry | undefined,
+  makePlan: MakePlan,
+): VisitOutcome | undefined {
+  const attempt = current.attempt ?? 1;
+  const pod = podOf(draft, current, attempt);
+  if (stopping(draft, current)) return stopped(draft, current, pod);
+  if (pod === undefined) return start(draft, current, attempt, makePlan);
+  if (pod.outcome === undefined) return undefined;
+  const { failure } = pod.outcome;
+  if (failure === undefined || attempt >= (retry?.max_attempts ?? limits.retryAttemptsDefault)) {
+    return attemptsEnded(pod.outcome, attempt);
+  }
+  scheduleRetry(draft, current, failure, retryDelayMs(retry, attempt + 1));
+  return start(draft, current, attempt + 1, makePlan);
+}
+
+/** Delay before attempt k ≥ 2 in milliseconds: backoff · 2^(k−2) (requirements AMB-078). */
+export function retryDelayMs(retry: Retry | undefined, attempt: number): number {
+  const backoff = retry?.backoff ?? limits.retryBackoffDefault;
+  return parseDuration(backoff, { field: 'retry.backoff', allowZero: true }) * 2 ** (attempt - 2);
+}
+
+/** Whether the state is past its deadline. */
+export function stopping(draft: Draft, current: CurrentState): boolean {
+  return current.deadline !== undefined && draft.now >= Date.parse(current.deadline);
+}
+
+function start(draft: Draft, current: CurrentState, attempt: number, makePlan: MakePlan): VisitOutcome | undefined {
+  const retryAt = current.retry_at === undefined ? 0 : Date.parse(current.retry_at);
+  if (draft.now < retryAt) {
+    draft.wakeAt(retryAt);
+    return undefined;
+  }
+  const plan = makePlan();
+  if ('failure' in plan) return attemptsEnded(noResult(plan.failure), attempt);
+  current.attempt = attempt;
+  const slot = { state: current.state, visit: current.visit, attempt };
+  draft.act({ kind: 'create_pod', slot, plan });
+  return undefined;
+}
+
+function stopped(draft: Draft, current: CurrentState, pod: PodFact | undefined): VisitOutcome | undefined {
+  const failure = timeoutFailure(current);
+  if (pod === undefined) return attemptsEnded(noResult(failure), current.attempt ?? 1);
+  if (pod.outcome !== undefined) {
+    const late = pod.deleting || pod.outcome.failure?.reason === 'ContainerTimeout';
+    return attemptsEnded(late ? { ...pod.outcome, failure } : pod.outcome, pod.slot.attempt);
+  }
+  const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
+  if (draft.now >= givenUpAt) return attemptsEnded(noResult(failure), pod.slot.attempt);
+  if (!pod.deleting) draft.act({ kind: 'delete_pod', name: pod.name, uid: pod.uid });
+  draft.wakeAt(givenUpAt);
+  return undefined;
+}
+
+/** Why a state past its deadline failed. */
+export const timeoutFailure = (current: CurrentState): Failure => ({
+  reason: 'StateTimeout',
+  message: `state ${current.state} took longer than its timeout`,
+});
+
+function scheduleRetry(draft: Draft, current: CurrentState, failure: Failure, delayMs: number): void {
+  const next = (current.attempt ?? 1) + 1;
+  current.attempt = next;
+  current.failure = { reason: failure.reason, message: failure.message };
+  current.retry_at = new Date(draft.now + delayMs).toISOString();
+  draft.say('Warning', failure.reason, `${current.state}: attempt ${next - 1} failed: ${failure.message}`);
+}
+
+function podOf(draft: Draft, current: CurrentState, attempt: number): PodFact | undefined {
+  return draft.facts.pods.find(
+    ({ slot }) => slot.state === current.state && slot.visit === current.visit && slot.attempt === attempt,
+  );
+}
+
+function attemptsEnded(outcome: StepOutcome, attempts: number): VisitOutcome {
+  const { failure } = outcome;
+  return {
+    entry: withTwins(failure === undefined ? 'success' : 'failed', containerResult(outcome)),
+    exitCode: outcome.exitCode,
+    attempts,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}

@@ -1,0 +1,69 @@
+import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
+import { CaptureError, type Captured, outputText, type Trailer } from '../../lib/capture/index.ts';
+import type { Failure, StepOutcome } from './facts.ts';
+import { noResult } from './outcome.ts';
+import { stepState } from './pod-problem.ts';
+
+/** What a verified capture says of a step. */
+export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {
+  const failure = failureOf(trailer, pod);
+  return {
+    exitCode: trailer.exit_code,
+    stdout: outputText(stdout),
+    stderr: outputText(stderr),
+    stdoutTruncated: trailer.stdout.truncated,
+    stderrTruncated: trailer.stderr.truncated,
+    durationMs: trailer.duration_ms,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/**
+ * What is known of a step whose log could not be taken in full: the kubelet's word on how the container ended, and as
+ * much output as there is. It has failed, whatever its exit code, because output is lost.
+ */
+export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
+  const streams = error instanceof CaptureError ? error.streams : undefined;
+  const terminated = stepState(pod)?.terminated;
+  return {
+    ...noResult(lossOf(error, terminated)),
+    exitCode: terminated?.exitCode ?? -1,
+    stdout: streams === undefined ? '' : outputText(streams.stdout),
+    stderr: streams === undefined ? '' : outputText(streams.stderr),
+  };
+}
+
+function lossOf(error: unknown, terminated: ContainerStateTerminated | undefined): Failure {
+  if (terminated?.reason === 'OOMKilled') return { reason: 'OutOfMemory', message: 'the container ran out of memory' };
+  const message = error instanceof Error ? error.message : String(error);
+  return { reason: 'CaptureFailed', message: `exit code ${terminated?.exitCode ?? 'unknown'}; ${message}` };
+}
+
+/** Reasons that the runner gives (runner/README.md). */
+const runnerReasons: Readonly<Record<string, Failure['reason']>> = {
+  timeout: 'ContainerTimeout',
+  not_found: 'CommandNotFound',
+  not_executable: 'CommandNotFound',
+  workdir: 'ContainerStartFailed',
+  start_failed: 'ContainerStartFailed',
+};
+
+function failureOf(trailer: Trailer, pod: Pod): Failure | undefined {
+  const { exit_code: exitCode, reason = '', error, signal } = trailer;
+  const known = runnerReasons[reason];
+  if (known !== undefined) return { reason: known, message: error ?? sentences[reason] ?? `exit code ${exitCode}` };
+  if (stepState(pod)?.terminated?.reason === 'OOMKilled') {
+    return { reason: 'OutOfMemory', message: 'the command ran out of memory' };
+  }
+  if (reason === 'terminated')
+    return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
+  if (exitCode === 0) return undefined;
+  return {
+    reason: 'ExitCode',
+    message: signal === undefined ? `exit code ${exitCode}` : `exit code ${exitCode} (${signal})`,
+  };
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  timeout: 'the command took longer than its timeout',
+};

@@ -1,0 +1,65 @@
+import { limits } from '../../crds/limits.ts';
+import type { ContainerFields } from '../../crds/schema/container.ts';
+import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import type { Scope } from '../../lib/template/scope.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, VolumeFact } from './facts.ts';
+import { renderText, scopeOf } from './scope.ts';
+import type { PlannedMount, StepPlan } from './step-plan.ts';
+
+/** The plan of a container, or why there is none. */
+export type PlanOrFailure = StepPlan | { readonly failure: Failure };
+
+/** Renders the fields of a ContainerRun or of one step (spec 1 §2.6). */
+export function containerPlan(draft: Draft, current: CurrentState, fields: ContainerFields): PlanOrFailure {
+  const scope = scopeOf(draft);
+  const mounts: PlannedMount[] = [];
+  for (const { name, mount_path, read_only = false } of fields.volumes ?? []) {
+    const claim = mountableClaim(draft.facts.volumes[name], name);
+    if (typeof claim !== 'string') return { failure: claim };
+    mounts.push({ claim, mountPath: mount_path, readOnly: read_only });
+  }
+  const argv = fields.command.map((element) => renderText(draft, element, scope));
+  const { resources = {}, registry_credentials: registryCredentials } = fields;
+  return {
+    image: fields.image,
+    imagePullPolicy: fields.image_pull_policy ?? 'IfNotPresent',
+    argv: fields.shell === true ? shellArgv(argv.join(' ')) : argv,
+    env: renderEnv(draft, fields.env, scope),
+    workdir: fields.workdir ?? limits.workdirDefault,
+    mounts: readOnlyWins(mounts),
+    timeoutMs: commandTimeoutMs(draft, current, resources.timeout ?? limits.containerTimeoutDefault),
+    ...(resources.cpu === undefined ? {} : { cpuMillis: resources.cpu }),
+    ...(resources.memory === undefined ? {} : { memory: resources.memory }),
+    ...(registryCredentials === undefined ? {} : { registryCredentials }),
+  };
+}
+
+/** What `sh -c` gets is one argument; elements are joined with single blanks (requirements AMB-077). */
+export const shellArgv = (command: string): string[] => ['sh', '-c', command];
+
+/** Values are templates, names are not. */
+export function renderEnv(draft: Draft, env: Readonly<Record<string, string>> = {}, scope: Scope) {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, renderText(draft, value, scope)]));
+}
+
+/** The claim of a volume, or why it cannot be mounted. */
+export function mountableClaim(fact: VolumeFact | undefined, name: string): string | Failure {
+  if (fact?.phase === 'expired') return { reason: 'VolumeExpired', message: `volume ${name} has expired` };
+  if (fact?.claim !== undefined) return fact.claim;
+  return { reason: 'VolumeFailed', message: `volume ${name}: ${fact?.message ?? 'there is no such volume'}` };
+}
+
+/** The command's own limit, and never longer than the state may last. At least a second, so that it can begin. */
+export function commandTimeoutMs(draft: Draft, current: CurrentState, timeout: string): number {
+  const own = parseDuration(timeout, { field: 'resources.timeout' });
+  if (current.deadline === undefined) return own;
+  return Math.min(own, Math.max(1_000, Date.parse(current.deadline) - draft.now));
+}
+
+/** Two mounts of one volume that disagree are both read-only (requirements AMB-080). */
+function readOnlyWins(mounts: readonly PlannedMount[]): PlannedMount[] {
+  const readOnly = new Set(mounts.filter((mount) => mount.readOnly).map((mount) => mount.claim));
+  return mounts.map((mount) => ({ ...mount, readOnly: readOnly.has(mount.claim) }));
+}

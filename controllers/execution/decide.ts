@@ -1,0 +1,49 @@
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { advance } from './advance.ts';
+import { begin } from './begin.ts';
+import type { Decision, NeedsFacts } from './decision.ts';
+import { Draft, LackingFacts } from './draft.ts';
+import type { Facts } from './facts.ts';
+import { finish } from './finish.ts';
+import { afterwards } from './afterwards.ts';
+import { releasePods } from './release-pods.ts';
+import { own } from './own-workflow.ts';
+import { summarise } from './summarise.ts';
+
+/**
+ * What should be true of an execution next, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
+ * the same facts at the same time give the same decision, and where the facts say that everything is done, the
+ * decision changes nothing. States without a process are passed through in one decision.
+ */
+export function decide(facts: Facts, now: number): Decision | NeedsFacts {
+  try {
+    return decideFully(facts, now);
+  } catch (error) {
+    if (error instanceof LackingFacts) return { kind: 'needs', needs: error.needs };
+    throw error;
+  }
+}
+
+function decideFully(facts: Facts, now: number): Decision {
+  const lookup = own(facts);
+  const draft = new Draft(facts, now, lookup?.spec ?? emptySpec);
+  if (isTerminal(draft.status)) afterwards(draft);
+  else if (facts.execution.spec.cancel !== undefined) cancel(draft);
+  else if (begin(draft)) advance(draft);
+  releasePods(draft);
+  summarise(draft);
+  return draft.finish();
+}
+
+/** Whether the execution has ended, one way or another. */
+export const isTerminal = ({ phase }: Pick<WorkflowExecutionStatus, 'phase'>): boolean =>
+  phase === 'completed' || phase === 'failed' || phase === 'cancelled';
+
+function cancel(draft: Draft): void {
+  const { cancel: wish } = draft.facts.execution.spec;
+  const why = wish?.reason === undefined ? '' : `: ${wish.reason}`;
+  finish(draft, 'cancelled', { reason: 'Cancelled', message: `cancelled by ${wish?.by ?? 'nobody'}${why}` });
+}
+
+/** Stands in before the workflow is known; nothing reads its states. */
+const emptySpec = { version: '0.0.0', initial_state: '', states: {} };

@@ -1,0 +1,53 @@
+import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import type { Blob } from '../../lib/output-store/blob.ts';
+import type { PodSlot } from './facts.ts';
+import type { StepPlan } from './step-plan.ts';
+
+/** A fact that deciding turned out to depend on. */
+export type Need =
+  | { readonly kind: 'blob'; readonly locator: string }
+  | { readonly kind: 'workflow'; readonly workflow: string; readonly version?: string };
+
+/** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
+export type Action =
+  | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
+  /** Stops what still runs; `force` does not wait for the kubelet's word. */
+  | { readonly kind: 'delete_pod'; readonly name: string; readonly uid: string; readonly force?: boolean }
+  /** Lets go of a pod whose output is recorded or not wanted. */
+  | { readonly kind: 'release_pod'; readonly name: string; readonly uid: string }
+  | {
+      readonly kind: 'create_child';
+      readonly name: string;
+      readonly spec: WorkflowExecutionSpec;
+      /** The child goes when the execution goes. */
+      readonly owned: boolean;
+    }
+  | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }
+  | { readonly kind: 'create_volume'; readonly name: string; readonly spec: VolumeSpec; readonly owned: boolean }
+  | { readonly kind: 'delete_execution' };
+
+/** What happened to the execution, for Kubernetes Events. */
+export interface Happening {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The next status, what must be stored before it is written, and what to do after. */
+export interface Decision {
+  readonly kind: 'decision';
+  readonly status: WorkflowExecutionStatus;
+  readonly blobs: readonly Blob[];
+  readonly actions: readonly Action[];
+  readonly happenings: readonly Happening[];
+  /** When to look again though nothing has happened, in milliseconds since the epoch. */
+  readonly wakeAt?: number;
+}
+
+/** Deciding needs more facts: load them and decide again. */
+export interface NeedsFacts {
+  readonly kind: 'needs';
+  readonly needs: readonly Need[];
+}

@@ -1,0 +1,110 @@
+import type { ExecutionReason } from '../../crds/conditions.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+
+/** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
+export interface Failure {
+  readonly reason: ExecutionReason;
+  readonly message: string;
+}
+
+/** Which pod of an execution: its state, visit and attempt, and the step of a parallel state. */
+export interface PodSlot {
+  readonly state: string;
+  readonly visit: number;
+  readonly attempt: number;
+  readonly step?: string;
+}
+
+/** What one container did. Streams are text as the Blackboard holds them (at most 1 MiB each before decoding). */
+export interface StepOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the stream was longer than what is kept (requirements AMB-079). */
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  readonly durationMs: number;
+  /** Set when the command did not end with 0, or its output is not known. */
+  readonly failure?: Failure;
+}
+
+/** A pod of the execution as far as deciding needs it. */
+export interface PodFact {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: PodSlot;
+  /** Holds the capture finalizer. */
+  readonly held: boolean;
+  readonly deleting: boolean;
+  /** Nothing of the pod runs any more, or its command has ended and the rest follows by itself. */
+  readonly ended: boolean;
+  /** Its node does not answer: nobody will confirm that it stopped. */
+  readonly lost: boolean;
+  /** Absent while the command runs, or its output is being read. */
+  readonly outcome?: StepOutcome;
+}
+
+/** A child execution. Values that stand in the child's own output store are LargeValue. */
+export interface ChildFact {
+  readonly name: string;
+  readonly uid: string;
+  readonly phase: Phase;
+  readonly cancelled: boolean;
+  readonly failure?: { readonly reason: string; readonly message: string };
+  /** Final output, or the last state's output where the child has no template (requirements AMB-086). */
+  readonly result: unknown;
+  readonly blackboard: Readonly<Record<string, unknown>>;
+}
+
+/** A definition as it was registered, and where. */
+export interface Definition {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly version: string;
+  readonly revision: string;
+  readonly spec: WorkflowSpec;
+}
+
+/** What looking for a workflow found. */
+export type WorkflowLookup =
+  | { readonly kind: 'found'; readonly definition: Definition }
+  | { readonly kind: 'absent'; readonly failure: Failure }
+  | { readonly kind: 'not_ready'; readonly failure: Failure };
+
+/** A volume that the execution uses, by its name in the workflow. */
+export interface VolumeFact {
+  readonly volume: string;
+  readonly phase: 'pending' | 'ready' | 'expired' | 'failed';
+  readonly claim?: string;
+  readonly message?: string;
+}
+
+/** Everything that deciding may look at. Plain data; never changed. */
+export interface Facts {
+  readonly execution: WorkflowExecution;
+  /** Looked-up workflows by `WorkflowNeed.key`; the execution's own stands under `own`. */
+  readonly workflows: ReadonlyMap<string, WorkflowLookup>;
+  readonly pods: readonly PodFact[];
+  readonly children: readonly ChildFact[];
+  readonly volumes: Readonly<Record<string, VolumeFact>>;
+  /** Blobs of the output store that were asked for, by locator. */
+  readonly loaded: ReadonlyMap<string, Json>;
+  /** Why the output store refused the blobs of the last decision; the state that made them fails. */
+  readonly refused?: Refusal;
+  readonly settings: Settings;
+}
+
+/** The output store had no room. The second time in a row the whole execution fails, for nothing smaller helped. */
+export interface Refusal {
+  readonly failure: Failure;
+  readonly fatal: boolean;
+}
+
+/** What an operator configured and deciding depends on. */
+export interface Settings {
+  readonly executionTtlSeconds: number;
+}

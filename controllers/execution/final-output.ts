@@ -1,0 +1,37 @@
+import { limits } from '../../crds/limits.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import { AppError } from '../../lib/errors.ts';
+import { renderOutput } from '../../lib/final-output.ts';
+import { type Draft, LackingFacts } from './draft.ts';
+import { blobNeed, scopeOf } from './scope.ts';
+
+/** How many warnings status keeps. */
+const warningsMax = 20;
+
+/**
+ * Renders `output_template` on the final Blackboard and gives each text its type (WF-API-03). A template that cannot
+ * be rendered leaves no output and a warning: the work itself is done and stays completed.
+ */
+export function finalOutput(draft: Draft): void {
+  const { output_template: outputTemplate, output_schema: outputSchema } = draft.spec;
+  if (outputTemplate === undefined) return;
+  try {
+    const result = renderOutput({ outputTemplate, outputSchema }, scopeOf(draft), draft.facts.loaded);
+    if (result.kind === 'needs') throw new LackingFacts(result.refs.map(blobNeed));
+    warn(draft, result.warnings);
+    keep(draft, result.output as Record<string, Json>);
+  } catch (error) {
+    if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
+    warn(draft, [`output_template: ${error.message}`]);
+  }
+}
+
+function keep(draft: Draft, output: Record<string, Json>): void {
+  if (Buffer.byteLength(JSON.stringify(output)) <= limits.inlineFinalOutputBytes) draft.status.final_output = output;
+  else draft.setFinalOutput(output);
+}
+
+function warn(draft: Draft, warnings: readonly string[]): void {
+  if (warnings.length === 0) return;
+  draft.status.warnings = [...(draft.status.warnings ?? []), ...warnings].slice(-warningsMax);
+}

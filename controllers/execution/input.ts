@@ -1,0 +1,26 @@
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { AppError } from '../../lib/errors.ts';
+import { validate } from '../../lib/json-schema/validate.ts';
+
+/** Problems that the sentence names; the rest are counted. */
+const problemsShown = 5;
+
+/**
+ * Why an input does not satisfy `input_schema`, in one sentence that names every failing path; undefined where it
+ * does, or where there is no schema (spec 1 §2.6).
+ */
+export function inputProblem({ input_schema: schema }: WorkflowSpec, input: unknown): string | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    const problems = validate(schema, input);
+    if (problems.length === 0) return undefined;
+    const shown = problems
+      .slice(0, problemsShown)
+      .map(({ path, message }) => `${path === '' ? 'input' : `input.${path}`}: ${message}`);
+    const rest = problems.length - shown.length;
+    return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}

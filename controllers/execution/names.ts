@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { PodSlot } from './facts.ts';
+
+/** Longest name of a pod that may serve as a host name, and of a label's value. */
+const labelLength = 63;
+const hashLength = 10;
+
+/** The name of a pod: readable, and the same for the same execution, state, visit, attempt and step. */
+export function podName(execution: WorkflowExecution, slot: PodSlot): string {
+  const parts = [slot.state, slot.step ?? '', slot.visit, slot.attempt];
+  return hashedName(
+    execution,
+    [execution.metadata.name, slot.state, ...(slot.step === undefined ? [] : [slot.step])],
+    parts,
+  );
+}
+
+/** The name of a child execution. */
+export function childName(
+  execution: WorkflowExecution,
+  at: { readonly state: string; readonly visit: number },
+): string {
+  return hashedName(execution, [execution.metadata.name, at.state], ['child', at.state, at.visit]);
+}
+
+/** The name of a volume that is made for the execution. */
+export function volumeName(execution: WorkflowExecution, name: string): string {
+  return hashedName(execution, [execution.metadata.name, name], ['volume', name]);
+}
+
+/** A label's value for a name that may be longer than labels are. */
+export function labelValue(name: string): string {
+  if (name.length <= labelLength) return name;
+  return `${name.slice(0, labelLength - hashLength - 1).replace(/[^a-z0-9]+$/i, '')}-${digest(name)}`;
+}
+
+/** What people read is cut to fit; the hash of everything keeps names apart. */
+function hashedName(
+  execution: WorkflowExecution,
+  readable: readonly string[],
+  identity: readonly (string | number)[],
+): string {
+  const hash = digest(JSON.stringify([execution.metadata.uid, ...identity]));
+  const text = readable
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
+  return `${text.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${hash}`;
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, hashLength);

@@ -1,0 +1,110 @@
+import type { Volume } from '../../crds/schema/volume.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Pod } from '../../lib/kube/index.ts';
+import { open } from '../../lib/output-store/stored-value.ts';
+import { LargeValue } from '../../lib/template/large-value.ts';
+import { locatorText } from '../../lib/output-store/blob.ts';
+import type { CacheReader } from '../runtime/cache.ts';
+import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
+import { childPhase } from './child-phase.ts';
+import { volumeName } from './names.ts';
+import { type OutcomeOf, observePod } from './observe-pod.ts';
+
+/** The caches that an execution is observed in, with the indexes it needs. */
+export interface Caches {
+  readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'workflow'>;
+  /** By the uid of the execution that owns them, and by its key. */
+  readonly pods: CacheReader<Pod, 'executionUid' | 'executionKey'>;
+  readonly volumes: CacheReader<Volume>;
+}
+
+export interface ObserveDeps {
+  readonly caches: Caches;
+  readonly outcomeOf: OutcomeOf;
+  /** Pods that the API server refused to take, as facts. */
+  readonly rejectedPods: (executionUid: string) => readonly PodFact[];
+  readonly settings: Settings;
+}
+
+/** Facts that need no call to the API; the workflow and stored values are added as deciding asks for them. */
+export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: number): Facts {
+  const uid = execution.metadata.uid ?? '';
+  const pods = deps.caches.pods
+    .byIndex('executionUid', uid)
+    .map((pod) => observePod(pod, deps.outcomeOf, now))
+    .filter((fact) => fact !== undefined);
+  return {
+    execution,
+    workflows: new Map(),
+    pods: [...pods, ...deps.rejectedPods(uid)],
+    children: deps.caches.executions.byIndex('parentUid', uid).map(observeChild),
+    volumes: {},
+    loaded: new Map(),
+    settings: deps.settings,
+  };
+}
+
+/** The volumes that the definition names, as they are now. */
+export function observeVolumes(
+  { volumes }: Pick<Caches, 'volumes'>,
+  execution: WorkflowExecution,
+  { spec }: Definition,
+): Record<string, VolumeFact> {
+  const { workspace, shared_volumes = [] } = spec.storage ?? {};
+  const namespace = execution.metadata.namespace ?? '';
+  const made = (name: string) => volumes.get(`${namespace}/${volumeName(execution, name)}`);
+  const named = (uid: string) => {
+    const volume = volumes.getByUid(uid);
+    return volume?.metadata.namespace === namespace ? volume : undefined;
+  };
+  const rows: (readonly [string, Volume | undefined])[] =
+    workspace === undefined ? [] : [['workspace', made('workspace')]];
+  for (const { name, volume_id: id } of shared_volumes) rows.push([name, id === undefined ? made(name) : named(id)]);
+  return Object.fromEntries(
+    rows.flatMap(([name, volume]) => (volume === undefined ? [] : [[name, volumeFact(volume)]])),
+  );
+}
+
+function volumeFact({ metadata, status }: Volume): VolumeFact {
+  const message = status?.conditions?.[0]?.message;
+  return {
+    volume: metadata.name,
+    phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? 'pending') : 'expired',
+    ...(status?.claim_name === undefined ? {} : { claim: status.claim_name }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+function observeChild(child: WorkflowExecution): ChildFact {
+  const { metadata, spec, status } = child;
+  const uid = metadata.uid ?? '';
+  const blackboard = Object.fromEntries(
+    Object.entries(status?.blackboard ?? {}).map(([key, stored]) => [key, open(stored, uid)]),
+  );
+  const phase = childPhase(child);
+  const failure =
+    phase === 'completed' || status?.reason === undefined
+      ? {}
+      : { failure: { reason: status.reason, message: status.message ?? '' } };
+  return {
+    name: metadata.name,
+    uid,
+    phase,
+    cancelled: spec.cancel !== undefined,
+    result: childResult(child, blackboard),
+    blackboard,
+    ...failure,
+  };
+}
+
+/** The final output; without a template, the output of the child's last state (requirements AMB-086). */
+function childResult({ metadata, status }: WorkflowExecution, blackboard: Readonly<Record<string, unknown>>): unknown {
+  if (status?.final_output !== undefined) return status.final_output;
+  if (status?.final_output_ref !== undefined) {
+    const { ref, bytes, encoding } = status.final_output_ref;
+    return new LargeValue(locatorText({ executionUid: metadata.uid ?? '', ref, encoding }), bytes);
+  }
+  const last = blackboard[status?.state ?? ''];
+  if (typeof last !== 'object' || last === null || last instanceof LargeValue) return last ?? null;
+  return 'output' in last ? last.output : last;
+}

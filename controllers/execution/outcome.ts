@@ -1,0 +1,50 @@
+import type { Failure, StepOutcome } from './facts.ts';
+
+/** How a visit of a state ended, whatever its kind. */
+export interface VisitOutcome {
+  /** Why the state failed; absent: it succeeded. */
+  readonly failure?: Failure;
+  /** What goes to the Blackboard under the state's name. */
+  readonly entry: unknown;
+  /** More Blackboard keys that the state writes, by key. */
+  readonly writes?: Readonly<Record<string, unknown>>;
+  readonly exitCode?: number;
+  readonly attempts?: number;
+  /** The decision that ended a Human state. */
+  readonly signal?: { readonly id: string; readonly by: string; readonly at: string; readonly response: string };
+  /** What `{{human.feedback}}` shows from now on. */
+  readonly humanFeedback?: string;
+  /** The whole execution fails with `failure`, whatever the rules say. */
+  readonly fatal?: boolean;
+}
+
+/** The keys of a container's result (spec 1 §2.6, "Blackboard entry"). */
+export function containerResult(outcome: StepOutcome): Record<string, unknown> {
+  return {
+    exit_code: outcome.exitCode,
+    stdout: outcome.stdout,
+    stderr: outcome.stderr,
+    duration_ms: outcome.durationMs,
+    ...(outcome.stdoutTruncated || outcome.stderrTruncated
+      ? { truncated: true, stdout_truncated: outcome.stdoutTruncated, stderr_truncated: outcome.stderrTruncated }
+      : {}),
+  };
+}
+
+/** Templates read `STATE.output.KEY`, the specification lists `KEY`: the entry has both (requirements AMB-005). */
+export function withTwins(status: 'success' | 'failed', output: Readonly<Record<string, unknown>>): unknown {
+  return { ...output, status, output };
+}
+
+/** A container that never ran or whose result is not known; its exit code is -1. */
+export function noResult(failure: Failure): StepOutcome {
+  return {
+    exitCode: -1,
+    stdout: '',
+    stderr: '',
+    stdoutTruncated: false,
+    stderrTruncated: false,
+    durationMs: 0,
+    failure,
+  };
+}

@@ -1,0 +1,196 @@
+import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
+import type { PodSlot } from './facts.ts';
+import { labelValue, podName } from './names.ts';
+import type { StepPlan } from './step-plan.ts';
+
+/** What an operator configured for all step pods. */
+export interface PodSettings {
+  /** Image whose root holds the static binary `runner`. */
+  readonly runnerImage: string;
+  /** Image for System commands; it has a shell. */
+  readonly systemImage: string;
+  /** The server can mount images as volumes (Kubernetes ≥ 1.35); otherwise an init container copies the runner. */
+  readonly imageVolumes: boolean;
+  /** User and group that commands run as; root is never an option here. */
+  readonly runAsUser: number;
+  /** What a step gets that asks for nothing. */
+  readonly defaultResources: ResourceAmounts;
+  /** Seconds that a pod stays on a node that does not answer before it counts as lost. */
+  readonly nodeLostSeconds: number;
+}
+
+/** The container of every step pod. */
+export const stepContainer = 'step';
+
+const runnerVolume = 'runner';
+const runnerFolder = '/windlass';
+const workdirVolume = 'workdir';
+
+/** Between SIGTERM and the end of the pod, in seconds; the runner kills its command before that. */
+const podGraceSeconds = 15;
+const commandGraceSeconds = 10;
+
+/**
+ * The pod of one step. A user chooses what the plan holds and nothing else: no service-account token, no
+ * capabilities, no root, no privilege escalation (design §6).
+ */
+export function buildPod(execution: WorkflowExecution, slot: PodSlot, plan: StepPlan, settings: PodSettings): Pod {
+  const { metadata } = execution;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podName(execution, slot),
+      namespace: metadata.namespace,
+      labels: podLabels(execution, slot),
+      finalizers: [captureFinalizer],
+      ownerReferences: [
+        { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '', controller: true },
+      ],
+    },
+    spec: podSpec(plan, settings),
+  };
+}
+
+function podLabels(execution: WorkflowExecution, slot: PodSlot): Record<string, string> {
+  return {
+    [labels.managedBy]: 'windlass',
+    [labels.execution]: labelValue(execution.metadata.name),
+    [labels.executionUid]: execution.metadata.uid ?? '',
+    [labels.state]: slot.state,
+    [labels.visit]: String(slot.visit),
+    [labels.attempt]: String(slot.attempt),
+    ...(slot.step === undefined ? {} : { [labels.step]: slot.step }),
+  };
+}
+
+/** The slot that a pod's labels name; undefined for a pod that is none of ours. */
+export function slotOf(pod: Pod): PodSlot | undefined {
+  const found = pod.metadata.labels ?? {};
+  const state = found[labels.state];
+  if (state === undefined) return undefined;
+  const step = found[labels.step];
+  return {
+    state,
+    visit: Number(found[labels.visit]),
+    attempt: Number(found[labels.attempt]),
+    ...(step === undefined ? {} : { step }),
+  };
+}
+
+function podSpec(plan: StepPlan, settings: PodSettings): PodSpec {
+  const { registryCredentials } = plan;
+  return {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: podGraceSeconds,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: settings.runAsUser,
+      runAsGroup: settings.runAsUser,
+      fsGroup: settings.runAsUser,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    tolerations: ['not-ready', 'unreachable'].map((condition) => ({
+      key: `node.kubernetes.io/${condition}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: settings.nodeLostSeconds,
+    })),
+    containers: [container(plan, settings)],
+    volumes: volumes(plan, settings),
+    ...(settings.imageVolumes ? {} : { initContainers: [copyRunner(settings)] }),
+    ...(registryCredentials === undefined ? {} : { imagePullSecrets: [{ name: registryCredentials }] }),
+  };
+}
+
+function container(plan: StepPlan, settings: PodSettings): Container {
+  const seconds = Math.ceil(plan.timeoutMs / 1_000);
+  return {
+    name: stepContainer,
+    image: plan.image ?? settings.systemImage,
+    imagePullPolicy: plan.imagePullPolicy,
+    command: [
+      `${runnerFolder}/runner`,
+      'run',
+      `--workdir=${plan.workdir}`,
+      `--timeout=${seconds}s`,
+      `--grace=${commandGraceSeconds}s`,
+      '--',
+      ...plan.argv.map(literal),
+    ],
+    env: Object.entries(plan.env).map(([name, value]) => ({ name, value: literal(value) })),
+    volumeMounts: mounts(plan),
+    resources: resources(plan, settings),
+    securityContext: containerSecurity,
+  };
+}
+
+/** The kubelet expands `$(NAME)` in commands and environments; doubled, it leaves it as the user wrote it. */
+const literal = (text: string): string => text.replaceAll('$(', '$$$$(');
+
+const containerSecurity = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } as const;
+
+function mounts(plan: StepPlan): VolumeMount[] {
+  const names = claimVolumes(plan);
+  const all: VolumeMount[] = plan.mounts.map(({ claim, mountPath, readOnly }) => ({
+    name: names.get(claim) ?? claim,
+    mountPath,
+    readOnly,
+  }));
+  if (needsWorkdir(plan)) all.push({ name: workdirVolume, mountPath: plan.workdir });
+  all.push({ name: runnerVolume, mountPath: runnerFolder, readOnly: true });
+  return all;
+}
+
+/** Where no volume holds the working directory, an empty one does, so that the command can write there. */
+const needsWorkdir = ({ mounts: mounted, workdir }: StepPlan): boolean =>
+  workdir !== '/' && !mounted.some(({ mountPath }) => `${workdir}/`.startsWith(`${mountPath.replace(/\/+$/, '')}/`));
+
+/** Names of the pod's volumes by claim: a claim's own name may be longer than a volume's. */
+function claimVolumes(plan: StepPlan): Map<string, string> {
+  const claims = new Set(plan.mounts.map(({ claim }) => claim));
+  return new Map([...claims].map((claim, index) => [claim, `claim-${index}`]));
+}
+
+function volumes(plan: StepPlan, settings: PodSettings): PodVolume[] {
+  const all: PodVolume[] = [...claimVolumes(plan)].map(([claimName, name]) => ({
+    name,
+    persistentVolumeClaim: { claimName },
+  }));
+  if (needsWorkdir(plan)) all.push({ name: workdirVolume, emptyDir: {} });
+  all.push(
+    settings.imageVolumes
+      ? { name: runnerVolume, image: { reference: settings.runnerImage, pullPolicy: 'IfNotPresent' } }
+      : { name: runnerVolume, emptyDir: { sizeLimit: '64Mi' } },
+  );
+  return all;
+}
+
+function copyRunner({ runnerImage }: PodSettings): Container {
+  return {
+    name: 'copy-runner',
+    image: runnerImage,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['/runner', 'copy', `${runnerFolder}/runner`],
+    volumeMounts: [{ name: runnerVolume, mountPath: runnerFolder }],
+    resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '32Mi' } },
+    securityContext: { ...containerSecurity, readOnlyRootFilesystem: true },
+  };
+}
+
+/** A limit that the user names is also what the scheduler reserves. */
+function resources({ cpuMillis, memory }: StepPlan, { defaultResources }: PodSettings): ResourceAmounts {
+  const asked = {
+    ...(cpuMillis === undefined ? {} : { cpu: `${cpuMillis}m` }),
+    ...(memory === undefined ? {} : { memory }),
+  };
+  return {
+    requests: { ...defaultResources.requests, ...asked },
+    limits: { ...defaultResources.limits, ...asked },
+  };
+}

@@ -1,0 +1,180 @@
+import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { captureFinalizer } from '../../crds/labels.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
+import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import type { ReconcileResult } from '../runtime/outcome.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
+import { type ApplyDeps, apply } from './apply.ts';
+import { decide, isTerminal } from './decide.ts';
+import type { Action, Decision, Need } from './decision.ts';
+import type { Facts } from './facts.ts';
+import type { FindWorkflow } from './find-workflow.ts';
+import { lookupKey } from './lookup.ts';
+import { type Caches, type ObserveDeps, observe, observeVolumes } from './observe.ts';
+import { ownKey } from './own-workflow.ts';
+
+export interface ExecutionDeps {
+  readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly caches: Caches;
+  readonly observe: ObserveDeps;
+  readonly apply: ApplyDeps;
+  readonly findWorkflow: FindWorkflow;
+  readonly store: OutputStore;
+  readonly events: EventRecorder;
+  /** Told that an execution waits for a workflow that is not there or not accepted. */
+  readonly onWaiting: (key: string, workflow: string) => void;
+  /** Told that nothing more will run for an execution. */
+  readonly onEnded: (uid: string) => void;
+}
+
+/** Rounds of loading facts and deciding again before something must be wrong. */
+const roundsMax = 1_000;
+
+/** Brings one execution forward: observe, decide, store what is large, write status once, act (design §5). */
+export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => Promise<ReconcileResult> {
+  return async (key) => {
+    const execution = deps.caches.executions.get(key);
+    if (execution === undefined || execution.metadata.deletionTimestamp !== undefined) {
+      return releaseAll(deps, key, execution);
+    }
+    const now = deps.clock.now();
+    const { decision, storedBytes } = await settle(deps, await allFacts(deps, execution, now), now);
+    const current = await write(deps, execution, decision, storedBytes);
+    tell(deps, current, decision);
+    await apply(deps.apply, current, decision.actions);
+    if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
+    if (decision.wakeAt === undefined) return undefined;
+    return { requeueAfterMs: Math.max(0, decision.wakeAt - deps.clock.now()), reason: 'deadline' };
+  };
+}
+
+async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
+  const facts = observe(deps.observe, execution, now);
+  const own = await deps.findWorkflow.pinned(execution);
+  if (own.kind === 'not_ready') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
+  const workflows = new Map([[ownKey, own]]);
+  if (own.kind !== 'found') return { ...facts, workflows };
+  return { ...facts, workflows, volumes: observeVolumes(deps.caches, execution, own.definition) };
+}
+
+interface Settled {
+  readonly decision: Decision;
+  /** What the store took for this decision. */
+  readonly storedBytes: number;
+}
+
+/** Decides until no fact is lacking and everything large is stored; nothing is written before that. */
+async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<Settled> {
+  let known = facts;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const result = decide(known, now);
+    if (result.kind === 'needs') {
+      known = await learn(deps, known, result.needs);
+      continue;
+    }
+    const storedBytes = await tryStore(deps, known, result);
+    if (typeof storedBytes === 'number') return { decision: result, storedBytes };
+    const failure = { reason: 'OutputBudgetExceeded', message: storedBytes.message } as const;
+    known = { ...known, refused: { failure, fatal: known.refused !== undefined } };
+  }
+  throw new Error(`deciding asked for more facts ${roundsMax} times`);
+}
+
+async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]): Promise<Facts> {
+  const workflows = new Map(facts.workflows);
+  const loaded = new Map(facts.loaded);
+  const { metadata } = facts.execution;
+  const namespace = metadata.namespace ?? '';
+  await Promise.all(
+    needs.map(async (need) => {
+      if (need.kind === 'blob') {
+        loaded.set(need.locator, await load(deps, namespace, parseLocator(need.locator)));
+        return;
+      }
+      const lookup = await deps.findWorkflow.current(namespace, need.workflow, need.version);
+      if (lookup.kind === 'not_ready') deps.onWaiting(keyOfExecution(facts.execution), need.workflow);
+      workflows.set(lookupKey(need.workflow, need.version), lookup);
+    }),
+  );
+  return { ...facts, workflows, loaded };
+}
+
+async function load(deps: ExecutionDeps, namespace: string, locator: BlobLocator): Promise<Json> {
+  const text = Buffer.from(await deps.store.get(namespace, locator)).toString('utf8');
+  return locator.encoding === 'text' ? text : (JSON.parse(text) as Json);
+}
+
+/** Bytes that the store took, or why it took nothing. */
+async function tryStore(
+  deps: ExecutionDeps,
+  facts: Facts,
+  { blobs }: Decision,
+): Promise<number | OutputBudgetExceeded> {
+  const { metadata, status } = facts.execution;
+  if (blobs.length === 0) return 0;
+  const owner = { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid ?? '' };
+  try {
+    return await deps.store.put(owner, blobs, status?.stored_bytes ?? 0);
+  } catch (error) {
+    if (error instanceof OutputBudgetExceeded) return error;
+    throw error;
+  }
+}
+
+/** Writes the status where it changed; the answer is the freshest version of the object. */
+async function write(
+  deps: ExecutionDeps,
+  execution: WorkflowExecution,
+  { status }: Decision,
+  storedBytes: number,
+): Promise<WorkflowExecution> {
+  if (storedBytes > 0) status.stored_bytes = (status.stored_bytes ?? 0) + storedBytes;
+  const patch = statusPatch(execution, status);
+  if (patch === undefined) return execution;
+  const { name, namespace = '' } = execution.metadata;
+  const written = await deps.kube.jsonPatchStatus(workflowExecutions, { name, namespace }, patch);
+  deps.caches.executions.remember(written);
+  return written;
+}
+
+function tell({ events }: ExecutionDeps, execution: WorkflowExecution, { happenings }: Decision): void {
+  for (const { type, reason, message } of happenings) {
+    events.record({
+      resource: workflowExecutions,
+      object: execution,
+      type,
+      reason,
+      action: 'Reconcile',
+      note: message,
+    });
+  }
+}
+
+/** An execution that is gone, or going, leaves no pod behind that waits for its output to be taken. */
+async function releaseAll(
+  deps: ExecutionDeps,
+  key: string,
+  execution: WorkflowExecution | undefined,
+): Promise<undefined> {
+  const [namespace = '', name = ''] = key.split('/');
+  const held = [...deps.caches.pods.byIndex('executionKey', key)].filter(
+    ({ metadata }) =>
+      metadata.finalizers?.includes(captureFinalizer) === true && metadata.deletionTimestamp !== undefined,
+  );
+  const actions: Action[] = held.map(({ metadata }) => ({
+    kind: 'release_pod',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+  }));
+  const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
+  await apply(deps.apply, owner, actions);
+  return undefined;
+}
+
+const keyOfExecution = ({ metadata }: WorkflowExecution): string => `${metadata.namespace}/${metadata.name}`;

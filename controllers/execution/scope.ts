@@ -1,0 +1,42 @@
+import { render } from '../../lib/template/render.ts';
+import { createScope, type Scope } from '../../lib/template/scope.ts';
+import type { Need } from './decision.ts';
+import { type Draft, LackingFacts } from './draft.ts';
+
+/** Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6). */
+export function scopeOf(draft: Draft): Scope {
+  const { execution } = draft.facts;
+  const blackboard = draft.blackboard();
+  const stateNames = Object.keys(draft.spec.states);
+  const shared = draft.spec.storage?.shared_volumes ?? [];
+  return createScope({
+    ...(execution.spec.intent === undefined ? {} : { intent: execution.spec.intent }),
+    input: execution.spec.input ?? {},
+    workflow: {
+      context: draft.spec.context ?? {},
+      storage: {
+        ...(draft.spec.storage?.workspace === undefined ? {} : { workspace: 'workspace' }),
+        shared_volumes: Object.fromEntries(shared.map(({ name }) => [name, name])),
+      },
+    },
+    blackboard,
+    state: { feedback: draft.feedback ?? '' },
+    human: draft.humanFeedback === undefined ? {} : { feedback: draft.humanFeedback },
+    execution: { id: draft.executionUid },
+    stateNames,
+    completedStates: stateNames.filter((name) => Object.hasOwn(blackboard, name)),
+  });
+}
+
+/**
+ * Renders a template against the draft.
+ * @throws LackingFacts when it uses stored values that are not loaded, TemplateBudgetExceeded when it is too much work.
+ */
+export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
+  const result = render(source, scope, draft.facts.loaded);
+  if (result.kind === 'needs') throw new LackingFacts(result.refs.map(blobNeed));
+  return result.text;
+}
+
+/** The need for one stored value. */
+export const blobNeed = (locator: string): Need => ({ kind: 'blob', locator });

@@ -1,0 +1,58 @@
+import type { StateOf } from '../../../crds/schema/state.ts';
+import type { Signal } from '../../../crds/schema/workflow-execution.ts';
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { stopping, timeoutFailure } from '../attempts.ts';
+import type { Draft } from '../draft.ts';
+import type { VisitOutcome } from '../outcome.ts';
+import { renderText } from '../scope.ts';
+import type { StateHandler } from '../state-handler.ts';
+
+/** Who decided when nobody did. */
+const timeoutSignalId = 'default-response';
+
+/** Longest prompt that status shows, in characters; the rest of a longer one is cut with a mark. */
+const promptLength = 8_192;
+
+/** Waits for a signal in the execution's spec; holds no compute (spec 1 §2.6, kind Human). */
+export const human: StateHandler<'Human'> = (draft, state, current) => {
+  current.prompt ??= cut(renderText(draft, state.prompt));
+  const signal = firstSignal(draft, current);
+  if (signal !== undefined) return answered(signal);
+  if (!stopping(draft, current)) return undefined;
+  if (state.default_response === undefined) return unanswered(current);
+  return answered(defaultSignal(state, current, state.default_response));
+};
+
+/**
+ * The first signal for this visit. One that names no visit answers the visit that waits; where a state is entered
+ * again, signals that stood there before do not answer a second time.
+ */
+function firstSignal(draft: Draft, current: CurrentState): Signal | undefined {
+  const signals = draft.facts.execution.spec.signals ?? [];
+  const before = current.signals_before ?? 0;
+  return signals.find(
+    (signal, index) =>
+      signal.state === current.state && (signal.visit === undefined ? index >= before : signal.visit === current.visit),
+  );
+}
+
+function answered({ id, by, at, response, feedback }: Signal): VisitOutcome {
+  return {
+    entry: { status: 'success', output: response, response, feedback: feedback ?? response, by, at },
+    signal: { id, by, at, response },
+    humanFeedback: feedback ?? response,
+  };
+}
+
+function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response: string): Signal {
+  const at = current.deadline ?? current.entered_at;
+  return { id: timeoutSignalId, state: current.state, response, by: `timeout:${state.timeout ?? ''}`, at };
+}
+
+/** requirements AMB-070: nobody answered and nothing stands in for an answer. */
+function unanswered(current: CurrentState): VisitOutcome {
+  return { entry: { status: 'failed', output: '' }, failure: timeoutFailure(current), fatal: true };
+}
+
+const cut = (text: string): string =>
+  text.length <= promptLength ? text : `${text.slice(0, promptLength)}… (${text.length} characters)`;

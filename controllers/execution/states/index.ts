@@ -1,0 +1,33 @@
+import type { State, StateKind } from '../../../crds/schema/state.ts';
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import type { Draft } from '../draft.ts';
+import type { VisitOutcome } from '../outcome.ts';
+import type { StateHandler } from '../state-handler.ts';
+import { containerRun } from './container-run.ts';
+import { human } from './human.ts';
+import { parallelContainerRun } from './parallel-container-run.ts';
+import { subworkflow } from './subworkflow.ts';
+import { system } from './system.ts';
+import { unsupported } from './unsupported.ts';
+
+/** A state kind that is missing here fails to compile. */
+const handlers: { readonly [K in StateKind]: StateHandler<K> } = {
+  Agent: unsupported,
+  System: system,
+  Human: human,
+  ParallelAgents: unsupported,
+  ContainerRun: containerRun,
+  ParallelContainerRun: parallelContainerRun,
+  Subworkflow: subworkflow,
+};
+
+/** Runs the handler of the state's kind. */
+export function runState(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
+  // The kind picks handler and state together, which the type system cannot see through a union.
+  const handler = handlers[state.kind] as (
+    draft: Draft,
+    state: State,
+    current: CurrentState,
+  ) => VisitOutcome | undefined;
+  return handler(draft, state, current);
+}

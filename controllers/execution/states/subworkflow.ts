@@ -1,0 +1,128 @@
+import { limits } from '../../../crds/limits.ts';
+import type { Json } from '../../../crds/schema/parts.ts';
+import type { StateOf } from '../../../crds/schema/state.ts';
+import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { stopping, timeoutFailure } from '../attempts.ts';
+import type { Draft } from '../draft.ts';
+import type { ChildFact, Failure } from '../facts.ts';
+import { inputProblem } from '../input.ts';
+import { lookUp } from '../lookup.ts';
+import { childName } from '../names.ts';
+import type { VisitOutcome } from '../outcome.ts';
+import { renderText } from '../scope.ts';
+import type { StateHandler } from '../state-handler.ts';
+import { resolve } from '../stored.ts';
+
+/** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
+export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
+  const name = childName(draft.facts.execution, current);
+  const child = draft.facts.children.find((fact) => fact.name === name);
+  if (child === undefined) return start(draft, state, current, name);
+  current.child = { name, uid: child.uid };
+  if (state.mode === 'fire_and_forget') return started(child);
+  if (child.phase === 'completed') return completed(draft, state, child);
+  if (child.phase === 'failed' || child.phase === 'cancelled') return childFailed(draft, child);
+  return stopping(draft, current) ? stopChild(draft, current, child) : undefined;
+};
+
+function start(
+  draft: Draft,
+  state: StateOf<'Subworkflow'>,
+  current: CurrentState,
+  name: string,
+): VisitOutcome | undefined {
+  if (stopping(draft, current)) return failed(timeoutFailure(current));
+  const depth = (draft.facts.execution.spec.parent?.depth ?? 0) + 1;
+  if (depth > limits.subworkflowDepthMax) return failed(tooDeep(state));
+  const lookup = lookUp(draft, state.workflow_id);
+  if (lookup.kind === 'not_ready') return undefined;
+  if (lookup.kind === 'absent') return failed(lookup.failure);
+  const input = childInput(renderText(draft, state.input ?? ''));
+  if ('failure' in input) return failed(input.failure);
+  const problem = inputProblem(lookup.definition.spec, input.value);
+  if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
+  const owned = state.mode !== 'fire_and_forget';
+  draft.act({ kind: 'create_child', name, owned, spec: childSpec(draft, state, current, input.value) });
+  current.child = { name };
+  return undefined;
+}
+
+function childSpec(
+  draft: Draft,
+  state: StateOf<'Subworkflow'>,
+  current: CurrentState,
+  input: Record<string, Json>,
+): WorkflowExecutionSpec {
+  const { metadata, spec } = draft.facts.execution;
+  return {
+    workflow: state.workflow_id,
+    input,
+    ...(spec.intent === undefined ? {} : { intent: spec.intent }),
+    parent: {
+      name: metadata.name,
+      uid: metadata.uid ?? '',
+      state: current.state,
+      visit: current.visit,
+      depth: (spec.parent?.depth ?? 0) + 1,
+    },
+  };
+}
+
+/** The rendered input is one JSON object; no text at all is an empty one. */
+function childInput(text: string): { readonly value: Record<string, Json> } | { readonly failure: Failure } {
+  if (text.trim() === '') return { value: {} };
+  const message = 'the rendered input of the child is no JSON object';
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { value: value as Record<string, Json> };
+    }
+  } catch {
+    return { failure: { reason: 'InvalidSubworkflowInput', message } };
+  }
+  return { failure: { reason: 'InvalidSubworkflowInput', message } };
+}
+
+function tooDeep(state: StateOf<'Subworkflow'>): Failure {
+  const message = `${state.workflow_id} would be nested more than ${limits.subworkflowDepthMax} levels deep`;
+  return { reason: 'SubworkflowDepthExceeded', message };
+}
+
+function started(child: ChildFact): VisitOutcome {
+  return { entry: twins({ status: 'success', child_execution_id: child.uid }) };
+}
+
+function completed(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
+  const result = resolve(draft, child.result);
+  const entry = twins({ status: 'success', result, child_execution_id: child.uid });
+  if (state.result_key === undefined) return { entry };
+  return { entry, writes: { [state.result_key]: resolve(draft, child.blackboard) } };
+}
+
+function childFailed(draft: Draft, child: ChildFact): VisitOutcome {
+  const why = child.failure === undefined ? child.phase : `${child.failure.reason}: ${child.failure.message}`;
+  const result = resolve(draft, child.result);
+  return {
+    entry: twins({ status: 'failed', result, child_execution_id: child.uid }),
+    failure: { reason: 'SubworkflowFailed', message: `child ${child.name} ${why}` },
+  };
+}
+
+/** spec 1 §3.3: the parent state timed out while the child runs. */
+function stopChild(draft: Draft, current: CurrentState, child: ChildFact): VisitOutcome {
+  if (!child.cancelled) {
+    draft.act({ kind: 'cancel_child', name: child.name, uid: child.uid, reason: `state ${current.state} timed out` });
+  }
+  return {
+    entry: twins({ status: 'failed', result: null, child_execution_id: child.uid }),
+    failure: timeoutFailure(current),
+  };
+}
+
+const failed = (failure: Failure): VisitOutcome => ({
+  entry: twins({ status: 'failed', result: null, child_execution_id: null }),
+  failure,
+});
+
+const twins = (output: Readonly<Record<string, unknown>>): unknown => ({ ...output, output });

@@ -1,0 +1,50 @@
+import { limits } from '../../../crds/limits.ts';
+import type { StateOf } from '../../../crds/schema/state.ts';
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { runAttempts } from '../attempts.ts';
+import { commandTimeoutMs, mountableClaim, type PlanOrFailure, renderEnv, shellArgv } from '../container-plan.ts';
+import type { Draft } from '../draft.ts';
+import { containerResult, type VisitOutcome, withTwins } from '../outcome.ts';
+import { renderText, scopeOf } from '../scope.ts';
+import type { StateHandler } from '../state-handler.ts';
+import type { PlannedMount } from '../step-plan.ts';
+
+/** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
+export const system: StateHandler<'System'> = (draft, state, current) => {
+  const command = state.command.trim();
+  if (command === 'update_context') return succeeded(renderEnv(draft, state.env, scopeOf(draft)));
+  if (command === 'finalize') return succeeded();
+  return runAttempts(draft, current, undefined, () => systemPlan(draft, state, current));
+};
+
+/** How a command without a process ends: exit code 0 and no output. */
+function succeeded(writes: Readonly<Record<string, string>> = {}): VisitOutcome {
+  const nothing = {
+    exitCode: 0,
+    stdout: '',
+    stderr: '',
+    stdoutTruncated: false,
+    stderrTruncated: false,
+    durationMs: 0,
+  };
+  return { entry: withTwins('success', containerResult(nothing)), exitCode: 0, writes };
+}
+
+function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentState): PlanOrFailure {
+  const scope = scopeOf(draft);
+  const workdir = state.workdir ?? limits.workdirDefault;
+  const mounts: PlannedMount[] = [];
+  if (draft.spec.storage?.workspace !== undefined) {
+    const claim = mountableClaim(draft.facts.volumes['workspace'], 'workspace');
+    if (typeof claim !== 'string') return { failure: claim };
+    mounts.push({ claim, mountPath: limits.workdirDefault, readOnly: false });
+  }
+  return {
+    imagePullPolicy: 'IfNotPresent',
+    argv: shellArgv(renderText(draft, state.command, scope)),
+    env: renderEnv(draft, state.env, scope),
+    workdir,
+    mounts,
+    timeoutMs: commandTimeoutMs(draft, current, state.timeout ?? limits.stateTimeoutDefault),
+  };
+}

@@ -1,0 +1,27 @@
+import type { ContainerFields } from '../../crds/schema/container.ts';
+
+/** A mount of a claim, already resolved. */
+export interface PlannedMount {
+  readonly claim: string;
+  readonly mountPath: string;
+  readonly readOnly: boolean;
+}
+
+/**
+ * What to run in one pod: templates rendered, volumes resolved. Everything that a user may choose about a pod is
+ * here; the pod builder adds the rest from an allowlist (design §6).
+ */
+export interface StepPlan {
+  /** Absent: the image for System commands that the operator configured. */
+  readonly image?: string;
+  readonly imagePullPolicy: NonNullable<ContainerFields['image_pull_policy']>;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir: string;
+  readonly mounts: readonly PlannedMount[];
+  readonly cpuMillis?: number;
+  readonly memory?: string;
+  readonly registryCredentials?: string;
+  /** Hard limit of the command, in milliseconds. */
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,31 @@
+import type { StoredValue } from '../../crds/schema/workflow-execution-status.ts';
+import { open } from '../../lib/output-store/stored-value.ts';
+import { LargeValue } from '../../lib/template/large-value.ts';
+import { type Draft, LackingFacts } from './draft.ts';
+import { blobNeed } from './scope.ts';
+
+/**
+ * A stored value in full.
+ * @throws LackingFacts naming every blob of it that is not loaded yet.
+ */
+export function loadStored(draft: Draft, stored: StoredValue): unknown {
+  return resolve(draft, open(stored, draft.executionUid));
+}
+
+/** Any value with its LargeValues replaced by what they stand for. */
+export function resolve(draft: Draft, value: unknown): unknown {
+  const lacking: string[] = [];
+  const resolved = replaceLarge(value, (large) => {
+    if (!draft.facts.loaded.has(large.ref)) lacking.push(large.ref);
+    return draft.facts.loaded.get(large.ref);
+  });
+  if (lacking.length > 0) throw new LackingFacts(lacking.map(blobNeed));
+  return resolved;
+}
+
+function replaceLarge(value: unknown, load: (large: LargeValue) => unknown): unknown {
+  if (value instanceof LargeValue) return load(value);
+  if (Array.isArray(value)) return value.map((item) => replaceLarge(item, load));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, replaceLarge(child, load)]));
+}

@@ -1,0 +1,82 @@
+import { labels } from '../crds/labels.ts';
+import type { Volume } from '../crds/schema/volume.ts';
+import type { Workflow } from '../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { AppError } from '../lib/errors.ts';
+import { volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
+import {
+  controllerRevisions,
+  type ControllerRevision,
+  type KubeObject,
+  type PersistentVolumeClaim,
+  persistentVolumeClaims,
+  type Pod,
+  pods,
+} from '../lib/kube/index.ts';
+import { nameOf } from './execution/find-workflow.ts';
+import { createInformer, type Informer, stripManagedFields } from './runtime/index.ts';
+import type { ReflectorDeps } from './runtime/reflector.ts';
+
+const ours = `${labels.managedBy}=windlass`;
+
+/** One cache for each kind that the controllers look at. */
+export interface Informers {
+  readonly workflows: Informer<Workflow, 'name'>;
+  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow'>;
+  readonly volumes: Informer<Volume>;
+  readonly revisions: Informer<ControllerRevision, 'owner'>;
+  readonly pods: Informer<Pod, 'executionUid' | 'executionKey'>;
+  readonly claims: Informer<PersistentVolumeClaim>;
+}
+
+/** `deps` gives each kind its own observer. */
+export function createInformers(deps: (kind: string) => ReflectorDeps): Informers {
+  return {
+    workflows: createInformer(deps('Workflow'), {
+      resource: workflows,
+      parse: withSpec,
+      indexes: { name: (workflow) => [`${workflow.metadata.namespace}/${nameOf(workflow)}`] },
+    }),
+    executions: createInformer(deps('WorkflowExecution'), {
+      resource: workflowExecutions,
+      parse: withSpec,
+      indexes: { parentUid: ({ spec }) => idsOf(spec.parent?.uid), workflow: ({ spec }) => [spec.workflow] },
+    }),
+    volumes: createInformer(deps('Volume'), { resource: volumes, parse: withSpec }),
+    revisions: createInformer(deps('ControllerRevision'), {
+      resource: controllerRevisions,
+      labelSelector: ours,
+      indexes: { owner: ({ metadata }) => idsOf(metadata.ownerReferences?.[0]?.uid) },
+    }),
+    pods: createInformer(deps('Pod'), {
+      resource: pods,
+      labelSelector: ours,
+      strip: stripPod,
+      indexes: {
+        executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
+        executionKey: (pod) => idsOf(ownerKey(pod, 'WorkflowExecution')),
+      },
+    }),
+    claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, labelSelector: ours }),
+  };
+}
+
+const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
+
+/** `namespace/name` of the owner of a kind. */
+export function ownerKey({ metadata }: KubeObject, kind: string): string | undefined {
+  const owner = metadata.ownerReferences?.find((reference) => reference.kind === kind);
+  return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
+}
+
+/** An object that got past the API server without a spec cannot be worked with. */
+function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): T {
+  if (typeof object.spec !== 'object' || object.spec === null) throw new AppError('invalid', 'the object has no spec');
+  return object;
+}
+
+/** Of a pod's spec nobody reads more than the node. */
+function stripPod(pod: Pod): Pod {
+  const { nodeName } = pod.spec;
+  return { ...stripManagedFields(pod), spec: { containers: [], ...(nodeName === undefined ? {} : { nodeName }) } };
+}

@@ -1,0 +1,38 @@
+import { hostname } from 'node:os';
+import process from 'node:process';
+import { systemClock } from '../lib/clock.ts';
+import { parseConfig } from '../lib/config.ts';
+import { messageOf } from '../lib/errors.ts';
+import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { newId } from '../lib/ids.ts';
+import { createLogger } from '../lib/logger.ts';
+import { ControllersConfig } from './config.ts';
+import { runControllers } from './run-controllers.ts';
+import { createMetrics, createProcessRuntime } from './runtime/index.ts';
+
+/** The process of the controllers: reads the environment, makes the real things, and runs until it is told to stop. */
+async function main(): Promise<number> {
+  const config = parseConfig(ControllersConfig, process.env);
+  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'controllers' });
+  const metrics = createMetrics();
+  const clock = systemClock;
+  const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
+  const kube = createKubeClient(
+    { credentials, clock, onRequest: metrics.apiRequest },
+    { userAgent: 'windlass-controllers' },
+  );
+  const runtime = createProcessRuntime({ process, clock, logger });
+  const identity = `${config.WINDLASS_POD_NAME ?? hostname()}-${process.pid}-${newId()}`;
+  try {
+    return await runControllers({ config, logger, metrics, clock, kube, runtime, identity, newId });
+  } finally {
+    await kube.close();
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`windlass controllers: ${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

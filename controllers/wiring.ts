@@ -1,0 +1,80 @@
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { nameOf } from './execution/find-workflow.ts';
+import type { Controller } from './runtime/index.ts';
+import { type Informers, ownerKey } from './informers.ts';
+import { claimKey } from './volume/reconcile.ts';
+
+export interface Controllers {
+  readonly workflows: Controller;
+  readonly executions: Controller;
+  readonly volumes: Controller;
+}
+
+/** Executions that wait for a workflow, by its name or uid. */
+export interface Waiting {
+  add(key: string, workflow: string): void;
+  /** Takes out whoever waits for one of these names. */
+  take(names: readonly string[]): readonly string[];
+}
+
+export function createWaiting(): Waiting {
+  const keys = new Map<string, Set<string>>();
+  return {
+    add(key, workflow) {
+      const waiting = keys.get(workflow) ?? new Set();
+      keys.set(workflow, waiting.add(key));
+    },
+    take(names) {
+      const taken = names.flatMap((name) => [...(keys.get(name) ?? [])]);
+      for (const name of names) keys.delete(name);
+      return taken;
+    },
+  };
+}
+
+/** Which change of which object wakes whom. Only the name travels; what happened is read again (house style, "Level"). */
+export function connect(informers: Informers, controllers: Controllers, waiting: Waiting): void {
+  const { workflows, executions, volumes } = controllers;
+  informers.workflows.onChange(({ key, before, after, own }) => {
+    if (!own) workflows.queue.add(key);
+    const workflow = after ?? before;
+    if (workflow === undefined) return;
+    const names = [nameOf(workflow), workflow.metadata.name, workflow.metadata.uid ?? ''];
+    for (const waiter of waiting.take(names)) executions.queue.add(waiter);
+  });
+  informers.executions.onChange(({ key, before, after, own }) => {
+    if (!own) executions.queue.add(key);
+    const parent = parentKey(after ?? before);
+    if (parent !== undefined) executions.queue.add(parent);
+  });
+  informers.pods.onChange(({ before, after, own }) => {
+    const pod = after ?? before;
+    const key = pod === undefined ? undefined : ownerKey(pod, 'WorkflowExecution');
+    if (key !== undefined && !own) executions.queue.add(key);
+  });
+  informers.volumes.onChange(({ key, before, after, own }) => {
+    if (!own) volumes.queue.add(key);
+    const volume = after ?? before;
+    const owner = volume === undefined ? undefined : ownerKey(volume, 'WorkflowExecution');
+    if (owner !== undefined) executions.queue.add(owner);
+  });
+  connectClaims(informers, volumes);
+}
+
+/** A claim wakes the volume of its own name, and every volume that names it. */
+function connectClaims({ claims, volumes: cache }: Informers, { queue }: Controller): void {
+  claims.onChange(({ key, own }) => {
+    if (own) return;
+    queue.add(key);
+    for (const volume of cache.cache.values()) {
+      if (volume.spec.claim_name !== undefined && claimKey(volume) === key) {
+        queue.add(`${volume.metadata.namespace}/${volume.metadata.name}`);
+      }
+    }
+  });
+}
+
+function parentKey(execution: WorkflowExecution | undefined): string | undefined {
+  const parent = execution?.spec.parent;
+  return parent === undefined ? undefined : `${execution?.metadata.namespace}/${parent.name}`;
+}

@@ -1,0 +1,103 @@
+import type { WorkflowReason } from '../../crds/conditions.ts';
+import { conditionTypes } from '../../crds/conditions.ts';
+import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
+
+/** A stored version of the workflow: an immutable ControllerRevision (design §4). */
+export interface StoredRevision {
+  readonly name: string;
+  readonly version: string;
+  readonly specHash: string;
+  readonly createdAt: string;
+}
+
+export interface WorkflowFacts {
+  readonly workflow: Workflow;
+  /** SHA-256 of the canonical spec. */
+  readonly specHash: string;
+  readonly revisionName: string;
+  readonly revisions: readonly StoredRevision[];
+  /** What is wrong with the definition, one line each; empty: nothing. */
+  readonly problems: readonly string[];
+  readonly forced: boolean;
+}
+
+export interface WorkflowDecision {
+  readonly status: WorkflowStatus;
+  /** The revision to store before the status is written; absent: it is there. */
+  readonly create?: string;
+}
+
+/** Problems that the condition's message names; the rest are counted. */
+const problemsShown = 5;
+
+/** Whether the definition is accepted, and which revision holds it (design §4). Pure. */
+export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecision {
+  const { workflow, revisions, revisionName } = facts;
+  const stored = revisions.find(({ name }) => name === revisionName);
+  const rival = revisions.find(({ version, name }) => version === workflow.spec.version && name !== revisionName);
+  if (facts.problems.length > 0) return refused(facts, now, 'InvalidDefinition', problemText(facts.problems));
+  if (rival !== undefined && stored === undefined && !facts.forced) {
+    const message = `version ${rival.version} is registered with other content; raise spec.version, or set the annotation windlass.dev/force`;
+    return refused(facts, now, 'VersionConflict', message);
+  }
+  const message = `version ${workflow.spec.version} is registered`;
+  return {
+    status: statusOf(facts, now, { reason: 'Accepted', message, accepted: true }),
+    ...(stored === undefined ? { create: revisionName } : {}),
+  };
+}
+
+function refused(facts: WorkflowFacts, now: number, reason: WorkflowReason, message: string): WorkflowDecision {
+  return { status: statusOf(facts, now, { reason, message, accepted: false }) };
+}
+
+interface Verdict {
+  readonly reason: WorkflowReason;
+  readonly message: string;
+  readonly accepted: boolean;
+}
+
+function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted }: Verdict): WorkflowStatus {
+  const { workflow, revisionName } = facts;
+  const time = new Date(now).toISOString();
+  const value = accepted ? 'True' : 'False';
+  const before = workflow.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  const generation = workflow.metadata.generation ?? 0;
+  return {
+    ...workflow.status,
+    observedGeneration: generation,
+    conditions: [
+      {
+        type: conditionTypes.ready,
+        status: value,
+        reason,
+        message,
+        lastTransitionTime: before?.status === value ? before.lastTransitionTime : time,
+        observedGeneration: generation,
+      },
+    ],
+    ...(accepted ? { revision: revisionName } : {}),
+    versions: versionsOf(facts, accepted, time),
+  };
+}
+
+/** Newest first; of a version that was replaced by force only the newest content is listed. */
+function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonNullable<WorkflowStatus['versions']> {
+  const { workflow, revisions, revisionName } = facts;
+  const rows = revisions.map(({ name, version, createdAt }) => ({ version, revision: name, registered_at: createdAt }));
+  if (accepted && !revisions.some(({ name }) => name === revisionName)) {
+    rows.push({ version: workflow.spec.version, revision: revisionName, registered_at: time });
+  }
+  const current = accepted ? revisionName : undefined;
+  const newest = new Map<string, (typeof rows)[number]>();
+  for (const row of rows.toSorted((a, b) => a.registered_at.localeCompare(b.registered_at)))
+    newest.set(row.version, row);
+  const own = rows.find(({ revision }) => revision === current);
+  if (own !== undefined) newest.set(own.version, own);
+  return [...newest.values()].toSorted((a, b) => b.registered_at.localeCompare(a.registered_at));
+}
+
+function problemText(problems: readonly string[]): string {
+  const rest = problems.length - problemsShown;
+  return [...problems.slice(0, problemsShown), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { annotations, apiVersion, labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { canonicalHash } from '../../lib/definition/canonical.ts';
+import { checkDefinition } from '../../lib/definition/check.ts';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  isAlreadyExists,
+  type KubeClient,
+} from '../../lib/kube/index.ts';
+import { workflows } from '../../lib/kinds.ts';
+import type { CacheReader } from '../runtime/cache.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
+import { decideWorkflow, type StoredRevision, type WorkflowFacts } from './decide.ts';
+
+export interface WorkflowDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly workflows: CacheReader<Workflow>;
+  /** Revisions by the uid of their workflow, under the index `owner`. */
+  readonly revisions: CacheReader<ControllerRevision, 'owner'>;
+}
+
+/** Checks a definition, stores it as an immutable revision and says so in its status (design §4). */
+export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Promise<void> {
+  return async (key) => {
+    const workflow = deps.workflows.get(key);
+    if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
+    const facts = observe(deps, workflow);
+    const { status, create } = decideWorkflow(facts, deps.clock.now());
+    if (create !== undefined) await store(deps, workflow, facts);
+    const patch = statusPatch(workflow, status);
+    if (patch === undefined) return;
+    const { name, namespace = '' } = workflow.metadata;
+    deps.workflows.remember(await deps.kube.jsonPatchStatus(workflows, { name, namespace }, patch));
+  };
+}
+
+function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
+  const specHash = canonicalHash(workflow.spec);
+  return {
+    workflow,
+    specHash,
+    revisionName: revisionName(workflow, specHash),
+    revisions: deps.revisions.byIndex('owner', workflow.metadata.uid ?? '').map(storedRevision),
+    problems: checkDefinition(workflow.spec)
+      .filter(({ severity }) => severity === 'error')
+      .map(({ path, message }) => `${path}: ${message}`),
+    forced: workflow.metadata.annotations?.[annotations.force] === 'true',
+  };
+}
+
+/** The same content of the same workflow always has the same name. */
+export function revisionName({ metadata }: Workflow, specHash: string): string {
+  const hash = createHash('sha256').update(`${metadata.uid}/${specHash}`).digest('hex').slice(0, 10);
+  return `${metadata.name}-${hash}`;
+}
+
+function storedRevision({ metadata, data }: ControllerRevision): StoredRevision {
+  return {
+    name: metadata.name ?? '',
+    version: (data as { spec: Workflow['spec'] }).spec.version,
+    specHash: metadata.annotations?.[annotations.specHash] ?? '',
+    createdAt: metadata.creationTimestamp ?? '',
+  };
+}
+
+async function store(
+  deps: WorkflowDeps,
+  workflow: Workflow,
+  { specHash, revisionName: name, revisions }: WorkflowFacts,
+) {
+  const { metadata, spec } = workflow;
+  const revision: ControllerRevision = {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      name,
+      namespace: metadata.namespace,
+      labels: { [labels.workflow]: metadata.name, [labels.managedBy]: 'windlass' },
+      annotations: { [annotations.specHash]: specHash },
+      ownerReferences: [
+        { apiVersion, kind: 'Workflow', name: metadata.name, uid: metadata.uid ?? '', controller: true },
+      ],
+    },
+    data: { spec },
+    revision: revisions.length + 1,
+  };
+  try {
+    deps.revisions.remember(await deps.kube.create(controllerRevisions, revision));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

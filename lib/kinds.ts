@@ -1,0 +1,22 @@
+import { group, version } from '../crds/labels.ts';
+import type { Volume } from '../crds/schema/volume.ts';
+import type { Workflow } from '../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { defineResource } from './kube/resource.ts';
+
+/** Where our kinds live in the API. */
+export const workflows = defineResource<Workflow>({
+  group,
+  version,
+  plural: 'workflows',
+  kind: 'Workflow',
+  namespaced: true,
+});
+export const workflowExecutions = defineResource<WorkflowExecution>({
+  group,
+  version,
+  plural: 'workflowexecutions',
+  kind: 'WorkflowExecution',
+  namespaced: true,
+});
+export const volumes = defineResource<Volume>({ group, version, plural: 'volumes', kind: 'Volume', namespaced: true });

@@ -1,0 +1,36 @@
+import { AppError } from '../errors.ts';
+import type { Blob, BlobLocator } from './blob.ts';
+
+/** The execution that blobs belong to; they go when it goes. */
+export interface BlobOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Where outputs live that are too large for status (design §5). Blobs are immutable and named by their content. */
+export interface OutputStore {
+  /**
+   * Stores blobs; those that exist already are left alone. Returns the bytes they take in the store.
+   * `usedBytes` is what the execution has stored before.
+   * @throws OutputBudgetExceeded where there is no room; nothing that was stored before is touched.
+   */
+  put(owner: BlobOwner, blobs: readonly Blob[], usedBytes: number): Promise<number>;
+  /**
+   * Reads a blob and checks its hash.
+   * @throws AppError `not_found` where it is gone, `internal` where its bytes are not what the hash says.
+   */
+  get(namespace: string, locator: BlobLocator): Promise<Uint8Array>;
+  /** Present where Kubernetes cannot collect the blobs itself: deletes everything an execution has stored. */
+  deleteAll?(owner: BlobOwner): Promise<void>;
+}
+
+/** The execution may not store that much (design §5: 32 MiB with the ConfigMap store). */
+export class OutputBudgetExceeded extends AppError {
+  override readonly name = 'OutputBudgetExceeded';
+
+  constructor(wantedBytes: number, budgetBytes: number) {
+    const message = `outputs of this execution would take ${wantedBytes} bytes in the store; its budget is ${budgetBytes}`;
+    super('limit_exceeded', message, { reason: 'OutputBudgetExceeded' });
+  }
+}
