@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { ControllersConfig } from '../../controllers/config.ts';
 import { kinds } from '../../crds/kinds.ts';
+import { parseConfig } from '../../lib/config.ts';
 import {
   defineResource,
   type KubeClient,
@@ -113,15 +115,25 @@ describe('the rendered chart', () => {
     expect(await trusting(namespace)).toContain(`'${controllers}'`);
   });
 
-  it('sets every variable that its README lists, and no other', async () => {
-    const s3 = {
-      outputStore: { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } },
-    };
-    const readme = readFileSync(join(chart, 'README.md'), 'utf8');
-    const listed = readme
-      .split('\n')
-      .flatMap((line) => /^\| (`(?:WINDLASS|AWS)_[^|]*)\|/.exec(line)?.[1]?.match(/[A-Z0-9_]{4,}/g) ?? []);
-    expect(Object.keys(environment(await render(s3))).sort()).toEqual([...listed, 'NODE_OPTIONS'].sort());
+  it('sets every variable that the controllers read and that its README lists, and no other', async () => {
+    const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
+    const env = environment(await render({ outputStore: s3, volumes: { storageClass: 'fast' } }));
+    const keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+    const want = [...Object.keys(ControllersConfig.properties), ...keys].sort();
+    expect(Object.keys(env).sort()).toEqual([...want, 'NODE_OPTIONS'].sort());
+    const rows = readFileSync(join(chart, 'README.md'), 'utf8').split('\n');
+    const listed = rows.flatMap(
+      (row) => /^\| (`(?:WINDLASS|AWS)_[^|]*)\|/.exec(row)?.[1]?.match(/[A-Z0-9_]{4,}/g) ?? [],
+    );
+    expect(listed.sort()).toEqual(want);
+  });
+
+  it('gives the controllers values that they accept, and their own defaults', () => {
+    const texts = Object.entries(environment(objects)).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    );
+    const own = parseConfig(ControllersConfig, { WINDLASS_RUNNER_IMAGE: 'windlass-runner:0.1.0' });
+    expect(parseConfig(ControllersConfig, Object.fromEntries(texts))).toEqual(own);
   });
 
   it('writes large numbers as digits', async () => {

@@ -4,7 +4,6 @@
 - { name: WINDLASS_HTTP_PORT, value: {{ .Values.metrics.port | quote }} }
 - { name: WINDLASS_WORKERS, value: {{ .Values.controllers.workers | quote }} }
 - { name: WINDLASS_EXECUTION_TTL_SECONDS, value: {{ .Values.controllers.executionTtlSeconds | int64 | quote }} }
-- { name: WINDLASS_GLOBAL_NAMESPACE, value: {{ .Values.globalNamespace.name | quote }} }
 - { name: WINDLASS_RUNNER_IMAGE, value: {{ include "windlass.runnerImage" . | quote }} }
 - { name: WINDLASS_RUNNER_MOUNT, value: {{ .Values.runner.mount | quote }} }
 - { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
@@ -12,6 +11,11 @@
 - { name: WINDLASS_STEP_CPU_REQUEST, value: {{ .Values.steps.requests.cpu | quote }} }
 - { name: WINDLASS_STEP_MEMORY_REQUEST, value: {{ .Values.steps.requests.memory | quote }} }
 - { name: WINDLASS_STEP_NODE_LOST_SECONDS, value: {{ .Values.steps.nodeLostSeconds | int64 | quote }} }
+- { name: WINDLASS_VOLUME_ACCESS_MODE, value: {{ .Values.volumes.accessMode | quote }} }
+- { name: WINDLASS_VOLUME_SIZE_MB, value: {{ .Values.volumes.defaultSizeMb | int64 | quote }} }
+{{- with .Values.volumes.storageClass }}
+- { name: WINDLASS_STORAGE_CLASS, value: {{ . | quote }} }
+{{- end }}
 - { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- with .Values.outputStore.s3 }}
