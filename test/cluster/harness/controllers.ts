@@ -34,13 +34,18 @@ export interface Controllers {
 
 let started = 0;
 
-/** Settings of a controller process under test; the port is one that nobody else of this run uses. */
+/**
+ * Settings of a controller process under test; the port is one that nobody else of this run uses. It leads from the start,
+ * as nothing stands beside it; tests of elections say otherwise.
+ */
 function environment(options: ControllersOptions, port: number): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     KUBECONFIG: options.kubeconfig,
     WINDLASS_HTTP_PORT: String(port),
+    WINDLASS_RUNNER_IMAGE: 'windlass.local/runner:dev',
+    WINDLASS_LEADER_ELECT: 'false',
     ...options.env,
   };
 }

@@ -1,0 +1,66 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type KubeClient, pods } from '../../../lib/kube/index.ts';
+import { type ApiProxy, startApiProxy } from './api-proxy.ts';
+import { connect } from './cluster.ts';
+import { type Controllers, startControllers } from './controllers.ts';
+import { restoreInstalled, scaleInstalledTo } from './installed.ts';
+import { stopLeftovers } from './process-record.ts';
+import { buildDir } from './project.ts';
+import { makeTestNamespace } from './test-namespace.ts';
+import { waitForNone } from './wait.ts';
+
+/** A test's own world: a tenant, proxies before the API server, and controllers that nobody else runs beside. */
+export interface Stage {
+  /** Straight to the API server, past every proxy. */
+  readonly kube: KubeClient;
+  readonly namespace: string;
+  /** One more proxy; `name` tells them apart. */
+  proxy(name: string): Promise<ApiProxy>;
+  /** Controllers behind a proxy, from source, ready to work. */
+  controllers(proxy: ApiProxy, env?: Readonly<Record<string, string>>): Promise<Controllers>;
+  /** Stops everything that the stage started, removes its namespace and brings the installed controllers back. */
+  strike(): Promise<void>;
+}
+
+export async function openStage(purpose: string): Promise<Stage> {
+  const cluster = await connect();
+  const { kube, kubeconfig } = cluster;
+  await stopLeftovers();
+  await scaleInstalledTo(kube, 0);
+  const namespace = await makeTestNamespace(kube, purpose);
+  const proxies: ApiProxy[] = [];
+  const running: Controllers[] = [];
+  return {
+    kube,
+    namespace: namespace.name,
+    async proxy(name) {
+      await mkdir(buildDir, { recursive: true });
+      const file = join(buildDir, `${purpose}-${name}.kubeconfig`);
+      const proxy = await startApiProxy({ upstream: kubeconfig, kubeconfig: file });
+      proxies.push(proxy);
+      return proxy;
+    },
+    async controllers(proxy, env = {}) {
+      const started = await startControllers({ kubeconfig: proxy.kubeconfig, name: purpose, env });
+      running.push(started);
+      await started.ready();
+      return started;
+    },
+    async strike() {
+      // While controllers still run, so that finalizers are released.
+      await namespace.remove();
+      for (const proxy of proxies) {
+        proxy.setRules({});
+        await proxy.comeUp();
+      }
+      await waitForNone(kube, { resource: pods, namespace: namespace.name }, { timeoutMs: 90_000 }).catch(
+        () => undefined,
+      );
+      await Promise.all(running.map((controllers) => controllers.stop()));
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await restoreInstalled(kube);
+      await kube.close();
+    },
+  };
+}
