@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { stepRules } from '../rules/state-rules.ts';
-import { backoffPattern, cel, durationPattern, mapOf, oneOf } from './parts.ts';
+import { backoffPattern, cel, durationPattern, mapOf, memoryPattern, oneOf } from './parts.ts';
 
 const ContainerVolume = Type.Object(
   {
@@ -15,7 +15,7 @@ const ContainerVolume = Type.Object(
 const Resources = Type.Object(
   {
     cpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Millicores.' })),
-    memory: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$', description: 'As 512Mi or 2Gi.' })),
+    memory: Type.Optional(Type.String({ pattern: memoryPattern, description: 'As 512Mi or 2Gi.' })),
     timeout: Type.Optional(
       Type.String({
         pattern: durationPattern,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { sharedVolumeRules, workspaceRules } from '../rules/storage-rules.ts';
-import { cel, oneOf } from './parts.ts';
+import { cel, labelNamePattern, oneOf, uidPattern } from './parts.ts';
 
 const storageClass = oneOf(['ephemeral', 'persistent'], {
   default: 'ephemeral',
@@ -31,13 +31,13 @@ export const Workspace = Type.Object(
 /** spec 1 §2.6, `spec.storage.shared_volumes[]`. */
 export const SharedVolume = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', description: 'Unique name of the volume.' }),
+    name: Type.String({ pattern: labelNamePattern, description: 'Unique name of the volume.' }),
     storage_class: Type.Optional(storageClass),
     ttl_hours: Type.Optional(ttlHours),
     size_limit_mb: Type.Optional(sizeLimit),
     volume_id: Type.Optional(
       Type.String({
-        pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+        pattern: uidPattern,
         description: 'uid of a Volume made beforehand; persistent volumes only.',
       }),
     ),

@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import { workflowRules } from '../rules/workflow-rules.ts';
-import { anyJson, anyObject, anySchema, cel, mapOf, timestamp } from './parts.ts';
+import { anyJson, anyObject, anySchema, cel, mapOf, semanticVersionPattern, timestamp } from './parts.ts';
 import { State } from './state.ts';
 import { Storage } from './storage.ts';
 
@@ -11,8 +11,7 @@ import { Storage } from './storage.ts';
 export const WorkflowSpec = Type.Object(
   {
     version: Type.String({
-      pattern:
-        '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
+      pattern: semanticVersionPattern,
       maxLength: 128,
       description: 'Semantic version. A version that exists is replaced only with force.',
     }),

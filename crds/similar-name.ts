@@ -1,0 +1,25 @@
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '');
+
+const reversed = (text: string): string => Array.from(text).toReversed().join('');
+
+/** Whether a name is probably another one mistyped: equal but for case, dashes and underscores, or one slip of a key. */
+export function isSimilar(known: string, written: string): boolean {
+  const [a, b] = [plain(known), plain(written)];
+  return a === b || (a.length >= 4 && isOneSlip(a, b));
+}
+
+/** One letter added, left out or changed, or two neighbours swapped. */
+function isOneSlip(a: string, b: string): boolean {
+  const start = sharedLength(a, b);
+  const end = sharedLength(reversed(a.slice(start)), reversed(b.slice(start)));
+  const left = a.slice(start, a.length - end);
+  const right = b.slice(start, b.length - end);
+  const isSwap = left.length === 2 && left === reversed(right);
+  return isSwap || (left.length <= 1 && right.length <= 1);
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}

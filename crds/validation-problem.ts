@@ -1,0 +1,140 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { stateNamePattern } from './reserved-names.ts';
+import {
+  backoffPattern,
+  durationPattern,
+  labelNamePattern,
+  memoryPattern,
+  semanticVersionPattern,
+  uidPattern,
+} from './schema/parts.ts';
+import { isSimilar } from './similar-name.ts';
+import { errorAt, type Place, type Problem } from './problem.ts';
+
+/** What an ajv error says in this project's words. `at` is the place of the value, or of the missing or unknown field. */
+interface Finding {
+  readonly at: Place;
+  readonly rule: string;
+  readonly message: string;
+}
+
+type Explain = (error: ErrorObject, at: Place) => Finding;
+
+/** An ajv error as a problem. Indexes and keys are told apart by walking the value. */
+export function toProblem(error: ErrorObject, value: unknown, base: Place): Problem {
+  const place = [...base, ...placeOf(error.instancePath, value)];
+  const explain = explanations[error.keyword] ?? unexplained;
+  const { at, rule, message } = explain(error, place);
+  return errorAt(at, rule, message);
+}
+
+function placeOf(pointer: string, value: unknown): Place {
+  const keys = pointer.split('/').slice(1);
+  let current = value;
+  return keys.map((raw) => {
+    const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    const isIndex = Array.isArray(current);
+    current = (current as Record<string, unknown> | undefined)?.[key];
+    return isIndex ? Number(key) : key;
+  });
+}
+
+/** A parameter of an ajv error; their names differ by keyword. */
+const param = (error: ErrorObject, name: string): unknown => (error.params as Record<string, unknown>)[name];
+
+const unexplained: Explain = (error, at) => ({ at, rule: error.keyword, message: error.message ?? 'is invalid' });
+
+const explanations: Readonly<Record<string, Explain>> = {
+  required: (error, at) => ({
+    at: [...at, String(param(error, 'missingProperty'))],
+    rule: 'required',
+    message: 'is required',
+  }),
+  additionalProperties: (error, at) => unknownField(String(param(error, 'additionalProperty')), error, at),
+  enum: (error, at) => ({ at, rule: 'enum', message: `must be ${oneOfList(param(error, 'allowedValues'))}` }),
+  discriminator: (error, at) => wrongTag(error, at),
+  type: (error, at) => ({
+    at,
+    rule: 'type',
+    message: `must be ${withArticle(String(param(error, 'type')))}, not ${describe(error.data)}`,
+  }),
+  pattern: (error, at) => ({ at, rule: 'pattern', message: patternText(String(param(error, 'pattern'))) }),
+  format: (_error, at) => ({ at, rule: 'format', message: 'must be a date and time as 2026-01-31T12:00:00Z' }),
+  minimum: (error, at) => bound(error, at, 'at least'),
+  maximum: (error, at) => bound(error, at, 'at most'),
+  minLength: (error, at) => size(error, at, 'at least', 'character'),
+  maxLength: (error, at) => size(error, at, 'at most', 'character'),
+  minItems: (error, at) => size(error, at, 'at least', 'item'),
+  maxItems: (error, at) => size(error, at, 'at most', 'item'),
+  minProperties: (error, at) => size(error, at, 'at least', 'entry', 'entries'),
+  maxProperties: (error, at) => size(error, at, 'at most', 'entry', 'entries'),
+};
+
+const bound = (error: ErrorObject, at: Place, words: string): Finding => ({
+  at,
+  rule: error.keyword,
+  message: `must be ${words} ${String(param(error, 'limit'))}, not ${String(error.data)}`,
+});
+
+function size(error: ErrorObject, at: Place, ...words: readonly [string, string, string?]): Finding {
+  const limit = Number(param(error, 'limit'));
+  const [comparison, singular, plural = `${singular}s`] = words;
+  return { at, rule: error.keyword, message: `must have ${comparison} ${limit} ${limit === 1 ? singular : plural}` };
+}
+
+function wrongTag(error: ErrorObject, at: Place): Finding {
+  const tag = String(param(error, 'tag'));
+  const variants = (error.parentSchema?.['oneOf'] ?? []) as { properties: Record<string, { enum: string[] }> }[];
+  const kinds = variants.flatMap((variant) => variant.properties[tag]?.enum ?? []);
+  const value = param(error, 'tagValue');
+  const isMissing = value === undefined;
+  return {
+    at: [...at, tag],
+    rule: isMissing ? 'required' : 'enum',
+    message: `${isMissing ? 'is required and ' : ''}must be ${oneOfList(kinds)}`,
+  };
+}
+
+function unknownField(name: string, error: ErrorObject, at: Place): Finding {
+  const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
+  const similar = known.find((candidate) => isSimilar(candidate, name));
+  const hint = similar === undefined ? '' : `; did you mean ${similar}?`;
+  return { at: [...at, name], rule: 'unknown_field', message: `unknown field${hint}` };
+}
+
+const patternTexts: Readonly<Record<string, string>> = {
+  [durationPattern]: 'must be a whole number above zero and s, m or h, as 300s, 5m or 1h',
+  [backoffPattern]: 'must be 0s, or a whole number above zero and s, m or h, as 10s',
+  [stateNamePattern]: 'must begin with a letter or _ and have up to 63 letters, digits, _ or -',
+  [semanticVersionPattern]: 'must be a semantic version, as 1.0.0',
+  [uidPattern]: 'must be the uid of a Volume, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c',
+  [memoryPattern]: 'must be a whole number and Ki, Mi, Gi or Ti, as 512Mi',
+  [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
+  '^/': 'must be an absolute path',
+};
+
+const patternText = (pattern: string): string => patternTexts[pattern] ?? `must match ${pattern}`;
+
+const oneOfList = (values: unknown): string => {
+  const texts = (Array.isArray(values) ? values : []).map(String);
+  return texts.length === 1 ? (texts[0] ?? '') : `one of ${texts.join(', ')}`;
+};
+
+const articles: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map',
+  null: 'null',
+};
+
+const withArticle = (type: string): string => articles[type] ?? type;
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return `the ${typeof value} ${JSON.stringify(value)}`;
+}
