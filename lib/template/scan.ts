@@ -21,6 +21,9 @@ const separators = /[./]/g;
  * @throws TemplateError
  */
 export function scan(source: string): Scanned {
+  // The grammar knows no NUL, and neither do commands and environments, where most templates end.
+  const nul = source.indexOf('\u0000');
+  if (nul >= 0) throw new TemplateError('a template holds no NUL character', nul);
   const scanner = new Scanner(source);
   scanner.run();
   return { text: scanner.text, toSource: (offset) => scanner.toSource(offset) };
