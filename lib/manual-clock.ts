@@ -33,8 +33,8 @@ export function createManualClock(start = Date.parse('2026-01-01T00:00:00Z')): M
     now: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
-        const sleeper = { until: now + Math.max(0, ms), wake };
+        if (ms <= 0 || signal?.aborted) return resolve();
+        const sleeper = { until: now + ms, wake };
         sleepers.add(sleeper);
         signal?.addEventListener('abort', wake, { once: true });
         function wake(): void {

@@ -161,26 +161,24 @@ class Election implements LeaseElection {
   async #tryRenew(): Promise<boolean> {
     const { lease } = this.#tenure ?? {};
     if (lease === undefined) return false;
-    const clocks = this.#clocks();
     try {
-      return await this.#hold(clocks, (options) =>
-        this.#deps.client.replace(leases, renewed(lease, clocks.wallAt), options),
-      );
+      return await this.#renew(lease);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
-      return this.#resight();
     }
+    const newest = await this.#resight();
+    return newest === undefined ? false : this.#renew(newest);
   }
 
-  /** The Lease changed under us. Somebody may have touched a label; anybody else's name in it means we have lost. */
-  async #resight(): Promise<boolean> {
+  /** The Lease changed under us. Somebody may have touched a label; another's name in it means that we have lost. */
+  async #resight(): Promise<Lease | undefined> {
     const lease = await this.#read();
     const ours = lease !== undefined && lease.spec?.holderIdentity === this.#options.identity;
     this.#tenure = ours && this.#tenure !== undefined ? { ...this.#tenure, lease } : undefined;
-    return ours ? this.#tryRenewOnce(lease) : false;
+    return ours ? lease : undefined;
   }
 
-  async #tryRenewOnce(lease: Lease): Promise<boolean> {
+  #renew(lease: Lease): Promise<boolean> {
     const clocks = this.#clocks();
     return this.#hold(clocks, (options) => this.#deps.client.replace(leases, renewed(lease, clocks.wallAt), options));
   }
@@ -203,9 +201,13 @@ class Election implements LeaseElection {
     }
   }
 
-  /** Released, or unchanged for its whole duration as we saw it. Times inside the Lease are another clock's. */
+  /**
+   * Released, ours by a request whose answer was lost, or unchanged for its whole duration as we saw it. Times
+   * inside the Lease are another clock's.
+   */
   #isFree(lease: Lease): boolean {
-    if (!lease.spec?.holderIdentity) return true;
+    const holder = lease.spec?.holderIdentity;
+    if (!holder || holder === this.#options.identity) return true;
     const version = lease.metadata.resourceVersion;
     const now = this.#monotonic();
     if (this.#sighting?.version !== version) this.#sighting = { version, since: now };

@@ -31,13 +31,19 @@ function diff(path: string, before: unknown, after: unknown, into: JsonPatchOper
 
 function diffFields(path: string, before: Fields, after: Fields, into: JsonPatchOperation[]): void {
   for (const [name, value] of Object.entries(before)) {
-    if (value !== undefined && after[name] === undefined) into.push({ op: 'remove', path: pointer(path, name) });
+    if (value !== undefined && own(after, name) === undefined) into.push({ op: 'remove', path: pointer(path, name) });
   }
   for (const [name, value] of Object.entries(after)) {
     if (value === undefined) continue;
-    if (before[name] === undefined) into.push({ op: 'add', path: pointer(path, name), value });
-    else diff(pointer(path, name), before[name], value, into);
+    const old = own(before, name);
+    if (old === undefined) into.push({ op: 'add', path: pointer(path, name), value });
+    else diff(pointer(path, name), old, value, into);
   }
+}
+
+/** A Blackboard may hold any JSON, also a member called `__proto__`. */
+function own(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function diffLists(

@@ -82,7 +82,7 @@ class HttpTransport implements Transport {
       if (outcome.answer !== undefined && outcome.answer.status < 300) return outcome.answer.text;
       const pauseMs = sends < MOST_SENDS ? pauseBeforeRepeat(call, outcome, sends) : undefined;
       if (pauseMs === undefined || pauseMs > limits.leftMs()) throw failureOf(call, outcome, limits);
-      await this.#deps.clock.sleep(pauseMs, limits.signal);
+      if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, limits.signal);
       if (limits.signal.aborted) throw failureOf(call, outcome, limits);
     }
   }

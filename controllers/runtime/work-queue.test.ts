@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+function setUp(options: { random?: number } = {}) {
+  const clock = createManualClock(0);
+  const waits: number[] = [];
+  const observer = { depth: () => undefined, waited: (ms: number) => void waits.push(ms) };
+  const queue = createWorkQueue(
+    { clock, random: () => options.random ?? 1, observer },
+    { baseDelayMs: 100, maxDelayMs: 1_000 },
+  );
+  return { clock, queue, waits };
+}
+
+/** Keys that are ready now, taken and given back. */
+async function readyKeys(queue: WorkQueue): Promise<string[]> {
+  const keys: string[] = [];
+  while (queue.depth > 0) {
+    const key = (await queue.take()) ?? '';
+    keys.push(key);
+    queue.done(key);
+  }
+  return keys;
+}
+
+describe('a queue', () => {
+  it('holds a key once, first come first served', async () => {
+    const { queue } = setUp();
+    for (const key of ['b', 'a', 'b', 'a', 'c']) queue.add(key);
+    expect(await readyKeys(queue)).toEqual(['b', 'a', 'c']);
+  });
+
+  it('hands a key to a worker that already waits', async () => {
+    const { queue } = setUp();
+    const taken = queue.take();
+    queue.add('a');
+    expect(await taken).toBe('a');
+    expect(queue.depth).toBe(0);
+  });
+
+  it('does not hand out a key that is being worked on, but again right after', async () => {
+    const { queue } = setUp();
+    queue.add('a');
+    await queue.take();
+    queue.add('a');
+    queue.add('a');
+    expect(queue.depth).toBe(0);
+    queue.done('a');
+    expect(await readyKeys(queue)).toEqual(['a']);
+  });
+
+  it('reports how long a key waited', async () => {
+    const { queue, clock, waits } = setUp();
+    queue.add('a');
+    await clock.advance(70);
+    await queue.take();
+    expect(waits).toEqual([70]);
+  });
+});
+
+describe('delays', () => {
+  it.each([
+    { at: 499, want: [] },
+    { at: 500, want: ['a'] },
+    { at: 501, want: ['a'] },
+  ])('a key due at 500 ms is ready at $at ms: $want', async ({ at, want }) => {
+    const { queue, clock } = setUp();
+    queue.addAfter('a', 500);
+    await clock.advance(at);
+    expect(await readyKeys(queue)).toEqual(want);
+  });
+
+  it('the earliest of several wins and later ones are dropped', async () => {
+    const { queue, clock } = setUp();
+    queue.addAfter('a', 500);
+    queue.addAfter('a', 100);
+    queue.addAfter('a', 300);
+    await clock.advance(100);
+    expect(await readyKeys(queue)).toEqual(['a']);
+    await clock.advance(10_000);
+    expect(await readyKeys(queue)).toEqual([]);
+  });
+
+  it('nothing or less to wait is ready at once', async () => {
+    const { queue } = setUp();
+    queue.addAfter('a', 0);
+    queue.addAfter('b', -5);
+    expect(await readyKeys(queue)).toEqual(['a', 'b']);
+  });
+
+  it('ten thousand delays need one sleep', async () => {
+    const { queue, clock } = setUp();
+    for (let i = 0; i < 10_000; i++) queue.addAfter(`k${i}`, 10_000 - i);
+    expect(clock.sleepers).toBe(1);
+    expect(queue.delayed).toBe(10_000);
+    await clock.advance(3);
+    expect(queue.depth).toBe(3);
+  });
+
+  it('a delay beyond what a timer can hold is still waited for', async () => {
+    const { queue, clock } = setUp();
+    const fiftyDays = 50 * 86_400_000;
+    queue.addAfter('a', fiftyDays);
+    await clock.advance(fiftyDays - 1);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth).toBe(1);
+  });
+});
+
+describe('backoff', () => {
+  it('doubles for each failure of a key up to the maximum, and forget resets it', async () => {
+    const { queue, clock } = setUp();
+    const delays: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      queue.addRateLimited('a');
+      let waited = 0;
+      for (; queue.depth === 0; waited += 100) await clock.advance(100);
+      delays.push(waited);
+      await readyKeys(queue);
+    }
+    expect(delays).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    expect(queue.failures('a')).toBe(6);
+    queue.forget('a');
+    expect(queue.failures('a')).toBe(0);
+    queue.addRateLimited('a');
+    await clock.advance(100);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('is at least half of that, whatever the random number', async () => {
+    const { queue, clock } = setUp({ random: 0 });
+    queue.addRateLimited('a');
+    await clock.advance(49);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(queue.depth).toBe(1);
+  });
+
+  it('of one key does not hold up another', async () => {
+    const { queue, clock } = setUp();
+    for (let i = 0; i < 5; i++) queue.addRateLimited('bad');
+    queue.addRateLimited('good');
+    await clock.advance(100);
+    expect(await readyKeys(queue)).toContain('good');
+  });
+});
+
+describe('closing', () => {
+  it('lets go of what waits, wakes idle workers and resolves when the last key is back', async () => {
+    const { queue, clock } = setUp();
+    queue.add('a');
+    await queue.take();
+    const idle = queue.take();
+    queue.addAfter('b', 10);
+    let closed = false;
+    const closing = queue.close().then(() => {
+      closed = true;
+    });
+    expect(await idle).toBeUndefined();
+    queue.add('c');
+    queue.addAfter('d', 1);
+    queue.add('a');
+    await clock.advance(100);
+    expect(closed).toBe(false);
+    expect(clock.sleepers).toBe(0);
+    queue.done('a');
+    await closing;
+    expect([queue.depth, queue.delayed, await queue.take()]).toEqual([0, 0, undefined]);
+  });
+
+  it('of an idle queue resolves at once', async () => {
+    await expect(setUp().queue.close()).resolves.toBeUndefined();
+  });
+});
+
+type Move =
+  | { act: 'add' | 'done' | 'limited'; key: string }
+  | { act: 'take' }
+  | { act: 'after'; key: string; ms: number }
+  | { act: 'pass'; ms: number };
+
+const key = fc.constantFrom('a', 'b', 'c');
+const moves: fc.Arbitrary<Move[]> = fc.array(
+  fc.oneof(
+    fc.record({ act: fc.constantFrom('add' as const, 'done' as const, 'limited' as const), key }),
+    fc.record({ act: fc.constant('take' as const) }),
+    fc.record({ act: fc.constant('after' as const), key, ms: fc.integer({ min: 0, max: 300 }) }),
+    fc.record({ act: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 200 }) }),
+  ),
+  { maxLength: 30 },
+);
+
+it('property: a key is never held twice, and whatever was added is handed out after it was added', async () => {
+  await fc.assert(
+    fc.asyncProperty(moves, async (plan) => {
+      const { queue, clock } = setUp();
+      const held = new Set<string>();
+      /** Keys added (or to be due) since they were last handed out. */
+      const owed = new Set<string>();
+      const take = async (): Promise<void> => {
+        const taken = await queue.take();
+        if (taken === undefined) return;
+        expect(held.has(taken)).toBe(false);
+        held.add(taken);
+        owed.delete(taken);
+      };
+      for (const move of plan) {
+        if (move.act === 'take' && queue.depth > 0) await take();
+        if (move.act === 'add') queue.add(move.key);
+        if (move.act === 'limited') queue.addRateLimited(move.key);
+        if (move.act === 'after') queue.addAfter(move.key, move.ms);
+        if (move.act === 'add' || move.act === 'limited' || move.act === 'after') owed.add(move.key);
+        if (move.act === 'pass') await clock.advance(move.ms);
+        if (move.act === 'done' && held.delete(move.key)) queue.done(move.key);
+      }
+      for (const one of held) queue.done(one);
+      held.clear();
+      await clock.advance(10_000);
+      while (queue.depth > 0) await take();
+      expect([...owed]).toEqual([]);
+      expect(queue.delayed).toBe(0);
+    }),
+    { numRuns: 150 },
+  );
+});
