@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { LargeValue } from '../template/large-value.ts';
+import { templateLimits } from '../template/limits.ts';
+import { createScope, type ScopeFacts } from '../template/scope.ts';
+import { TemplateBudgetExceeded } from '../template/work.ts';
+import { evaluate } from './evaluate.ts';
+import { ExpressionError } from './expression-error.ts';
+
+const blackboard = {
+  build: { status: 'success', output: { exit_code: 0, stdout: ' 7\n', stderr: '' } },
+  review: { score: 0.8, output: '{"verdict":"go","tags":[]}' },
+  flag: true,
+  off: false,
+  zero: 0,
+  empty: '',
+  nil: null,
+  list: [],
+  object: {},
+  items: [1],
+  big: new LargeValue('ref-1', 4_000),
+};
+
+function scope(facts: Partial<ScopeFacts> = {}) {
+  return createScope({
+    input: { count: '5', name: 'Ada' },
+    workflow: {},
+    blackboard,
+    human: { feedback: 'yes' },
+    execution: { id: 'e-1' },
+    stateNames: ['build', 'review', 'later'],
+    completedStates: ['build', 'review'],
+    ...facts,
+  });
+}
+
+function holds(source: string): boolean {
+  const result = evaluate(source, scope());
+  if (result.kind === 'needs') throw new Error(`needs ${result.refs.join()}`);
+  return result.value;
+}
+
+describe('evaluate', () => {
+  it.each([
+    ['{{build.output.exit_code}} == 0 && !{{blackboard.skip}}', true],
+    ['{{review.score}} >= 0.8 || {{human.feedback}} == "no"', true],
+    ['review.score > 0.8', false],
+    ['review.score < 0.8', false],
+    ['review.score <= 0.8', true],
+    ['review.score != 0.8', false],
+    ['build.status == "success" && input.name != "Eve"', true],
+    ['review.output.verdict == "go"', true],
+    ['(true || false) && false', false],
+    ['true || false && false', true],
+  ])('WF-COND-25 %s is %s', (source, want) => {
+    expect(holds(source)).toBe(want);
+  });
+
+  it.each([
+    ['input.count > 4', true],
+    ['input.count == 5.0', true],
+    ['input.count == "5"', true],
+    ['"5" == "5.0"', true],
+    ['"10" > "9"', true],
+    ['build.output.stdout == 7', true],
+    ['"0x10" == 16', false],
+    ['"" == 0', false],
+    ['"a" < "b"', false],
+    ['"a" > "b"', false],
+    ['true == "true"', true],
+    ['true == 1', false],
+    ['true > 0', false],
+    ['blackboard.items == "[1]"', true],
+    ['blackboard.items > 0', false],
+    ['"Infinity" > 1', false],
+  ])('AMB-155 compares %s: %s', (source, want) => {
+    expect(holds(source)).toBe(want);
+  });
+
+  it.each([
+    ['blackboard.flag', true],
+    ['blackboard.off', false],
+    ['blackboard.zero', false],
+    ['blackboard.empty', false],
+    ['blackboard.nil', false],
+    ['blackboard.list', false],
+    ['blackboard.object', false],
+    ['blackboard.items', true],
+    ['"false"', false],
+    ['"0"', false],
+    ['"False"', true],
+    ['" "', true],
+    ['-1', true],
+    ['null', false],
+    ['later.output', false],
+    ['blackboard.nope', false],
+  ])('AMB-155 takes %s for %s', (source, want) => {
+    expect(holds(source)).toBe(want);
+  });
+
+  it.each([
+    ['later.score > 0', false],
+    ['later.score <= 0', false],
+    ['later.score == 0', false],
+    ['later.score == ""', false],
+    ['later.score == null', true],
+    ['later.score != null', false],
+    ['later.score != "x"', true],
+    ['later.score == blackboard.nil', true],
+    ['!later.score', true],
+  ])('AMB-067 a missing value: %s is %s', (source, want) => {
+    expect(holds(source)).toBe(want);
+  });
+
+  it('lists what was missing, each once, where it was looked at', () => {
+    expect(evaluate('later.a || later.a || blackboard.x == 1', scope())).toMatchObject({
+      missing: ['later.a', 'blackboard.x'],
+    });
+    expect(evaluate('blackboard.flag || later.a', scope())).toMatchObject({ missing: [] });
+  });
+
+  it('reaches nothing through prototypes', () => {
+    for (const path of [
+      'constructor',
+      '__proto__',
+      'input.constructor',
+      'blackboard.items.map',
+      'input.name.length',
+      'blackboard.toString',
+    ]) {
+      expect(holds(path)).toBe(false);
+    }
+  });
+
+  it('asks for stored values that decide, and for no other', () => {
+    expect(evaluate('blackboard.big == "x"', scope())).toEqual({ kind: 'needs', refs: ['ref-1'] });
+    expect(evaluate('blackboard.off && blackboard.big', scope())).toMatchObject({ kind: 'value', value: false });
+    expect(evaluate('blackboard.big.ok', scope(), new Map([['ref-1', '{"ok":true}']]))).toMatchObject({ value: true });
+  });
+
+  it('refuses an invalid expression', () => {
+    expect(() => evaluate('a ==', scope())).toThrow(ExpressionError);
+  });
+
+  it('stops comparing what is too large', () => {
+    const huge = Array.from({ length: templateLimits.work / 32 }, () => 0);
+    const at = scope({ blackboard: { huge } });
+    expect(() => evaluate('blackboard.huge == "x"', at)).toThrow(TemplateBudgetExceeded);
+    expect(evaluate('blackboard.huge', at)).toMatchObject({ value: true });
+  });
+});
