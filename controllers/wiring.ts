@@ -1,3 +1,4 @@
+import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import type { Controller } from './runtime/index.ts';
@@ -43,7 +44,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     for (const waiter of waiting.take(names)) executions.queue.add(waiter);
   });
   informers.executions.onChange(({ key, before, after, own }) => {
-    if (!own) executions.queue.add(key);
+    if (!own || isUnseen(after)) executions.queue.add(key);
     const parent = parentKey(after ?? before);
     if (parent !== undefined) executions.queue.add(parent);
   });
@@ -53,12 +54,20 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (key !== undefined && !own) executions.queue.add(key);
   });
   informers.volumes.onChange(({ key, before, after, own }) => {
-    if (!own) volumes.queue.add(key);
+    if (!own || isUnseen(after)) volumes.queue.add(key);
     const volume = after ?? before;
     const owner = volume === undefined ? undefined : ownerKey(volume, 'WorkflowExecution');
     if (owner !== undefined) executions.queue.add(owner);
   });
   connectClaims(informers, volumes);
+}
+
+/**
+ * One reconcile writes what another one must look at: a parent makes and cancels its children, an execution makes its
+ * volumes. Such a write is our own and yet news to the reconcile of the object itself.
+ */
+function isUnseen(object: WorkflowExecution | Volume | undefined): boolean {
+  return object !== undefined && object.status?.observedGeneration !== object.metadata.generation;
 }
 
 /** A claim wakes the volume of its own name, and every volume that names it. */
