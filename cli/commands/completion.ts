@@ -1,0 +1,88 @@
+import { Argument, Command } from 'commander';
+import { labels } from '../../crds/labels.ts';
+import { workflowExecutions, workflows } from '../../lib/kinds.ts';
+import type { KubeList, KubeObject } from '../../lib/kube/index.ts';
+import { namespaces } from '../../lib/kube/resource.ts';
+import { type Completion, complete } from '../complete.ts';
+import { completionScripts, type Shell, shells } from '../completion-scripts.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import type { Cluster, Session } from '../session.ts';
+
+export function completionCommand(launch: Launch): Command {
+  return new Command('completion')
+    .summary('print the completion script of a shell')
+    .description('Prints a script that completes commands, options, and names that the cluster knows.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText(
+      'after',
+      examples(
+        'source <(windlass completion bash)',
+        'windlass completion zsh > ~/.zfunc/_windlass',
+        'windlass completion fish > ~/.config/fish/completions/windlass.fish',
+      ),
+    )
+    .action(launch(completion));
+}
+
+/** What the scripts call at each press of the key: the words typed so far, the last one being typed. */
+export function completeCommand(launch: Launch): Command {
+  const command = new Command('__complete').argument('[words...]').allowUnknownOption().helpOption(false);
+  const run: Run<object> = async (session, words) => {
+    const program = root(command);
+    const typed = words.map((word) => word ?? '');
+    await print(session, complete(program, typed), typed.at(-1) ?? '');
+    return ok;
+  };
+  return command.action(launch(run));
+}
+
+const completion: Run<object> = async ({ terminal }, [shell]): Promise<ExitCode> => {
+  terminal.out(completionScripts[shell as Shell]);
+  return ok;
+};
+
+function root(command: Command): Command {
+  return command.parent ? root(command.parent) : command;
+}
+
+async function print(session: Session, found: Completion, typed: string): Promise<void> {
+  const names = found.names === undefined ? [] : await namesOf(session, found.names, found.before);
+  const fitting = [...new Set([...found.words, ...names])].filter((word) => word.startsWith(typed));
+  for (const word of fitting) session.terminal.out(word);
+  if (found.files) session.terminal.out(':files');
+}
+
+type Names = NonNullable<Completion['names']>;
+type Look = (cluster: Cluster, before: readonly string[]) => Promise<readonly (string | undefined)[]>;
+
+/** An answer that takes longer comes too late for somebody who waits at the key. */
+const timeoutMs = 2_000;
+
+const look: Readonly<Record<Names, Look>> = {
+  execution: async ({ kube, namespace }) => nameList(await kube.listAll(workflowExecutions, { namespace, timeoutMs })),
+  workflow: async ({ kube, namespace }) => nameList(await kube.listAll(workflows, { namespace, timeoutMs })),
+  namespace: async ({ kube }) => nameList(await kube.listAll(namespaces, { timeoutMs })),
+  tenant: async ({ kube }) => {
+    const { items } = await kube.listAll(namespaces, { labelSelector: labels.tenant, timeoutMs });
+    return items.map(({ metadata }) => metadata.labels?.[labels.tenant]);
+  },
+  state: async ({ kube, namespace }, [name = '']) => {
+    const { status } = await kube.get(workflowExecutions, { namespace, name }, { timeoutMs });
+    return [...(status?.history ?? []).map(({ state }) => state), status?.current?.state];
+  },
+};
+
+/** Never an error: a shell that completes must not print one. */
+async function namesOf(session: Session, names: Names, before: readonly string[]): Promise<string[]> {
+  try {
+    const found = await look[names](await session.cluster(), before);
+    return found.filter((name) => name !== undefined);
+  } catch {
+    return [];
+  }
+}
+
+function nameList({ items }: KubeList<KubeObject>): (string | undefined)[] {
+  return items.map(({ metadata }) => metadata.name);
+}

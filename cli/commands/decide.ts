@@ -1,0 +1,80 @@
+import { Command } from 'commander';
+import { commitDecision } from '../commit-decision.ts';
+import { CliError, type ExitCode } from '../exit-codes.ts';
+import { findExecution } from '../find-execution.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedObject } from '../print-object.ts';
+import type { Session } from '../session.ts';
+
+interface DecideOptions {
+  readonly state?: string;
+  readonly feedback?: string;
+  readonly reason?: string;
+  readonly response?: string;
+}
+
+export function approveCommand(launch: Launch): Command {
+  return decisionCommand('approve', 'answer a waiting Human state with approved')
+    .description(
+      'Answers the Human state that waits with the response `approved`. The feedback, or else the response, is what ' +
+        '{{human.feedback}} shows. Of several people who decide at the same time exactly one succeeds.',
+    )
+    .option('--feedback <text>', 'what {{human.feedback}} shows')
+    .addHelpText(
+      'after',
+      examples('windlass approve review-x7k2p', "windlass approve review-x7k2p --feedback 'ship it'"),
+    )
+    .action(launch(approve));
+}
+
+export function rejectCommand(launch: Launch): Command {
+  return decisionCommand('reject', 'answer a waiting Human state with rejected')
+    .description(
+      'Answers the Human state that waits with the response `rejected`; {{human.feedback}} shows the reason. The ' +
+        'rule input_equals_no, or input_equals with the value rejected, is the rejection path.',
+    )
+    .requiredOption('--reason <text>', 'why; what {{human.feedback}} shows')
+    .addHelpText('after', examples("windlass reject review-x7k2p --reason 'the tests are missing'"))
+    .action(launch(reject));
+}
+
+export function signalCommand(launch: Launch): Command {
+  return decisionCommand('signal', 'answer a waiting Human state with any response')
+    .description('Answers the Human state that waits with a response of your own, which input_equals rules compare.')
+    .requiredOption('--response <text>', 'the payload; - reads it from standard input')
+    .option('--feedback <text>', 'what {{human.feedback}} shows instead of the response')
+    .addHelpText('after', examples('windlass signal triage-9f3ab --response escalate'))
+    .action(launch(signal));
+}
+
+function decisionCommand(name: string, summary: string): Command {
+  return new Command(name)
+    .summary(summary)
+    .argument('<execution>', 'name or uid of the execution')
+    .option('--state <state>', 'only if this state is the one that waits');
+}
+
+const approve: Run<DecideOptions> = (session, [name = ''], options) =>
+  decide(session, name, { ...options, response: 'approved' });
+
+const reject: Run<DecideOptions> = (session, [name = ''], { reason = '', ...options }) => {
+  if (reason.trim() === '') throw new CliError('usage', '--reason is empty', "Say why: --reason 'the tests fail'.");
+  return decide(session, name, { ...options, response: 'rejected', feedback: reason });
+};
+
+const signal: Run<DecideOptions> = async (session, [name = ''], options) => {
+  const response = options.response === '-' ? await session.files.read('-') : options.response;
+  return decide(session, name, { ...options, response });
+};
+
+async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
+  const { kube, namespace } = await session.cluster();
+  const [execution, user] = await Promise.all([findExecution({ kube, namespace }, name), kube.whoAmI()]);
+  const { response = '', feedback, state } = options;
+  const at = new Date(session.clock.now()).toISOString();
+  const written = await commitDecision(kube, execution, { response, feedback, state, by: user.username, at });
+  if (await printedObject(session, execution)) return ok;
+  const { terminal } = session;
+  terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);
+  return ok;
+}

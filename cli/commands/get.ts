@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import type { ExitCode } from '../exit-codes.ts';
+import { findExecution } from '../find-execution.ts';
+import { fullExecution } from '../full-execution.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedObject } from '../print-object.ts';
+import { printOutput, watchToEnd } from '../run-to-end.ts';
+import { paint } from '../terminal.ts';
+import { view } from '../view.ts';
+
+interface GetOptions {
+  readonly watch?: boolean;
+  readonly full?: boolean;
+}
+
+export function getCommand(launch: Launch): Command {
+  return new Command('get')
+    .summary('show one execution')
+    .description('Shows where an execution stands: its states, exit codes, what it waits for, and its output.')
+    .argument('<execution>', 'name or uid of the execution')
+    .option('-w, --watch', 'keep showing it until it ends; the exit code tells how')
+    .option('--full', 'fetch values from the output store as well (with -o json or yaml)')
+    .addHelpText(
+      'after',
+      examples(
+        'windlass get review-x7k2p',
+        'windlass get review-x7k2p --watch',
+        'windlass get review-x7k2p -o json --full | jq .status.final_output',
+      ),
+    )
+    .action(launch(get));
+}
+
+const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+  const cluster = await session.cluster();
+  const execution = await findExecution(cluster, name);
+  if (options.watch) return watchToEnd(session, execution.metadata);
+  const shown = options.full ? await fullExecution(cluster.kube, execution) : execution;
+  if (await printedObject(session, shown)) return ok;
+  const { terminal, clock } = session;
+  const size = { columns: terminal.live ? terminal.columns() : 200 };
+  for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));
+  if (execution.status?.phase === 'completed') await printOutput(session, execution);
+  return ok;
+};

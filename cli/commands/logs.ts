@@ -1,0 +1,70 @@
+import { Command } from 'commander';
+import { CliError, type ExitCode } from '../exit-codes.ts';
+import { findExecution } from '../find-execution.ts';
+import { followLogs } from '../follow-logs.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { logSources } from '../log-source.ts';
+import type { LogSink, StreamName } from '../read-logs.ts';
+import type { Session } from '../session.ts';
+import { showLogs } from '../show-logs.ts';
+
+interface LogsOptions {
+  readonly visit?: string;
+  readonly step?: string;
+  readonly stdout?: boolean;
+  readonly stderr?: boolean;
+  readonly follow?: boolean;
+}
+
+export function logsCommand(launch: Launch): Command {
+  return new Command('logs')
+    .summary('show what commands wrote')
+    .description(
+      'Shows the output of the commands of an execution: of a running one from its pod, of a finished one from where ' +
+        'it is kept, also when the pod is long gone.\n\nWhat a command wrote to stdout goes to standard output and its ' +
+        'stderr to standard error. With --stdout or --stderr only that stream is shown, on standard output, byte for ' +
+        'byte. Headings go to standard error.',
+    )
+    .argument('<execution>', 'name or uid of the execution')
+    .argument('[state]', 'only of this state')
+    .option('--visit <number>', 'only of this visit of the state')
+    .option('--step <name>', 'only of this step of a parallel state')
+    .option('--stdout', 'only stdout')
+    .option('--stderr', 'only stderr')
+    .option('-f, --follow', 'go on until the execution ends, or the state that was named')
+    .addHelpText(
+      'after',
+      examples(
+        'windlass logs review-x7k2p',
+        'windlass logs review-x7k2p build --visit 2 --stderr',
+        'windlass logs fetch-9f3ab download --stdout > archive.tar',
+        'windlass logs review-x7k2p -f',
+      ),
+    )
+    .action(launch(logs));
+}
+
+const logs: Run<LogsOptions> = async (session, [name = '', state], options): Promise<ExitCode> => {
+  const choice = { state, visit: visitOf(options.visit), step: options.step };
+  const cluster = await session.cluster();
+  const execution = await findExecution(cluster, name);
+  const deps = { ...session, kube: cluster.kube, sink: sinkOf(session, options) };
+  if (options.follow) return followLogs(deps, execution, choice);
+  await showLogs(deps, execution, logSources(execution, choice));
+  return ok;
+};
+
+function visitOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new CliError('usage', `--visit '${text}' is no number of a visit`, 'The first visit is 1.');
+}
+
+/** A single stream goes to standard output, so that it can be redirected; both go where they came from. */
+function sinkOf({ terminal }: Session, { stdout, stderr }: LogsOptions): LogSink {
+  if (Boolean(stdout) === Boolean(stderr)) return (stream, bytes) => terminal.bytes(bytes, stream);
+  const wanted: StreamName = stdout ? 'stdout' : 'stderr';
+  return async (stream, bytes) => {
+    if (stream === wanted) await terminal.bytes(bytes, 'stdout');
+  };
+}

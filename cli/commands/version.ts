@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedValue } from '../print-object.ts';
+
+interface VersionOptions {
+  readonly client?: boolean;
+}
+
+export function versionCommand(launch: Launch): Command {
+  return new Command('version')
+    .summary('show versions')
+    .description('Shows the version of windlass and of the cluster.')
+    .option('--client', 'of windlass only; needs no cluster')
+    .addHelpText('after', examples('windlass version', 'windlass version --client -o json'))
+    .action(launch(version));
+}
+
+const version: Run<VersionOptions> = async (session, _, { client }): Promise<ExitCode> => {
+  const { terminal } = session;
+  if (client) {
+    if (!(await printedValue(session, { client: manifest.version }))) terminal.out(`windlass ${manifest.version}`);
+    return ok;
+  }
+  const { kube } = await session.cluster();
+  const { gitVersion } = await kube.serverVersion();
+  if (await printedValue(session, { client: manifest.version, kubernetes: gitVersion })) return ok;
+  terminal.out(`windlass ${manifest.version}`);
+  terminal.out(`kubernetes ${gitVersion.replace(/^v/, '')}`);
+  return ok;
+};

@@ -1,0 +1,54 @@
+import { Command, Option } from 'commander';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { type Phase, phases } from '../../crds/schema/workflow-execution-status.ts';
+import { parseTimeout } from '../duration.ts';
+import { type ExitCode, exitCodeOfPhase, exitCodes } from '../exit-codes.ts';
+import { findExecution } from '../find-execution.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedObject } from '../print-object.ts';
+import { interrupted, waitFor, waitToEnd } from '../run-to-end.ts';
+import { finished } from '../watch-execution.ts';
+
+interface WaitOptions {
+  readonly timeout?: string;
+  readonly for?: Phase;
+}
+
+export function waitCommand(launch: Launch): Command {
+  return new Command('wait')
+    .summary('wait until an execution ends or reaches a phase')
+    .description(
+      'Waits until an execution ends and prints its output; the exit code tells how it ended. With --for it waits for ' +
+        'that phase instead, and an end in another phase is an error.',
+    )
+    .argument('<execution>', 'name or uid of the execution')
+    .option('--timeout <duration>', 'give up after this time, as 90s, 5m or 1h30m')
+    .addOption(new Option('--for <phase>', 'wait for this phase').choices(phases))
+    .addHelpText(
+      'after',
+      examples('windlass wait review-x7k2p --timeout 10m', 'windlass wait review-x7k2p --for waiting'),
+    )
+    .action(launch(wait));
+}
+
+const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
+  const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
+  const { metadata } = await findExecution(await session.cluster(), name);
+  const phase = options.for;
+  if (phase === undefined) return waitToEnd(session, metadata, timeoutMs);
+  const until = (execution: WorkflowExecution) => phaseOf(execution) === phase || finished(execution);
+  const reached = await waitFor(session, metadata, { until, timeoutMs });
+  if (reached === undefined) return interrupted(session, metadata.name);
+  const end = phaseOf(reached);
+  if (end === phase) return (await printedObject(session, reached)) ? ok : reachedLine(session.terminal, name, phase);
+  const message = `${metadata.name} ended as ${end} and will never be ${phase}`;
+  session.terminal.note(`error: ${message}`);
+  return end === 'completed' ? exitCodes.conflict : exitCodeOfPhase(end);
+};
+
+function reachedLine(terminal: { out(line: string): void }, name: string, phase: Phase): ExitCode {
+  terminal.out(`${name} is ${phase}`);
+  return ok;
+}
+
+const phaseOf = (execution: WorkflowExecution): Phase => execution.status?.phase ?? 'pending';

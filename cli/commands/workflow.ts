@@ -1,0 +1,13 @@
+import { Command } from 'commander';
+import type { Launch } from '../launch.ts';
+import { runCommand } from './run.ts';
+import { workflowGetCommand, workflowListCommand, workflowVersionsCommand } from './workflow-read.ts';
+
+export function workflowCommand(launch: Launch): Command {
+  const command = new Command('workflow').alias('wf').summary('define workflows').description('Defines workflows.');
+  return command
+    .addCommand(workflowListCommand(launch))
+    .addCommand(workflowGetCommand(launch))
+    .addCommand(workflowVersionsCommand(launch))
+    .addCommand(runCommand(launch));
+}

@@ -1,0 +1,55 @@
+import type { Signal, WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { workflowExecutions } from '../lib/kinds.ts';
+import type { KubeClient } from '../lib/kube/index.ts';
+import { isConflict, isInvalid } from '../lib/kube/kube-error.ts';
+import type { Decision } from './human-decision.ts';
+import { signalFor } from './human-decision.ts';
+
+export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
+
+/** Status moves on while we write, which is a conflict and no loss; a handful of attempts outlasts it. */
+const attempts = 20;
+
+/**
+ * Applies a change to the execution as it is now, again whenever somebody wrote in between. `change` sees the newest
+ * object each time and throws when the change makes no sense any more.
+ */
+export async function updateExecution(
+  kube: ExecutionWriter,
+  execution: WorkflowExecution,
+  change: (latest: WorkflowExecution) => object,
+): Promise<WorkflowExecution> {
+  let latest = execution;
+  const { namespace, name } = execution.metadata;
+  for (let attempt = 1; ; attempt++) {
+    const { resourceVersion, uid } = latest.metadata;
+    const patch = { metadata: { resourceVersion, uid }, spec: change(latest) };
+    try {
+      return await kube.mergePatch(workflowExecutions, { namespace, name }, patch);
+    } catch (error) {
+      if (!raced(error) || attempt === attempts) throw error;
+      const before = resourceVersion;
+      latest = await kube.get(workflowExecutions, { namespace, name });
+      if (isInvalid(error) && latest.metadata.resourceVersion === before) throw error;
+    }
+  }
+}
+
+/** Records the decision; of several made at the same time one wins, and the others throw who it was. */
+export async function commitDecision(
+  kube: ExecutionWriter,
+  execution: WorkflowExecution,
+  decision: Decision,
+): Promise<Signal> {
+  let written: Signal | undefined;
+  await updateExecution(kube, execution, (latest) => {
+    written = signalFor(latest, decision);
+    return { signals: [...(latest.spec.signals ?? []), written] };
+  });
+  return written ?? signalFor(execution, decision);
+}
+
+/** A merge patch on a stale object answers 409; an append-only rule may answer 422 first. */
+function raced(error: unknown): boolean {
+  return isConflict(error) || isInvalid(error);
+}

@@ -1,0 +1,87 @@
+import type { Phase } from '../crds/schema/workflow-execution-status.ts';
+import { AppError, type ErrorCode } from '../lib/errors.ts';
+
+/** What a script learns from `$?`. The meanings are stable: new ones get new numbers. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  not_found: 3,
+  conflict: 4,
+  timeout: 5,
+  cancelled: 6,
+  cluster: 7,
+  internal: 10,
+  interrupted: 130,
+} as const;
+export type ExitName = keyof typeof exitCodes;
+export type ExitCode = (typeof exitCodes)[ExitName];
+
+/** One sentence for each code, for `--help` and the reference page. */
+export const exitMeanings: Readonly<Record<ExitName, string>> = {
+  ok: 'done; a watched or awaited execution completed',
+  failed: 'the execution failed, or a manifest is not valid',
+  usage: 'the command line or the input is wrong; nothing was changed',
+  not_found: 'no such workflow, execution, state or namespace',
+  conflict: 'the object is not in a state that allows this, or somebody else was first',
+  timeout: '--timeout ran out; the execution goes on',
+  cancelled: 'the execution was cancelled',
+  cluster: 'the cluster cannot be reached, refuses access or has no Windlass',
+  internal: 'a defect of windlass itself',
+  interrupted: 'interrupted by Ctrl-C; the execution goes on',
+};
+
+/** Requests to the API server that fail end with these. */
+const exitOfErrorCode: Readonly<Record<ErrorCode, ExitName>> = {
+  invalid: 'usage',
+  unauthenticated: 'cluster',
+  forbidden: 'cluster',
+  not_found: 'not_found',
+  already_exists: 'conflict',
+  conflict: 'conflict',
+  gone: 'cluster',
+  limit_exceeded: 'usage',
+  timeout: 'cluster',
+  unavailable: 'cluster',
+  cancelled: 'interrupted',
+  terminal: 'usage',
+  wait: 'cluster',
+  lost_leadership: 'internal',
+  internal: 'cluster',
+};
+
+const exitOfPhase: Readonly<Record<Phase, ExitName>> = {
+  pending: 'ok',
+  running: 'ok',
+  waiting: 'ok',
+  completed: 'ok',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** How a command ends that watched an execution up to this phase. */
+export function exitCodeOfPhase(phase: Phase): ExitCode {
+  return exitCodes[exitOfPhase[phase]];
+}
+
+/** How a command ends that threw `error`. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (error instanceof CliError) return exitCodes[error.exit];
+  if (error instanceof AppError) return exitCodes[exitOfErrorCode[error.code]];
+  return exitCodes.internal;
+}
+
+/** An error with a sentence for the person at the keyboard, facts a line each, and a hint what to do about it. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exit: ExitName;
+  readonly hint: string | undefined;
+  readonly facts: readonly string[];
+
+  constructor(exit: ExitName, message: string, hint?: string, facts: readonly string[] = []) {
+    super(message);
+    this.exit = exit;
+    this.hint = hint;
+    this.facts = facts;
+  }
+}

@@ -1,0 +1,79 @@
+import { AppError, messageOf } from '../lib/errors.ts';
+import { KubeError } from '../lib/kube/kube-error.ts';
+import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
+
+/** What goes to standard error, and how the process ends. */
+export interface Explanation {
+  readonly lines: readonly string[];
+  readonly exitCode: ExitCode;
+}
+
+/** One line `error: …`, the facts below it, and a line that says what to do. Never a stack trace. */
+export function explainError(error: unknown): Explanation {
+  const { message, facts, hint, exitCode } = explained(error);
+  const lines = [`error: ${message}`, ...facts.map((fact) => `  ${fact}`), ...(hint === undefined ? [] : [hint])];
+  return { lines, exitCode };
+}
+
+interface Parts {
+  readonly message: string;
+  readonly facts: readonly string[];
+  readonly hint: string | undefined;
+  readonly exitCode: ExitCode;
+}
+
+function explained(error: unknown): Parts {
+  const exitCode = exitCodeOfError(error);
+  if (error instanceof CliError) return { message: error.message, facts: error.facts, hint: error.hint, exitCode };
+  if (error instanceof KubeError) return kubeParts(error, exitCode);
+  if (error instanceof AppError) return appParts(error, exitCode);
+  const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
+  return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };
+}
+
+function appParts(error: AppError, exitCode: ExitCode): Parts {
+  const message = firstLine(error.message);
+  if (error.reason.startsWith('Kubeconfig')) {
+    const hint = 'Set KUBECONFIG, or give --kubeconfig FILE and --context NAME.';
+    return { message, facts: [], hint, exitCode: exitCodes.cluster };
+  }
+  return { message, facts: [], hint: hintOfCode[error.code], exitCode };
+}
+
+const hintOfCode: Partial<Record<AppError['code'], string>> = {
+  unavailable: 'Is the cluster up, and is this the right context? Check with kubectl cluster-info.',
+  timeout: 'The API server did not answer in time. Try again, or check with kubectl get --raw /readyz.',
+};
+
+function kubeParts(error: KubeError, exitCode: ExitCode): Parts {
+  if (isMissingKind(error)) {
+    return {
+      message: 'this cluster has no Windlass: its API server does not know the kinds of windlass.dev',
+      facts: [],
+      hint: 'Install the chart, or choose another cluster with --context.',
+      exitCode: exitCodes.cluster,
+    };
+  }
+  const facts = error.causes.flatMap(({ field, message }) => {
+    const text = [field, message].filter(Boolean).join(': ');
+    return text && !error.serverMessage.includes(message ?? text) ? [text] : [];
+  });
+  return { message: firstLine(error.serverMessage), facts, hint: kubeHint(error), exitCode };
+}
+
+/** A path that no kind is served under gets a plain 404, without the name of an object. */
+function isMissingKind({ status, serverMessage }: KubeError): boolean {
+  return status === 404 && /could not find the requested resource|page not found/.test(serverMessage);
+}
+
+function kubeHint({ status, code }: KubeError): string | undefined {
+  if (status === 401) return 'Your credentials are not accepted. Log in again, or choose another user with --context.';
+  if (status === 403) return 'Ask for a role in this namespace, such as the ClusterRole windlass-operator.';
+  if (code === 'already_exists') return 'Choose another name with --name.';
+  if (status >= 500) return 'The API server is in trouble. Check with kubectl get --raw /readyz?verbose.';
+  return undefined;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

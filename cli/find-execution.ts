@@ -1,0 +1,39 @@
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { workflowExecutions } from '../lib/kinds.ts';
+import type { KubeClient } from '../lib/kube/index.ts';
+import { isNotFound } from '../lib/kube/kube-error.ts';
+import { CliError } from './exit-codes.ts';
+import type { Cluster } from './session.ts';
+
+const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The execution of that name or uid in the session's namespace. Throws a not-found error with a hint. */
+export async function findExecution(
+  { kube, namespace }: Pick<Cluster, 'namespace'> & { kube: Pick<KubeClient, 'get' | 'listAll'> },
+  nameOrUid: string,
+): Promise<WorkflowExecution> {
+  if (uid.test(nameOrUid)) {
+    const { items } = await kube.listAll(workflowExecutions, { namespace });
+    const found = items.find(({ metadata }) => metadata.uid === nameOrUid);
+    if (found) return found;
+    throw missing(nameOrUid, namespace);
+  }
+  try {
+    return await kube.get(workflowExecutions, { namespace, name: nameOrUid });
+  } catch (error) {
+    throw isNotFound(error) && isAboutObject(error.serverMessage) ? missing(nameOrUid, namespace) : error;
+  }
+}
+
+/** A server without our kinds answers 404 as well, in other words. */
+function isAboutObject(serverMessage: string): boolean {
+  return serverMessage.endsWith('" not found');
+}
+
+function missing(name: string, namespace: string): CliError {
+  return new CliError(
+    'not_found',
+    `no execution '${name}' in namespace ${namespace}`,
+    `List what there is: windlass list -n ${namespace}`,
+  );
+}

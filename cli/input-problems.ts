@@ -1,0 +1,19 @@
+import type { Json } from '../crds/schema/parts.ts';
+import { CliError } from './exit-codes.ts';
+
+/**
+ * Checks the start input as the controller will, so that nothing is created that must fail. Throws a usage error with
+ * every failing path.
+ */
+export async function assertInput(schema: unknown, input: Record<string, Json>): Promise<void> {
+  if (schema === undefined) return;
+  const { validate } = await import('../lib/json-schema/validate.ts');
+  const problems = validate(schema, input);
+  if (problems.length === 0) return;
+  throw new CliError(
+    'usage',
+    'the input does not fit the input_schema of the workflow; nothing was started',
+    'Give the keys with --input KEY=VALUE or --input-file; see the schema with windlass workflow get NAME -o yaml.',
+    problems.map(({ path, message }) => `${['input', path].filter(Boolean).join('.')}: ${message}`),
+  );
+}

@@ -1,0 +1,46 @@
+import type { KubeObject } from '../lib/kube/index.ts';
+import type { OutputFormat, Session } from './session.ts';
+
+/** What `-o name` shows of an object: `workflow.windlass.dev/demo`, as kubectl does. */
+export function resourceName({ kind, apiVersion, metadata }: KubeObject): string {
+  const group = apiVersion?.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
+  return `${(kind ?? 'object').toLowerCase()}${group}/${metadata.name}`;
+}
+
+/** The object without the bookkeeping of field managers, which nobody reads. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** Prints one object where the user asked for json, yaml or name; false where the command shows its own form. */
+export async function printedObject(session: Session, object: KubeObject): Promise<boolean> {
+  if (session.format === 'name') {
+    session.terminal.out(resourceName(object));
+    return true;
+  }
+  return printedValue(session, withoutManagedFields(object));
+}
+
+/** Prints a list as Kubernetes' `List`; false where the command shows its own form. */
+export async function printedList(session: Session, items: readonly KubeObject[]): Promise<boolean> {
+  if (session.format === 'name') {
+    for (const item of items) session.terminal.out(resourceName(item));
+    return true;
+  }
+  return printedValue(session, { apiVersion: 'v1', kind: 'List', items: items.map(withoutManagedFields) });
+}
+
+/** Prints any value where the user asked for json or yaml; false otherwise. */
+export async function printedValue({ format, terminal }: Session, value: unknown): Promise<boolean> {
+  if (format !== 'json' && format !== 'yaml') return false;
+  terminal.out(await serialised(value, format));
+  return true;
+}
+
+/** The value as text without a line end. */
+export async function serialised(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
+  if (format === 'json') return JSON.stringify(value, null, 2);
+  const { stringify } = await import('yaml');
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+}

@@ -1,0 +1,92 @@
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
+import { formatElapsed } from './duration.ts';
+import { exitText } from './exit-text.ts';
+import { waitingFor } from './human-decision.ts';
+import { printable } from './text-width.ts';
+
+/**
+ * What has happened between two states of an execution, as lines that are only ever appended: time, then a sentence.
+ * `before` is absent at the start; everything that has happened until then is told. The same two states give the same
+ * lines, whenever they are seen.
+ */
+export function progressLines(before: WorkflowExecution | undefined, after: WorkflowExecution): string[] {
+  const { status } = after;
+  if (status === undefined) return [];
+  const told = before?.status;
+  return [
+    ...startLine(told, after, status),
+    ...visitLines(told, status),
+    ...waitingLine(before, after, status),
+    ...endLine(told, after, status),
+  ];
+}
+
+function startLine(
+  told: WorkflowExecutionStatus | undefined,
+  { metadata, spec }: WorkflowExecution,
+  status: WorkflowExecutionStatus,
+): string[] {
+  if (told?.started_at !== undefined || status.started_at === undefined) return [];
+  const workflow = status.workflow ? `${status.workflow.name} ${status.workflow.version}` : spec.workflow;
+  return [line(status.started_at, `${metadata.name} started: workflow ${workflow}`)];
+}
+
+function visitLines(told: WorkflowExecutionStatus | undefined, status: WorkflowExecutionStatus): string[] {
+  const known = told?.history?.length ?? 0;
+  const news = (status.history ?? []).slice(known);
+  const lines = news.map((visit) => line(visit.finished_at, finishedText(status, visit)));
+  const { current } = status;
+  return current === undefined || status.finished_at !== undefined ? lines : [...lines, ...currentLine(told, current)];
+}
+
+/** That a state was entered, or that a further attempt began. */
+function currentLine(told: WorkflowExecutionStatus | undefined, current: CurrentState): string[] {
+  const { state, kind, visit, attempt = 1 } = current;
+  const before = told?.current;
+  if (before?.state !== state || before.visit !== visit) {
+    return [line(current.entered_at, `${state} (${kind}${visit > 1 ? `, visit ${visit}` : ''}) started`)];
+  }
+  if (attempt <= (before.attempt ?? 1)) return [];
+  return [line(current.retry_at ?? current.entered_at, `${state} attempt ${attempt}`)];
+}
+
+function finishedText(status: WorkflowExecutionStatus, visit: Visit): string {
+  const word = visit.status === 'success' ? 'succeeded' : 'failed';
+  const elapsed = formatElapsed(Date.parse(visit.finished_at) - Date.parse(visit.entered_at));
+  const answer = visit.signal ? `${visit.signal.response} by ${visit.signal.by}` : '';
+  const why = visit.status === 'success' ? '' : [visit.reason, visit.message].filter(Boolean).join(': ');
+  const facts = [exitText(status, visit), answer, why].filter(Boolean).map((text) => `, ${text}`);
+  return `${visit.state} ${word} after ${elapsed}${facts.join('')}`;
+}
+
+function waitingLine(
+  before: WorkflowExecution | undefined,
+  after: WorkflowExecution,
+  status: WorkflowExecutionStatus,
+): string[] {
+  const waiting = waitingFor(after);
+  const already = before && waitingFor(before);
+  if (waiting === undefined || (already?.state === waiting.state && already.visit === waiting.visit)) return [];
+  const prompt = status.current?.prompt ? `: ${status.current.prompt}` : '';
+  const entered = status.current?.entered_at ?? '';
+  return [line(entered, `${waiting.state} waits for windlass approve or reject ${after.metadata.name}${prompt}`)];
+}
+
+function endLine(
+  told: WorkflowExecutionStatus | undefined,
+  { metadata }: WorkflowExecution,
+  status: WorkflowExecutionStatus,
+): string[] {
+  if (told?.finished_at !== undefined || status.finished_at === undefined) return [];
+  const since = Date.parse(status.finished_at) - Date.parse(status.started_at ?? status.finished_at);
+  const count = status.transitions ?? 0;
+  const why = status.phase === 'completed' ? '' : [status.reason, status.message].filter(Boolean).join(': ');
+  const transitions = `${count} transition${count === 1 ? '' : 's'}`;
+  const end = `${metadata.name} ${status.phase} after ${formatElapsed(since)}, ${transitions}`;
+  return [line(status.finished_at, why ? `${end}, ${why}` : end)];
+}
+
+function line(at: string, text: string): string {
+  return `${at.replace(/\.\d+(?=Z)/, '')} ${printable(text)}`;
+}

@@ -1,0 +1,77 @@
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { createDecoder } from '../lib/capture/decoder.ts';
+import type { KubeClient, Pod } from '../lib/kube/index.ts';
+import { blobReader } from './full-execution.ts';
+import { type StoredLog, stepNames, streamBlob, streamPaths } from './log-source.ts';
+import { childOf, wholeValue } from './stored-value.ts';
+
+export type StreamName = 'stdout' | 'stderr';
+
+/** Takes output as it comes; resolves when it can take more. */
+export type LogSink = (stream: StreamName, bytes: Uint8Array) => Promise<void>;
+
+/** What reads the output of finished commands. */
+export interface StoredReader {
+  readonly kube: Pick<KubeClient, 'get' | 'create'>;
+  readonly execution: WorkflowExecution;
+}
+
+/**
+ * The output of a finished command from status or the output store, first all of stdout and then all of stderr: the
+ * order in which they were interleaved is not kept. A stream that is kept on its own is given byte for byte; one
+ * inside a JSON value has U+FFFD where the command wrote no UTF-8.
+ */
+export async function readStored({ kube, execution }: StoredReader, log: StoredLog, sink: LogSink): Promise<void> {
+  const read = blobReader(kube, execution);
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const paths = streamPaths(log.step, stream);
+    const blob = streamBlob(log.value, paths);
+    const bytes = blob === undefined ? textAt(await wholeValue(log.value, read), paths) : await read(blob);
+    if (bytes.byteLength > 0) await sink(stream, bytes);
+  }
+}
+
+/** The logs of single steps that `log` stands for: itself, unless all steps are kept together in the output store. */
+export async function singleSteps({ kube, execution }: StoredReader, log: StoredLog): Promise<StoredLog[]> {
+  if (log.step !== '*') return [log];
+  const value = { value: await wholeValue(log.value, blobReader(kube, execution)) };
+  return stepNames(value).map((step) => ({ ...log, step, value }));
+}
+
+/** The first of the places that holds text, as bytes. */
+function textAt(value: Parameters<typeof childOf>[0], paths: readonly string[][]): Uint8Array {
+  for (const path of paths) {
+    let found = value;
+    for (const key of path) found = childOf(found, key);
+    if (typeof found === 'string') return Buffer.from(found);
+  }
+  return new Uint8Array();
+}
+
+export interface PodLogOptions {
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The output of a command from its pod, both streams in the order in which they were written. Resolves at the
+ * runner's trailer, which comes before the pod's own end, or where the log ends.
+ */
+export async function readPod(
+  kube: Pick<KubeClient, 'readLog'>,
+  { metadata }: Pod,
+  { follow, signal }: PodLogOptions,
+  sink: LogSink,
+): Promise<void> {
+  const decoder = createDecoder();
+  const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
+  const done = new AbortController();
+  const options = { container: 'step', follow, signal: AbortSignal.any([signal, done.signal]) };
+  for await (const chunk of kube.readLog(ref, options)) {
+    for (const event of decoder.push(chunk)) {
+      if (event.kind === 'malformed') throw event.error;
+      if (event.kind === 'output') await sink(event.stream, event.bytes);
+      else done.abort();
+    }
+  }
+}

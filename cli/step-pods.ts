@@ -1,0 +1,46 @@
+import { labels } from '../crds/labels.ts';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import type { KubeClient, Pod } from '../lib/kube/index.ts';
+import { pods } from '../lib/kube/resource.ts';
+import type { LogPlace } from './log-source.ts';
+
+/** The pods of one visit, of each step the newest attempt, in the order of their steps. */
+export async function stepPods(
+  kube: Pick<KubeClient, 'listAll'>,
+  { metadata }: WorkflowExecution,
+  place: LogPlace,
+): Promise<Pod[]> {
+  const labelSelector = `${labels.executionUid}=${metadata.uid}`;
+  const { items } = await kube.listAll(pods, { namespace: metadata.namespace, labelSelector });
+  return newestAttempts(items.filter((pod) => belongs(pod, place)));
+}
+
+/** Why the command of a pod has not started, or undefined when it has. */
+export function whyNotStarted({ status }: Pod): string | undefined {
+  const state = status?.containerStatuses?.find(({ name }) => name === 'step')?.state ?? {};
+  if (state.running || state.terminated) return undefined;
+  const { reason, message } = state.waiting ?? { reason: status?.phase };
+  return [reason ?? 'Pending', message].filter(Boolean).join(': ');
+}
+
+/** The step of a parallel state that a pod runs. */
+export function stepOf({ metadata }: Pod): string | undefined {
+  return metadata.labels?.[labels.step];
+}
+
+function belongs({ metadata }: Pod, { state, visit, step }: LogPlace): boolean {
+  const own = metadata.labels ?? {};
+  if (own[labels.state] !== state || own[labels.visit] !== String(visit)) return false;
+  return step === undefined || step === '*' || own[labels.step] === step;
+}
+
+function newestAttempts(found: readonly Pod[]): Pod[] {
+  const newest = new Map<string, Pod>();
+  for (const pod of found.toSorted((a, b) => attemptOf(a) - attemptOf(b))) newest.set(stepOf(pod) ?? '', pod);
+  return [...newest.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, pod]) => pod);
+}
+
+/** Which attempt of its visit a pod runs, from 1. */
+export function attemptOf({ metadata }: Pod): number {
+  return Number(metadata.labels?.[labels.attempt] ?? 1);
+}

@@ -1,0 +1,194 @@
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
+import { formatElapsed } from './duration.ts';
+import { exitText } from './exit-text.ts';
+import { waitingFor } from './human-decision.ts';
+import { type Line, type Span, span, type Tone } from './terminal.ts';
+import { fitText, padText, printable, textWidth } from './text-width.ts';
+
+/** The room there is; `rows` bounds the height by leaving out the oldest visits. */
+export interface ViewSize {
+  readonly columns: number;
+  readonly rows?: number;
+}
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMs = 100;
+/** Lines of a prompt that are shown. */
+const longestPrompt = 6;
+
+/**
+ * The whole execution at the moment `now` (milliseconds since the epoch): head line, one line a visit, what a person
+ * is asked, and the reason of an end. Pure: the same execution at the same time gives the same lines.
+ */
+export function view(execution: WorkflowExecution, now: number, size: ViewSize): Line[] {
+  const { status } = execution;
+  const head = headLine(execution, now);
+  if (status === undefined) return [head, [span('  waiting for the Windlass controller to pick it up', 'dim')]];
+  const foot = footLines(execution, status);
+  const visits = visitLines(status, now);
+  const room = size.rows === undefined ? visits.length : Math.max(1, size.rows - foot.length - 3);
+  const hidden = visits.length - room;
+  const shown = hidden > 0 ? [[span(`  … ${hidden + 1} earlier visits`, 'dim')], ...visits.slice(hidden + 1)] : visits;
+  return [head, ...shown, ...foot].map((line) => fitLine(line, size.columns));
+}
+
+function headLine(execution: WorkflowExecution, now: number): Line {
+  const phase = execution.status?.phase ?? 'pending';
+  return [
+    span(execution.metadata.name, 'bold'),
+    span(printable(`  ${workflowText(execution)}  `), 'dim'),
+    span(phase, toneOfPhase[phase]),
+    span(elapsedText(execution, now), 'dim'),
+  ];
+}
+
+function workflowText({ status, spec }: WorkflowExecution): string {
+  const { name, version } = status?.workflow ?? { name: spec.workflow, version: spec.version };
+  return version === undefined ? name : `${name} ${version}`;
+}
+
+function elapsedText({ status, metadata }: WorkflowExecution, now: number): string {
+  const started = status?.started_at ?? metadata.creationTimestamp;
+  if (started === undefined) return '';
+  const ended = status?.finished_at === undefined ? now : Date.parse(status.finished_at);
+  return `  ${formatElapsed(ended - Date.parse(started))}`;
+}
+
+const toneOfPhase = {
+  pending: 'dim',
+  running: 'busy',
+  waiting: 'wait',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'wait',
+} as const satisfies Record<WorkflowExecutionStatus['phase'], Tone>;
+
+interface Row {
+  readonly sign: Span;
+  readonly state: string;
+  readonly kind: string;
+  readonly visit: number;
+  readonly elapsed: string;
+  readonly facts: readonly Span[];
+}
+
+function visitLines(status: WorkflowExecutionStatus, now: number): Line[] {
+  const rows = (status.history ?? []).map((visit) => finishedRow(status, visit));
+  if (status.current && status.finished_at === undefined) rows.push(currentRow(status.current, now));
+  const states = Math.max(0, ...rows.map((row) => textWidth(row.state)));
+  const kinds = Math.max(0, ...rows.map((row) => row.kind.length));
+  const times = Math.max(0, ...rows.map((row) => row.elapsed.length));
+  return rows.map((row) => [
+    span('  '),
+    row.sign,
+    span(` ${padText(row.state, states)}  `),
+    span(`${row.kind.padEnd(kinds)}  ${row.elapsed.padStart(times)}`, 'dim'),
+    span(row.visit > 1 ? `  visit ${row.visit}` : '', 'busy'),
+    ...row.facts,
+  ]);
+}
+
+function finishedRow(status: WorkflowExecutionStatus, visit: Visit): Row {
+  const good = visit.status === 'success';
+  const facts = [exitText(status, visit), attemptsText(visit.attempts), reasonText(visit), signalText(visit)];
+  return {
+    sign: good ? span('✔', 'good') : span('✘', 'bad'),
+    state: printable(visit.state),
+    kind: visit.kind,
+    visit: visit.visit,
+    elapsed: formatElapsed(Date.parse(visit.finished_at) - Date.parse(visit.entered_at)),
+    facts: [
+      ...facts.filter((text) => text !== '').map((text) => span(`  ${printable(text)}`, good ? 'dim' : 'bad')),
+      span(visit.target === undefined ? '' : `  → ${visit.target}`, 'dim'),
+    ],
+  };
+}
+
+function currentRow(current: CurrentState, now: number): Row {
+  const entered = Date.parse(current.entered_at);
+  const waits = current.kind === 'Human';
+  const frame = frames[Math.floor(Math.max(0, now - entered) / frameMs) % frames.length] ?? '';
+  return {
+    sign: waits ? span('⏸', 'wait') : span(frame, 'busy'),
+    state: printable(current.state),
+    kind: current.kind,
+    visit: current.visit,
+    elapsed: formatElapsed(now - entered),
+    facts: [
+      span((current.attempt ?? 1) > 1 ? `  attempt ${current.attempt}` : '', 'wait'),
+      span(current.child ? `  child ${current.child.name}` : '', 'dim'),
+      ...stepSpans(current),
+      span(deadlineText(current, now), 'dim'),
+    ],
+  };
+}
+
+function stepSpans(current: CurrentState): Span[] {
+  return Object.entries(current.steps ?? {}).map(([name, step]) =>
+    step.status === 'success' ? span(`  ✔ ${printable(name)}`, 'good') : span(`  ✘ ${printable(name)}`, 'bad'),
+  );
+}
+
+function deadlineText(current: CurrentState, now: number): string {
+  if (current.retry_at && Date.parse(current.retry_at) > now) {
+    return `  next attempt in ${formatElapsed(Date.parse(current.retry_at) - now)}`;
+  }
+  return current.deadline ? `  ${formatElapsed(Date.parse(current.deadline) - now)} left` : '';
+}
+
+function attemptsText(attempts: number | undefined): string {
+  return attempts !== undefined && attempts > 1 ? `${attempts} attempts` : '';
+}
+
+function reasonText(visit: Visit): string {
+  if (visit.reason === undefined || visit.reason === 'ExitCode') return '';
+  return visit.message ? `${visit.reason}: ${visit.message}` : visit.reason;
+}
+
+function signalText(visit: Visit): string {
+  return visit.signal ? `${visit.signal.response} by ${visit.signal.by}` : '';
+}
+
+function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus): Line[] {
+  const warnings = (status.warnings ?? []).map((text) => [span(`  warning: ${printable(text)}`, 'wait')]);
+  return [...promptLines(execution, status), ...reasonLines(status), ...warnings];
+}
+
+function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus): Line[] {
+  if (waitingFor(execution) === undefined) return [];
+  const { name } = execution.metadata;
+  const prompt = (current?.prompt ?? 'a long prompt: see windlass get --full -o yaml').split(/\r?\n/);
+  const more = prompt.length - longestPrompt;
+  return [
+    [],
+    ...prompt.slice(0, longestPrompt).map((text) => [span(`    ${printable(text)}`, 'wait')]),
+    ...(more > 0 ? [[span(`    … ${more} more lines`, 'dim')]] : []),
+    [],
+    [
+      span(`    windlass approve ${name}`, 'bold'),
+      span('   or   ', 'dim'),
+      span(`windlass reject ${name} --reason …`, 'bold'),
+    ],
+  ];
+}
+
+function reasonLines({ phase, reason, message }: WorkflowExecutionStatus): Line[] {
+  if (phase !== 'failed' && phase !== 'cancelled' && phase !== 'pending') return [];
+  const why = [reason, message].filter(Boolean).join(': ');
+  return why ? [[span(`  ${printable(why)}`, toneOfPhase[phase])]] : [];
+}
+
+/** Cut to the width of the terminal: a line that wraps would break redrawing. */
+function fitLine(line: Line, columns: number): Line {
+  const fitted: Span[] = [];
+  let left = columns;
+  for (const { text, tone } of line) {
+    if (left <= 0) break;
+    const cut = fitText(text, left);
+    fitted.push({ text: cut, tone });
+    left -= textWidth(cut);
+    if (cut !== text) break;
+  }
+  return fitted;
+}
