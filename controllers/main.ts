@@ -18,7 +18,7 @@ async function main(): Promise<number> {
   const clock = systemClock;
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
-    { credentials, clock, onRequest: metrics.apiRequest },
+    { credentials, clock, onRequest: (report) => metrics.apiRequest(report) },
     { userAgent: 'windlass-controllers' },
   );
   const runtime = createProcessRuntime({ process, clock, logger });

@@ -12,13 +12,14 @@ import {
   createController,
   createEventRecorder,
   createLeaseElection,
+  type EventRecorder,
   type LeaseElection,
   type Metrics,
   type ProcessRuntime,
   runReplica,
   startHealthServer,
 } from './runtime/index.ts';
-import { createVolumeReconcile } from './volume/reconcile.ts';
+import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.ts';
 import { connect, createWaiting } from './wiring.ts';
 import { createWorkflowReconcile } from './workflow/reconcile.ts';
 
@@ -40,42 +41,11 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
   const election = createElection(deps);
   const fenced = config.WINDLASS_LEADER_ELECT ? withFence(kube, () => election.assertLeader()) : kube;
   const informers = createInformers((kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }));
-  const events = createEventRecorder(
-    { client: fenced, clock, logger, newId, onDropped: metrics.eventDropped },
+  const recorder = createEventRecorder(
+    { client: fenced, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },
   );
-  const waiting = createWaiting();
-  const controller = controllerFactory(deps);
-  const volumeSettings = {
-    accessMode: config.WINDLASS_VOLUME_ACCESS_MODE,
-    defaultSizeMb: config.WINDLASS_VOLUME_SIZE_MB,
-    ...(config.WINDLASS_STORAGE_CLASS === undefined ? {} : { storageClass: config.WINDLASS_STORAGE_CLASS }),
-  };
-  const caches = { workflows: informers.workflows.cache, revisions: informers.revisions.cache };
-  const controllers = {
-    workflows: controller('Workflow', createWorkflowReconcile({ kube: fenced, clock, ...caches })),
-    volumes: controller(
-      'Volume',
-      createVolumeReconcile({
-        kube: fenced,
-        clock,
-        events,
-        volumes: informers.volumes.cache,
-        claims: informers.claims.cache,
-        settings: volumeSettings,
-      }),
-    ),
-    executions: await createExecutionController({
-      ...deps,
-      kube: fenced,
-      informers,
-      events,
-      waiting,
-      controller,
-      store: createStore(fenced, config),
-    }),
-  };
-  connect(informers, controllers, waiting);
+  const controllers = await createControllers({ ...deps, kube: fenced }, informers, recorder);
   observeExecutions(metrics, informers);
   const health = await serveHealth(deps, informers);
   try {
@@ -83,14 +53,44 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
       runtime,
       logger,
       election,
+      recorder,
       informers: Object.values(informers),
-      controllers: Object.values(controllers),
-      recorder: events,
+      controllers,
       onLeading: (leading) => metrics.leader(leading),
     });
   } finally {
     await health.close();
   }
+}
+
+async function createControllers(
+  deps: ProcessDeps,
+  informers: Informers,
+  events: EventRecorder,
+): Promise<Controller[]> {
+  const { kube, clock, config } = deps;
+  const controller = controllerFactory(deps);
+  const waiting = createWaiting();
+  const caches = { workflows: informers.workflows.cache, revisions: informers.revisions.cache };
+  const stores = { volumes: informers.volumes.cache, claims: informers.claims.cache };
+  const settings = volumeSettings(config);
+  const store = createStore(kube, config);
+  const controllers = {
+    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches })),
+    volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, ...stores, settings })),
+    executions: await createExecutionController({ ...deps, informers, events, waiting, controller, store }),
+  };
+  connect(informers, controllers, waiting);
+  return Object.values(controllers);
+}
+
+function volumeSettings(config: ControllersConfig): VolumeSettings {
+  const { WINDLASS_STORAGE_CLASS: storageClass } = config;
+  return {
+    accessMode: config.WINDLASS_VOLUME_ACCESS_MODE,
+    defaultSizeMb: config.WINDLASS_VOLUME_SIZE_MB,
+    ...(storageClass === undefined ? {} : { storageClass }),
+  };
 }
 
 /** Makes the controller of a kind with what all of them share. */

@@ -71,17 +71,7 @@ function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Vis
   const { failure } = outcome;
   const before = status.history?.findLast(({ state }) => state === current.state);
   if (before !== undefined) draft.supersede(before, current.state);
-  const visit: Visit = {
-    state: current.state,
-    kind: current.kind,
-    visit: current.visit,
-    status: failure === undefined ? 'success' : 'failed',
-    entered_at: current.entered_at,
-    finished_at: draft.time,
-    ...(failure === undefined ? {} : { reason: failure.reason, message: failure.message.slice(0, visitMessageLength) }),
-    ...(outcome.attempts === undefined ? {} : { attempts: outcome.attempts }),
-    ...(outcome.signal === undefined ? {} : { signal: outcome.signal }),
-  };
+  const visit = visitOf(draft, current, outcome);
   status.history = [...(status.history ?? []), visit];
   delete status.current;
   draft.write(current.state, outcome.entry);
@@ -89,6 +79,22 @@ function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Vis
   if (outcome.humanFeedback !== undefined) draft.setHumanFeedback(outcome.humanFeedback);
   if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
   return visit;
+}
+
+function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState, outcome: VisitOutcome): Visit {
+  const { failure, attempts, signal } = outcome;
+  return {
+    state,
+    kind,
+    visit,
+    status: failure === undefined ? 'success' : 'failed',
+    reason: failure?.reason,
+    message: failure?.message.slice(0, visitMessageLength),
+    attempts,
+    entered_at,
+    finished_at: draft.time,
+    signal,
+  };
 }
 
 type Chosen = { readonly index: number; readonly rule: Transition };

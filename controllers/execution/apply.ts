@@ -13,7 +13,7 @@ import {
   pods,
 } from '../../lib/kube/index.ts';
 import type { CacheReader } from '../runtime/cache.ts';
-import type { Action } from './decision.ts';
+import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
 import { labelValue, podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
@@ -47,7 +47,7 @@ type Handler<K extends Action['kind']> = (
 /** An action without a handler fails to compile. */
 const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   create_pod: createPod,
-  delete_pod: deletePod,
+  stop_pod: stopPod,
   release_pod: releasePod,
   create_child: createChild,
   cancel_child: cancelChild,
@@ -96,35 +96,48 @@ function rejectionOf(error: unknown): Failure | undefined {
   return { reason: 'PodRejected', message: error.serverMessage };
 }
 
-async function deletePod(
-  { kube }: ApplyDeps,
-  { metadata: { namespace = '' } }: WorkflowExecution,
-  { name, uid, force }: Extract<Action, { kind: 'delete_pod' }>,
+async function stopPod(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  { name, uid }: Extract<Action, { kind: 'stop_pod' }>,
 ): Promise<void> {
-  await ignoreGone(
-    kube.delete(pods, { name, namespace }, { uid, ...(force === true ? { gracePeriodSeconds: 0 } : {}) }),
-  );
+  await deletePod(deps, execution, { name, uid, stop: 'graceful' });
 }
 
+type Target = { readonly name: string; readonly uid: string; readonly stop: PodStop };
+
+async function deletePod(
+  { kube }: ApplyDeps,
+  { metadata }: WorkflowExecution,
+  { name, uid, stop }: Target,
+): Promise<void> {
+  const grace = stop === 'force' ? { gracePeriodSeconds: 0 } : {};
+  await ignoreGone(kube.delete(pods, { name, namespace: metadata.namespace ?? '' }, { uid, ...grace }));
+}
+
+/** Stops first: a pod that has been let go is never looked at again. */
 async function releasePod(
   deps: ApplyDeps,
-  { metadata: { namespace = '' } }: WorkflowExecution,
-  { name, uid }: Extract<Action, { kind: 'release_pod' }>,
+  execution: WorkflowExecution,
+  { name, uid, stop }: Extract<Action, { kind: 'release_pod' }>,
 ): Promise<void> {
-  const pod = deps.pods.get(`${namespace}/${name}`);
-  const index = pod?.metadata.finalizers?.indexOf(captureFinalizer) ?? -1;
-  if (pod === undefined || index < 0) return;
-  const path = `/metadata/finalizers/${index}`;
-  await ignoreGone(
-    deps.kube
-      .jsonPatch(pods, { name, namespace }, [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'test', path, value: captureFinalizer },
-        { op: 'remove', path },
-      ])
-      .then((released) => deps.pods.remember(released)),
-  );
+  if (stop !== undefined) await deletePod(deps, execution, { name, uid, stop });
+  const { namespace = '' } = execution.metadata;
+  const index = deps.pods.get(`${namespace}/${name}`)?.metadata.finalizers?.indexOf(captureFinalizer) ?? -1;
+  if (index >= 0) await ignoreGone(removeFinalizer(deps, { name, namespace, uid }, index));
   deps.onReleased(uid);
+}
+
+type PodRef = { readonly name: string; readonly namespace: string; readonly uid: string };
+
+async function removeFinalizer(deps: ApplyDeps, { name, namespace, uid }: PodRef, index: number): Promise<void> {
+  const path = `/metadata/finalizers/${index}`;
+  const released = await deps.kube.jsonPatch(pods, { name, namespace }, [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path, value: captureFinalizer },
+    { op: 'remove', path },
+  ]);
+  deps.pods.remember(released);
 }
 
 async function createChild(

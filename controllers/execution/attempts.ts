@@ -70,7 +70,7 @@ function stopped(draft: Draft, current: CurrentState, pod: PodFact | undefined):
   }
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
   if (draft.now >= givenUpAt) return attemptsEnded(noResult(failure), pod.slot.attempt);
-  if (!pod.deleting) draft.act({ kind: 'delete_pod', name: pod.name, uid: pod.uid });
+  if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
   draft.wakeAt(givenUpAt);
   return undefined;
 }

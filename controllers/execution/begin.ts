@@ -1,13 +1,10 @@
-import type { SharedVolume, Workspace } from '../../crds/schema/storage.ts';
-import type { VolumeSpec } from '../../crds/schema/volume.ts';
-import type { Static } from 'typebox';
 import type { Draft } from './draft.ts';
 import { enter } from './enter.ts';
 import type { Definition, Failure } from './facts.ts';
 import { finish } from './finish.ts';
 import { inputProblem } from './input.ts';
-import { volumeName } from './names.ts';
 import { own, ownLookup } from './own-workflow.ts';
+import { volumesState } from './prepare-volumes.ts';
 
 /**
  * Brings the execution to its first state: pins the workflow, checks the input, makes the volumes, seeds the
@@ -21,7 +18,9 @@ export function begin(draft: Draft): boolean {
   const problem = inputProblem(definition.spec, draft.facts.execution.spec.input ?? {});
   if (problem !== undefined) return fail(draft, { reason: 'InputInvalid', message: problem });
   if (status.started_at === undefined) start(draft, definition);
-  if (!volumesReady(draft)) return false;
+  const volumes = volumesState(draft);
+  if (volumes.kind === 'failed') return fail(draft, volumes.failure);
+  if (volumes.kind === 'pending') return wait(draft, { reason: 'VolumesPending', message: volumes.message });
   seed(draft);
   enter(draft, definition.spec.initial_state);
   return status.current !== undefined;
@@ -39,78 +38,17 @@ function hold(draft: Draft): boolean {
   const lookup = ownLookup(draft.facts);
   if (lookup === undefined || lookup.kind === 'found') return false;
   if (lookup.kind === 'absent') return fail(draft, lookup.failure);
-  draft.status.phase = 'pending';
-  draft.status.reason = lookup.failure.reason;
-  draft.status.message = lookup.failure.message;
+  return wait(draft, lookup.failure);
+}
+
+function wait({ status }: Draft, { reason, message }: Failure): false {
+  Object.assign(status, { phase: 'pending', reason, message });
   return false;
 }
 
 function fail(draft: Draft, failure: Failure): false {
   finish(draft, 'failed', failure);
   return false;
-}
-
-/** spec 1 §2.6: volumes are created before any state runs. */
-function volumesReady(draft: Draft): boolean {
-  const wanted = wantedVolumes(draft);
-  const facts = draft.facts.volumes;
-  for (const { name, spec, owned } of wanted) {
-    if (facts[name] === undefined && spec !== undefined) {
-      draft.act({ kind: 'create_volume', name: volumeName(draft.facts.execution, name), spec, owned });
-    }
-  }
-  for (const { name, spec } of wanted) {
-    const fact = facts[name];
-    if (fact === undefined && spec === undefined) {
-      return fail(draft, { reason: 'VolumeNotFound', message: `volume ${name}: no Volume has its volume_id here` });
-    }
-    if (fact?.phase === 'failed')
-      return fail(draft, { reason: 'VolumeFailed', message: `volume ${name}: ${fact.message ?? ''}` });
-    if (fact?.phase === 'expired')
-      return fail(draft, { reason: 'VolumeExpired', message: `volume ${name} has expired` });
-  }
-  const waiting = wanted.filter(({ name }) => facts[name]?.phase !== 'ready').map(({ name }) => name);
-  if (waiting.length === 0) return true;
-  draft.status.phase = 'pending';
-  draft.status.reason = 'VolumesPending';
-  draft.status.message = `waits for volumes ${waiting.join(', ')}`;
-  return false;
-}
-
-interface WantedVolume {
-  readonly name: string;
-  /** Absent: the volume was made beforehand and is named by its uid. */
-  readonly spec?: VolumeSpec;
-  readonly owned: boolean;
-}
-
-function wantedVolumes(draft: Draft): WantedVolume[] {
-  const { workspace, shared_volumes = [] } = draft.spec.storage ?? {};
-  const startedAt = Date.parse(draft.status.started_at ?? draft.time);
-  const made = (name: string, volume: Static<typeof Workspace>): WantedVolume => ({
-    name,
-    owned: volume.storage_class !== 'persistent',
-    spec: volumeSpec(volume, startedAt),
-  });
-  const all = workspace === undefined ? [] : [made('workspace', workspace)];
-  for (const volume of shared_volumes) all.push(wantedShared(volume, made));
-  return all;
-}
-
-function wantedShared(
-  volume: Static<typeof SharedVolume>,
-  made: (name: string, volume: Static<typeof Workspace>) => WantedVolume,
-): WantedVolume {
-  return volume.volume_id === undefined ? made(volume.name, volume) : { name: volume.name, owned: false };
-}
-
-function volumeSpec(volume: Static<typeof Workspace>, startedAt: number): VolumeSpec {
-  const { storage_class = 'ephemeral', ttl_hours, size_limit_mb } = volume;
-  return {
-    storage_class,
-    ...(size_limit_mb === undefined ? {} : { size_limit_mb }),
-    ...(ttl_hours === undefined ? {} : { expires_at: new Date(startedAt + ttl_hours * 3_600_000).toISOString() }),
-  };
 }
 
 /** spec 1 §2.6: the Blackboard begins with `spec.context` and the pairs of the caller, who wins. */

@@ -48,13 +48,10 @@ const runnerReasons: Readonly<Record<string, Failure['reason']>> = {
   start_failed: 'ContainerStartFailed',
 };
 
-function failureOf(trailer: Trailer, pod: Pod): Failure | undefined {
-  const { exit_code: exitCode, reason = '', error, signal } = trailer;
+function failureOf({ exit_code: exitCode, reason = '', error, signal }: Trailer, pod: Pod): Failure | undefined {
   const known = runnerReasons[reason];
   if (known !== undefined) return { reason: known, message: error ?? sentences[reason] ?? `exit code ${exitCode}` };
-  if (stepState(pod)?.terminated?.reason === 'OOMKilled') {
-    return { reason: 'OutOfMemory', message: 'the command ran out of memory' };
-  }
+  if (isOutOfMemory(pod)) return { reason: 'OutOfMemory', message: 'the command ran out of memory' };
   if (reason === 'terminated')
     return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
   if (exitCode === 0) return undefined;
@@ -63,6 +60,8 @@ function failureOf(trailer: Trailer, pod: Pod): Failure | undefined {
     message: signal === undefined ? `exit code ${exitCode}` : `exit code ${exitCode} (${signal})`,
   };
 }
+
+const isOutOfMemory = (pod: Pod): boolean => stepState(pod)?.terminated?.reason === 'OOMKilled';
 
 const sentences: Readonly<Record<string, string>> = {
   timeout: 'the command took longer than its timeout',

@@ -32,126 +32,128 @@ export interface Captures {
   forget(uid: string): void;
 }
 
-interface Entry {
-  outcome?: StepOutcome;
-  /** The newest version of the pod that was asked for. */
-  pod: Pod;
-  readonly stop: AbortController;
-  following: boolean;
-  reading: boolean;
-  followed: boolean;
-}
-
 /**
  * Follows the log of a young step, so that its trailer tells the outcome before the kubelet does, and reads the whole
  * log of one that has ended. The outcome is the same whichever way it came, for both read the same bytes.
  */
 export function createCaptures(deps: CapturesDeps): Captures {
-  const entries = new Map<string, Entry>();
-  let streams = 0;
-
-  async function follow(entry: Entry): Promise<void> {
-    streams += 1;
-    entry.following = true;
-    entry.followed = true;
-    const end = AbortSignal.any([entry.stop.signal, deps.signal]);
-    const tooLong = new AbortController();
-    void deps.clock.sleep(followMs, end).then(() => tooLong.abort());
-    try {
-      const captured = await readUntilTrailer(deps, entry.pod, {
-        follow: true,
-        signal: AbortSignal.any([end, tooLong.signal]),
-      });
-      settle(entry, outcomeOfCapture(captured, entry.pod));
-    } catch (error) {
-      deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
-    } finally {
-      tooLong.abort();
-      streams -= 1;
-      entry.following = false;
-    }
-    if (entry.outcome === undefined) consider(entry);
-  }
-
-  async function read(entry: Entry): Promise<void> {
-    entry.reading = true;
-    let outcome: StepOutcome | undefined;
-    for (const delayMs of rereadAfterMs) {
-      outcome = await tryRead(deps, entry.pod, entry.stop.signal);
-      if (outcome !== undefined || ended(entry)) break;
-      await deps.clock.sleep(delayMs, AbortSignal.any([entry.stop.signal, deps.signal]));
-    }
-    if (ended(entry)) return;
-    settle(entry, outcome ?? (await lastRead(deps, entry.pod, entry.stop.signal)));
-  }
-
-  const ended = (entry: Entry): boolean => entry.stop.signal.aborted || deps.signal.aborted;
-
-  function settle(entry: Entry, outcome: StepOutcome): void {
-    entry.outcome = outcome;
-    deps.onKnown(entry.pod);
-  }
-
-  function consider(entry: Entry): void {
-    const state = stepState(entry.pod);
-    if (ended(entry) || entry.following || entry.reading) return;
-    if (state?.terminated !== undefined) void read(entry);
-    else if (state?.running !== undefined && !entry.followed && streams < streamsMax) void follow(entry);
-  }
-
-  return {
-    outcomeOf(pod) {
-      const uid = pod.metadata.uid ?? '';
-      const entry = entries.get(uid) ?? newEntry(pod);
-      entries.set(uid, entry);
-      entry.pod = pod;
-      if (entry.outcome === undefined) consider(entry);
-      return entry.outcome;
-    },
-    forget(uid) {
-      entries.get(uid)?.stop.abort();
-      entries.delete(uid);
-    },
-  };
+  return new LogCaptures(deps);
 }
 
-const newEntry = (pod: Pod): Entry => ({
-  pod,
-  stop: new AbortController(),
-  following: false,
-  reading: false,
-  followed: false,
-});
+/** What is known of one pod. */
+interface Entry {
+  outcome?: StepOutcome;
+  /** The newest version of the pod that was asked for. */
+  pod: Pod;
+  /** Somebody reads its log now. */
+  busy: boolean;
+  followed: boolean;
+  readonly stop: AbortController;
+}
+
+class LogCaptures implements Captures {
+  readonly #deps: CapturesDeps;
+  readonly #entries = new Map<string, Entry>();
+  #streams = 0;
+
+  constructor(deps: CapturesDeps) {
+    this.#deps = deps;
+  }
+
+  outcomeOf(pod: Pod): StepOutcome | undefined {
+    const uid = pod.metadata.uid ?? '';
+    const entry = this.#entries.get(uid) ?? { pod, stop: new AbortController(), busy: false, followed: false };
+    this.#entries.set(uid, entry);
+    entry.pod = pod;
+    this.#consider(entry);
+    return entry.outcome;
+  }
+
+  forget(uid: string): void {
+    this.#entries.get(uid)?.stop.abort();
+    this.#entries.delete(uid);
+  }
+
+  #consider(entry: Entry): void {
+    if (entry.outcome !== undefined || entry.busy || this.#isOver(entry)) return;
+    const state = stepState(entry.pod);
+    if (state?.terminated !== undefined) void this.#read(entry);
+    else if (state?.running !== undefined && !entry.followed && this.#streams < streamsMax) void this.#follow(entry);
+  }
+
+  async #follow(entry: Entry): Promise<void> {
+    this.#streams += 1;
+    entry.busy = true;
+    entry.followed = true;
+    const enough = new AbortController();
+    void this.#deps.clock
+      .sleep(followMs, AbortSignal.any([enough.signal, entry.stop.signal]))
+      .then(() => enough.abort());
+    try {
+      const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal, enough.signal]);
+      this.#settle(entry, outcomeOfCapture(await readLog(this.#deps, entry.pod, { follow: true, signal }), entry.pod));
+    } catch (error) {
+      this.#deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
+    } finally {
+      enough.abort();
+      this.#streams -= 1;
+      entry.busy = false;
+    }
+    this.#consider(entry);
+  }
+
+  async #read(entry: Entry): Promise<void> {
+    entry.busy = true;
+    const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
+    let outcome = await tryRead(this.#deps, entry.pod, signal);
+    for (const delayMs of rereadAfterMs) {
+      if (!('lost' in outcome) || this.#isOver(entry)) break;
+      await this.#deps.clock.sleep(delayMs, signal);
+      outcome = await tryRead(this.#deps, entry.pod, signal);
+    }
+    entry.busy = false;
+    if (this.#isOver(entry)) return;
+    if ('lost' in outcome) {
+      this.#deps.logger.warn({ err: outcome.lost, pod: entry.pod.metadata.name }, 'output of a step is lost');
+      outcome = outcomeOfLoss(outcome.lost, entry.pod);
+    }
+    this.#settle(entry, outcome);
+  }
+
+  #settle(entry: Entry, outcome: StepOutcome): void {
+    entry.outcome = outcome;
+    this.#deps.onKnown(entry.pod);
+  }
+
+  #isOver(entry: Entry): boolean {
+    return entry.stop.signal.aborted || this.#deps.signal.aborted;
+  }
+}
 
 type Reading = { readonly follow: boolean; readonly signal: AbortSignal };
 
 /** @throws CaptureError, or what reading the log throws. */
-async function readUntilTrailer(deps: CapturesDeps, pod: Pod, { follow, signal }: Reading): Promise<Captured> {
+async function readLog({ kube }: CapturesDeps, pod: Pod, { follow, signal }: Reading): Promise<Captured> {
   const { name = '', namespace = '' } = pod.metadata;
   const capture = createCapture();
-  for await (const chunk of deps.kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
+  for await (const chunk of kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
     capture.push(chunk);
     if (capture.isComplete()) break;
   }
   return capture.finish();
 }
 
-/** The outcome, or undefined where reading again may bring it. */
-async function tryRead(deps: CapturesDeps, pod: Pod, signal: AbortSignal): Promise<StepOutcome | undefined> {
+/** The outcome, or why it could not be read; reading again may bring it, unless the runner itself was killed. */
+async function tryRead(
+  deps: CapturesDeps,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<StepOutcome | { readonly lost: unknown }> {
   try {
-    return outcomeOfCapture(await readUntilTrailer(deps, pod, { follow: false, signal }), pod);
+    return outcomeOfCapture(await readLog(deps, pod, { follow: false, signal }), pod);
   } catch (error) {
     const killed = stepState(pod)?.terminated?.reason === 'OOMKilled';
     const final = isNotFound(error) || (killed && error instanceof CaptureError);
-    return final ? outcomeOfLoss(error, pod) : undefined;
-  }
-}
-
-async function lastRead(deps: CapturesDeps, pod: Pod, signal: AbortSignal): Promise<StepOutcome> {
-  try {
-    return outcomeOfCapture(await readUntilTrailer(deps, pod, { follow: false, signal }), pod);
-  } catch (error) {
-    deps.logger.warn({ err: error, pod: pod.metadata.name }, 'output of a step is lost');
-    return outcomeOfLoss(error, pod);
+    return final ? outcomeOfLoss(error, pod) : { lost: error };
   }
 }

@@ -14,26 +14,39 @@ export type PlanOrFailure = StepPlan | { readonly failure: Failure };
 /** Renders the fields of a ContainerRun or of one step (spec 1 §2.6). */
 export function containerPlan(draft: Draft, current: CurrentState, fields: ContainerFields): PlanOrFailure {
   const scope = scopeOf(draft);
-  const mounts: PlannedMount[] = [];
-  for (const { name, mount_path, read_only = false } of fields.volumes ?? []) {
-    const claim = mountableClaim(draft.facts.volumes[name], name);
-    if (typeof claim !== 'string') return { failure: claim };
-    mounts.push({ claim, mountPath: mount_path, readOnly: read_only });
-  }
-  const argv = fields.command.map((element) => renderText(draft, element, scope));
-  const { resources = {}, registry_credentials: registryCredentials } = fields;
+  const mounts = plannedMounts(draft, fields);
+  if (!Array.isArray(mounts)) return mounts;
+  const { image_pull_policy: imagePullPolicy = 'IfNotPresent', workdir = limits.workdirDefault } = fields;
   return {
     image: fields.image,
-    imagePullPolicy: fields.image_pull_policy ?? 'IfNotPresent',
-    argv: fields.shell === true ? shellArgv(argv.join(' ')) : argv,
+    imagePullPolicy,
+    argv: plannedArgv(draft, fields, scope),
     env: renderEnv(draft, fields.env, scope),
-    workdir: fields.workdir ?? limits.workdirDefault,
-    mounts: readOnlyWins(mounts),
-    timeoutMs: commandTimeoutMs(draft, current, resources.timeout ?? limits.containerTimeoutDefault),
-    ...(resources.cpu === undefined ? {} : { cpuMillis: resources.cpu }),
-    ...(resources.memory === undefined ? {} : { memory: resources.memory }),
-    ...(registryCredentials === undefined ? {} : { registryCredentials }),
+    workdir,
+    mounts,
+    timeoutMs: commandTimeoutMs(draft, current, fields.resources?.timeout ?? limits.containerTimeoutDefault),
+    cpuMillis: fields.resources?.cpu,
+    memory: fields.resources?.memory,
+    registryCredentials: fields.registry_credentials,
   };
+}
+
+function plannedArgv(draft: Draft, { command, shell }: ContainerFields, scope: Scope): readonly string[] {
+  const argv = command.map((element) => renderText(draft, element, scope));
+  return shell === true ? shellArgv(argv.join(' ')) : argv;
+}
+
+function plannedMounts(
+  draft: Draft,
+  { volumes = [] }: ContainerFields,
+): PlannedMount[] | { readonly failure: Failure } {
+  const mounts: PlannedMount[] = [];
+  for (const { name, mount_path: mountPath, read_only: readOnly = false } of volumes) {
+    const claim = mountableClaim(draft.facts.volumes[name], name);
+    if (typeof claim !== 'string') return { failure: claim };
+    mounts.push({ claim, mountPath, readOnly });
+  }
+  return readOnlyWins(mounts);
 }
 
 /** What `sh -c` gets is one argument; elements are joined with single blanks (requirements AMB-077). */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ControllersConfig } from '../config.ts';
@@ -10,7 +10,7 @@ import type { Waiting } from '../wiring.ts';
 import { createCaptures } from './captures.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import type { PodSettings } from './pod.ts';
-import { createExecutionReconcile } from './reconcile.ts';
+import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createRejectedPods } from './rejected-pods.ts';
 
 export interface ExecutionControllerDeps {
@@ -31,58 +31,57 @@ const imageVolumesSince = 35;
 
 /** Wires the engine to the cluster. Asks the server for its version once. */
 export async function createExecutionController(deps: ExecutionControllerDeps): Promise<Controller> {
-  const { kube, clock, logger, informers, config, runtime } = deps;
-  const wake: { controller?: Controller } = {};
-  const enqueue = (key: string | undefined): void => {
-    if (key !== undefined) wake.controller?.queue.add(key);
+  const { kube, config } = deps;
+  const settings = await podSettings(kube, config);
+  const queue: { add?: (key: string) => void } = {};
+  const wake = (key: string | undefined): void => {
+    if (key !== undefined) queue.add?.(key);
   };
+  const controller = deps.controller(
+    'WorkflowExecution',
+    createExecutionReconcile(reconcileDeps(deps, settings, wake)),
+  );
+  queue.add = (key) => controller.queue.add(key);
+  return controller;
+}
+
+type Wake = (key: string | undefined) => void;
+
+function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
+  const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
+  const { executions, pods, volumes, workflows, revisions } = informers;
+  const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
-  const captures = createCaptures({
-    kube,
-    clock,
-    logger,
-    signal: runtime.abandon,
-    onKnown: (pod) => enqueue(ownerKey(pod, 'WorkflowExecution')),
-  });
-  const caches = {
-    executions: informers.executions.cache,
-    pods: informers.pods.cache,
-    volumes: informers.volumes.cache,
-  };
-  const reconcile = createExecutionReconcile({
+  const onKnown = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
+  const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
+  return {
     kube,
     clock,
     caches,
-    events: deps.events,
-    store: deps.store,
-    onWaiting: (key, workflow) => deps.waiting.add(key, workflow),
-    findWorkflow: createFindWorkflow({
-      kube,
-      workflows: informers.workflows.cache,
-      revisions: informers.revisions.cache,
-    }),
+    events,
+    store,
+    findWorkflow: createFindWorkflow({ kube, workflows: workflows.cache, revisions: revisions.cache }),
+    onWaiting: (key, workflow) => waiting.add(key, workflow),
+    onEnded: (uid) => rejected.forget(uid),
     observe: {
       caches,
-      outcomeOf: captures.outcomeOf,
-      rejectedPods: rejected.of,
+      outcomeOf: (pod) => captures.outcomeOf(pod),
+      rejectedPods: (uid) => rejected.of(uid),
       settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
     },
     apply: {
       kube,
       ...caches,
-      podSettings: await podSettings(kube, config),
+      podSettings: settings,
       identity: 'windlass-controllers',
       now: () => clock.now(),
-      onReleased: captures.forget,
+      onReleased: (uid) => captures.forget(uid),
       onRejected: (execution, name, action, failure) => {
         rejected.add(execution, name, action.slot, failure);
-        enqueue(`${execution.metadata.namespace}/${execution.metadata.name}`);
+        wake(`${execution.metadata.namespace}/${execution.metadata.name}`);
       },
     },
-    onEnded: rejected.forget,
-  });
-  wake.controller = deps.controller('WorkflowExecution', reconcile);
-  return wake.controller;
+  };
 }
 
 async function podSettings(kube: Pick<KubeClient, 'serverVersion'>, config: ControllersConfig): Promise<PodSettings> {

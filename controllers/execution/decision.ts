@@ -10,13 +10,16 @@ export type Need =
   | { readonly kind: 'blob'; readonly locator: string }
   | { readonly kind: 'workflow'; readonly workflow: string; readonly version?: string };
 
+/** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
+export type PodStop = 'graceful' | 'force';
+
 /** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
 export type Action =
   | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
-  /** Stops what still runs; `force` does not wait for the kubelet's word. */
-  | { readonly kind: 'delete_pod'; readonly name: string; readonly uid: string; readonly force?: boolean }
-  /** Lets go of a pod whose output is recorded or not wanted. */
-  | { readonly kind: 'release_pod'; readonly name: string; readonly uid: string }
+  /** Tells what runs to stop; its output is still wanted. */
+  | { readonly kind: 'stop_pod'; readonly name: string; readonly uid: string }
+  /** Lets go of a pod whose output is recorded or not wanted, after stopping what still runs of it. */
+  | { readonly kind: 'release_pod'; readonly name: string; readonly uid: string; readonly stop?: PodStop }
   | {
       readonly kind: 'create_child';
       readonly name: string;

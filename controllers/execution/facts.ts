@@ -43,8 +43,10 @@ export interface PodFact {
   readonly ended: boolean;
   /** Its node does not answer: nobody will confirm that it stopped. */
   readonly lost: boolean;
+  /** When a pod that was told to go counts as lost if it says nothing, in milliseconds since the epoch. */
+  readonly silentUntil?: number | undefined;
   /** Absent while the command runs, or its output is being read. */
-  readonly outcome?: StepOutcome;
+  readonly outcome?: StepOutcome | undefined;
 }
 
 /** A child execution. Values that stand in the child's own output store are LargeValue. */

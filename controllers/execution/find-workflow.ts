@@ -70,17 +70,18 @@ async function live({ kube }: FindWorkflowDeps, namespace: string, wanted: strin
 }
 
 async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<WorkflowLookup> {
-  const { metadata, status } = workflow;
+  const why = unreadiness(workflow);
+  const revision = workflow.status?.revision;
+  if (why === undefined && revision !== undefined) return definition(deps, workflow, revision, workflow.spec.version);
+  const message = `workflow ${nameOf(workflow)}: ${why ?? 'it has no revision yet'}`;
+  return { kind: 'not_ready', failure: { reason: 'WorkflowNotReady', message } };
+}
+
+/** Why the present content of a workflow cannot be run; undefined where it can. */
+function unreadiness({ metadata, status }: Workflow): string | undefined {
   const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  const current = ready?.observedGeneration === metadata.generation;
-  if (!current || ready?.status !== 'True' || status?.revision === undefined) {
-    const why = current && ready !== undefined ? `${ready.reason}: ${ready.message}` : 'it has not been checked yet';
-    return {
-      kind: 'not_ready',
-      failure: { reason: 'WorkflowNotReady', message: `workflow ${nameOf(workflow)}: ${why}` },
-    };
-  }
-  return definition(deps, workflow, status.revision, workflow.spec.version);
+  if (ready === undefined || ready.observedGeneration !== metadata.generation) return 'it has not been checked yet';
+  return ready.status === 'True' ? undefined : `${ready.reason}: ${ready.message}`;
 }
 
 async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: string): Promise<WorkflowLookup> {

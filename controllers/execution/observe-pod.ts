@@ -1,9 +1,9 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import type { PodFact, StepOutcome } from './facts.ts';
+import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
 import { slotOf } from './pod.ts';
-import { podProblem, stepState } from './pod-problem.ts';
+import { podProblem, silenceEndsAt, stepState } from './pod-problem.ts';
 
 /** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
@@ -12,20 +12,28 @@ export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
 export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact | undefined {
   const slot = slotOf(pod);
   if (slot === undefined) return undefined;
+  const { name = '', uid = '', finalizers = [], deletionTimestamp } = pod.metadata;
+  const held = finalizers.includes(captureFinalizer);
   const problem = podProblem(pod, now);
-  const outcome = problem === undefined ? outcomeOf(pod) : noResult(problem);
-  const { metadata } = pod;
+  const outcome = outcomeOfPod(pod, problem, held ? outcomeOf : nothing);
   return {
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
+    name,
+    uid,
     slot,
-    held: metadata.finalizers?.includes(captureFinalizer) === true,
-    deleting: metadata.deletionTimestamp !== undefined,
+    held,
+    deleting: deletionTimestamp !== undefined,
     ended: problem === undefined && (outcome !== undefined || hasEnded(pod)),
     lost: problem?.reason === 'NodeLost',
-    ...(outcome === undefined ? {} : { outcome }),
+    silentUntil: silenceEndsAt(pod),
+    outcome,
   };
 }
+
+const outcomeOfPod = (pod: Pod, problem: Failure | undefined, outcomeOf: OutcomeOf): StepOutcome | undefined =>
+  problem === undefined ? outcomeOf(pod) : noResult(problem);
+
+/** A pod that was let go has nothing more to say. */
+const nothing: OutcomeOf = () => undefined;
 
 const hasEnded = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || stepState(pod)?.terminated !== undefined;

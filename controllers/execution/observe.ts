@@ -104,7 +104,11 @@ function childResult({ metadata, status }: WorkflowExecution, blackboard: Readon
     const { ref, bytes, encoding } = status.final_output_ref;
     return new LargeValue(locatorText({ executionUid: metadata.uid ?? '', ref, encoding }), bytes);
   }
-  const last = blackboard[status?.state ?? ''];
-  if (typeof last !== 'object' || last === null || last instanceof LargeValue) return last ?? null;
-  return 'output' in last ? last.output : last;
+  return outputOf(blackboard[status?.state ?? '']);
+}
+
+/** What an entry calls its output; an entry without one is its own output. */
+function outputOf(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null || entry instanceof LargeValue) return entry ?? null;
+  return 'output' in entry ? entry.output : entry;
 }

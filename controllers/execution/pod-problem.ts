@@ -38,10 +38,11 @@ export function silenceEndsAt(pod: Pod): number | undefined {
 }
 
 function startProblem(pod: Pod, state: ContainerState | undefined): Failure | undefined {
-  const init = pod.status?.initContainerStatuses?.find((status) => status.state?.waiting !== undefined)?.state;
-  for (const waiting of [state?.waiting, init?.waiting]) {
-    const reason = startReasons[waiting?.reason ?? ''];
-    if (reason !== undefined) return { reason, message: `${waiting?.reason ?? ''}: ${waiting?.message ?? ''}` };
+  const init = pod.status?.initContainerStatuses?.map((status) => status.state?.waiting) ?? [];
+  for (const waiting of [state?.waiting, ...init]) {
+    const { reason: word = '', message = '' } = waiting ?? {};
+    const reason = startReasons[word];
+    if (reason !== undefined) return { reason, message: `${word}: ${message}` };
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import type { PodStop } from './decision.ts';
 import type { Draft } from './draft.ts';
 import type { PodFact } from './facts.ts';
 
@@ -7,11 +8,25 @@ import type { PodFact } from './facts.ts';
  */
 export function releasePods(draft: Draft): void {
   for (const pod of draft.facts.pods) {
-    if (isWanted(draft, pod)) continue;
-    const { name, uid, lost } = pod;
-    if (lost || (!pod.ended && !pod.deleting)) draft.act({ kind: 'delete_pod', name, uid, force: lost });
-    if (pod.held) draft.act({ kind: 'release_pod', name, uid });
+    if (isWanted(draft, pod)) awaitEnd(draft, pod);
+    else if (pod.held) release(draft, pod);
   }
+}
+
+/** The silence of a pod that was told to go is an outcome too; no event will tell of it. */
+function awaitEnd(draft: Draft, { outcome, silentUntil }: PodFact): void {
+  if (outcome === undefined && silentUntil !== undefined) draft.wakeAt(Math.max(silentUntil, draft.now));
+}
+
+function release(draft: Draft, pod: PodFact): void {
+  const { name, uid } = pod;
+  const stop = stopOf(pod);
+  draft.act({ kind: 'release_pod', name, uid, ...(stop === undefined ? {} : { stop }) });
+}
+
+function stopOf({ lost, ended, deleting }: PodFact): PodStop | undefined {
+  if (lost) return 'force';
+  return ended || deleting ? undefined : 'graceful';
 }
 
 function isWanted(draft: Draft, { slot }: PodFact): boolean {

@@ -19,9 +19,9 @@ export interface StepPlan {
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
   readonly mounts: readonly PlannedMount[];
-  readonly cpuMillis?: number;
-  readonly memory?: string;
-  readonly registryCredentials?: string;
+  readonly cpuMillis?: number | undefined;
+  readonly memory?: string | undefined;
+  readonly registryCredentials?: string | undefined;
   /** Hard limit of the command, in milliseconds. */
   readonly timeoutMs: number;
 }

@@ -84,17 +84,14 @@ async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): P
   if (patch === undefined) return;
   const { name, namespace = '' } = volume.metadata;
   deps.volumes.remember(await deps.kube.jsonPatchStatus(volumes, { name, namespace }, patch));
-  const condition = status.conditions?.find(({ type }) => type === conditionTypes.ready);
-  const reason = condition?.reason as VolumeReason | undefined;
-  const before = volume.status?.conditions?.find(({ type }) => type === conditionTypes.ready)?.reason;
-  if (reason === 'VolumeExpired' && before !== reason) {
-    deps.events.record({
-      resource: volumes,
-      object: volume,
-      type: 'Normal',
-      reason,
-      action: 'Expire',
-      note: condition?.message ?? '',
-    });
-  }
+  if (reasonOf(status) === 'VolumeExpired' && reasonOf(volume.status) !== 'VolumeExpired') tellExpired(deps, volume);
+}
+
+const reasonOf = (status: VolumeStatus | undefined): string | undefined =>
+  status?.conditions?.find(({ type }) => type === conditionTypes.ready)?.reason;
+
+function tellExpired({ events }: VolumeDeps, volume: Volume): void {
+  const reason: VolumeReason = 'VolumeExpired';
+  const note = `expired at ${volume.spec.expires_at ?? ''}; its data are deleted`;
+  events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Expire', note });
 }

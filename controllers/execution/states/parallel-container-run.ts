@@ -49,7 +49,7 @@ function stoppedStep(draft: Draft, current: CurrentState, pod: PodFact | undefin
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
   if (pod?.outcome !== undefined) return pod.deleting ? { ...pod.outcome, failure } : pod.outcome;
   if (pod === undefined || draft.now >= givenUpAt) return noResult(failure);
-  if (!pod.deleting) draft.act({ kind: 'delete_pod', name: pod.name, uid: pod.uid });
+  if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
   draft.wakeAt(givenUpAt);
   return undefined;
 }

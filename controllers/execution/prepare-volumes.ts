@@ -1,0 +1,75 @@
+import type { Static } from 'typebox';
+import type { SharedVolume, Workspace } from '../../crds/schema/storage.ts';
+import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, VolumeFact } from './facts.ts';
+import { volumeName } from './names.ts';
+
+/** How far the volumes of an execution are. */
+export type VolumesState =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'pending'; readonly message: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** Asks for every volume that is lacking; they are all there before any state runs (spec 1 §2.6). */
+export function volumesState(draft: Draft): VolumesState {
+  const { volumes: facts, execution } = draft.facts;
+  const pending: string[] = [];
+  for (const { name, spec, owned } of wantedVolumes(draft)) {
+    const fact = facts[name];
+    const failure = failureOf(name, fact, spec);
+    if (failure !== undefined) return { kind: 'failed', failure };
+    if (fact === undefined && spec !== undefined) {
+      draft.act({ kind: 'create_volume', name: volumeName(execution, name), spec, owned });
+    }
+    if (fact?.phase !== 'ready') pending.push(name);
+  }
+  return pending.length === 0
+    ? { kind: 'ready' }
+    : { kind: 'pending', message: `waits for volumes ${pending.join(', ')}` };
+}
+
+function failureOf(name: string, fact: VolumeFact | undefined, spec: VolumeSpec | undefined): Failure | undefined {
+  if (fact === undefined && spec === undefined) {
+    return { reason: 'VolumeNotFound', message: `volume ${name}: no Volume in this namespace has its volume_id` };
+  }
+  if (fact?.phase === 'failed') return { reason: 'VolumeFailed', message: `volume ${name}: ${fact.message ?? ''}` };
+  if (fact?.phase === 'expired') return { reason: 'VolumeExpired', message: `volume ${name} has expired` };
+  return undefined;
+}
+
+interface WantedVolume {
+  readonly name: string;
+  /** Absent: the volume was made beforehand and is named by its uid. */
+  readonly spec?: VolumeSpec;
+  readonly owned: boolean;
+}
+
+function wantedVolumes(draft: Draft): WantedVolume[] {
+  const { workspace, shared_volumes = [] } = draft.spec.storage ?? {};
+  const startedAt = Date.parse(draft.status.started_at ?? draft.time);
+  const made = (name: string, volume: Static<typeof Workspace>): WantedVolume => ({
+    name,
+    owned: volume.storage_class !== 'persistent',
+    spec: volumeSpec(volume, startedAt),
+  });
+  const all = workspace === undefined ? [] : [made('workspace', workspace)];
+  for (const volume of shared_volumes) all.push(wantedShared(volume, made));
+  return all;
+}
+
+function wantedShared(
+  volume: Static<typeof SharedVolume>,
+  made: (name: string, volume: Static<typeof Workspace>) => WantedVolume,
+): WantedVolume {
+  return volume.volume_id === undefined ? made(volume.name, volume) : { name: volume.name, owned: false };
+}
+
+function volumeSpec(volume: Static<typeof Workspace>, startedAt: number): VolumeSpec {
+  const { storage_class = 'ephemeral', ttl_hours, size_limit_mb } = volume;
+  return {
+    storage_class,
+    ...(size_limit_mb === undefined ? {} : { size_limit_mb }),
+    ...(ttl_hours === undefined ? {} : { expires_at: new Date(startedAt + ttl_hours * 3_600_000).toISOString() }),
+  };
+}
