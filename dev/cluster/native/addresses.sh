@@ -15,7 +15,8 @@ cluster_slot() {
       flock 8
       taken=" $(cat "$clusters_dir"/*/slot 2>/dev/null | tr '\n' ' ')"
       for slot in {0..9}; do
-        [[ $taken == *" $slot "* ]] && continue
+        # Another user's cluster, or one of another state folder, is known by its bridge only.
+        [[ $taken == *" $slot "* || -e /sys/class/net/windlass$slot ]] && continue
         echo "$slot" >"$cluster_dir/slot"
         break
       done

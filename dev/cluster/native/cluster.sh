@@ -3,7 +3,7 @@
 
 source "$cluster_scripts/process.sh"
 source "$cluster_scripts/volumes.sh"
-for part in addresses certificates network mounts cgroups control-plane node dns; do
+for part in addresses certificates network mounts cgroups inotify control-plane node dns; do
   source "$cluster_scripts/native/$part.sh"
 done
 

@@ -16,4 +16,5 @@ native_down() {
   done
   remove_bridge
   remove_cluster_mounts
+  restore_inotify_limit
 }

@@ -35,6 +35,7 @@ native_up() {
   ((EUID == 0)) || fail "a native cluster needs root: it makes network namespaces and cgroups"
   forget_before_boot
   use_addresses
+  raise_inotify_limit
   if native_is_up; then
     load_base_images
     return
