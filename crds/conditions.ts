@@ -49,6 +49,7 @@ export const workflowReasons = {
   Accepted: 'The definition is valid and stored as a revision.',
   InvalidDefinition: 'The definition breaks a rule; the message names the path.',
   VersionConflict: 'This version exists with other content.',
+  NotATenant: 'The controllers have no rights in the namespace, because it was not made a tenant.',
 } as const;
 export type WorkflowReason = keyof typeof workflowReasons;
 

@@ -47,6 +47,13 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
   };
 }
 
+/** The status where the API server lets us store nothing beside the workflow: each tenant grants that right itself. */
+export function withoutRights(facts: WorkflowFacts, now: number): WorkflowStatus {
+  const { namespace } = facts.workflow.metadata;
+  const message = `the controllers have no rights in namespace ${namespace}; make it a tenant: windlass tenant create NAME -n ${namespace}`;
+  return refused(facts, now, 'NotATenant', message).status;
+}
+
 function refused(facts: WorkflowFacts, now: number, reason: WorkflowReason, message: string): WorkflowDecision {
   return { status: statusOf(facts, now, { reason, message, accepted: false }) };
 }

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto';
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
-import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { WaitError } from '../../lib/errors.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
   isAlreadyExists,
+  isForbidden,
   type KubeClient,
 } from '../../lib/kube/index.ts';
 import { workflows } from '../../lib/kinds.ts';
 import type { CacheReader } from '../runtime/cache.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
-import { decideWorkflow, type StoredRevision, type WorkflowFacts } from './decide.ts';
+import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
 
 export interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'create' | 'jsonPatchStatus'>;
@@ -30,12 +32,21 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
     if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
     const facts = observe(deps, workflow);
     const { status, create } = decideWorkflow(facts, deps.clock.now());
-    if (create !== undefined) await store(deps, workflow, facts);
-    const patch = statusPatch(workflow, status);
-    if (patch === undefined) return;
-    const { name, namespace = '' } = workflow.metadata;
-    deps.workflows.remember(await deps.kube.jsonPatchStatus(workflows, { name, namespace }, patch));
+    if (create === undefined || (await store(deps, workflow, facts))) return report(deps, workflow, status);
+    await report(deps, workflow, withoutRights(facts, deps.clock.now()));
+    // Rights are granted by objects that nobody here watches.
+    throw new WaitError('NotATenant', rightsAgainMs);
   };
+}
+
+/** How long until a namespace without rights is tried again. */
+const rightsAgainMs = 30_000;
+
+async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowStatus): Promise<void> {
+  const patch = statusPatch(workflow, status);
+  if (patch === undefined) return;
+  const { name, namespace = '' } = workflow.metadata;
+  deps.workflows.remember(await deps.kube.jsonPatchStatus(workflows, { name, namespace }, patch));
 }
 
 function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
@@ -67,11 +78,12 @@ function storedRevision({ metadata, data }: ControllerRevision): StoredRevision 
   };
 }
 
+/** False where the controllers may not. */
 async function store(
   deps: WorkflowDeps,
   workflow: Workflow,
   { specHash, revisionName: name, revisions }: WorkflowFacts,
-) {
+): Promise<boolean> {
   const { metadata, spec } = workflow;
   const revision: ControllerRevision = {
     apiVersion: 'apps/v1',
@@ -91,6 +103,9 @@ async function store(
   try {
     deps.revisions.remember(await deps.kube.create(controllerRevisions, revision));
   } catch (error) {
+    // A full quota answers 403 as well; that one is tried again as any other failure.
+    if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return false;
     if (!isAlreadyExists(error)) throw error;
   }
+  return true;
 }
