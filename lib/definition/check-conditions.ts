@@ -1,0 +1,57 @@
+import { type ConditionField, conditionFields, conditionKinds } from '../../crds/condition-kinds.ts';
+import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
+import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
+import type { Definition } from './definition.ts';
+
+/** Conditions fit the kind of their state (AMB-062) and have the fields that they need (AMB-063). */
+export function checkConditions({ states }: Definition): readonly Problem[] {
+  return states.flatMap(({ at, state }) =>
+    state.transitions.flatMap((rule, index) => {
+      const place = [...at, 'transitions', index];
+      const condition = rule.condition ?? 'always';
+      return [
+        ...checkKind(place, condition, state.kind),
+        ...missing(place, condition, rule),
+        ...idle(place, condition, rule),
+        ...checkNumbers(place, rule),
+      ];
+    }),
+  );
+}
+
+function checkKind(at: Place, condition: ConditionName, kind: (typeof conditionKinds)['always'][number]): Problem[] {
+  const fitting = conditionKinds[condition];
+  if (fitting.includes(kind)) return [];
+  const message = `the condition ${condition} does not apply to kind ${kind}; it is for ${fitting.join(', ')}`;
+  return [errorAt([...at, 'condition'], 'condition_kind', message)];
+}
+
+const missing = (at: Place, condition: ConditionName, rule: Transition): Problem[] =>
+  conditionFields[condition]
+    .filter((field) => rule[field] === undefined)
+    .map((field) => errorAt([...at, field], 'required', `the condition ${condition} needs ${field}`));
+
+/** Fields that a condition reads when they are given, beside those that it needs (AMB-064). */
+const optionalFields: Partial<Readonly<Record<ConditionName, readonly ConditionField[]>>> = {
+  consensus: ['threshold', 'agreement'],
+};
+const allFields: readonly ConditionField[] = ['threshold', 'agreement', 'value', 'expression', 'min', 'max'];
+
+function idle(at: Place, condition: ConditionName, rule: Transition): Problem[] {
+  const read = [...conditionFields[condition], ...(optionalFields[condition] ?? [])];
+  return allFields
+    .filter((field) => rule[field] !== undefined && !read.includes(field))
+    .map((field) => warningAt([...at, field], 'no_effect', `has no effect on the condition ${condition}`));
+}
+
+function checkNumbers(at: Place, { condition, min, max, value }: Transition): Problem[] {
+  const isExitCode = value === undefined || /^(0|[1-9][0-9]{0,2})$/.test(value);
+  return [
+    ...(min !== undefined && max !== undefined && min > max
+      ? [errorAt([...at, 'min'], 'min_above_max', `min ${min} is greater than max ${max}`)]
+      : []),
+    ...(condition === 'exit_code' && !isExitCode
+      ? [warningAt([...at, 'value'], 'never_matches', `no exit code is written '${value}'; write a number as "2"`)]
+      : []),
+  ];
+}

@@ -1,0 +1,89 @@
+import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
+import type { Definition } from './definition.ts';
+import { volumeNames } from './volume-names.ts';
+
+type Reference = readonly string[];
+type CheckRoot = (rest: Reference, at: Place, definition: Definition) => readonly Problem[];
+
+/**
+ * What templates and expressions read exists. A volume that does not is an error; anything else is a warning, since a
+ * missing key renders as a placeholder and may be what the author wants.
+ */
+export function checkReferences(
+  references: readonly Reference[],
+  at: Place,
+  definition: Definition,
+): readonly Problem[] {
+  const seen = new Set<string>();
+  return references.flatMap((reference) => {
+    const key = reference.join('.');
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const [root = '', ...rest] = reference;
+    const check = Object.hasOwn(roots, root) ? roots[root] : undefined;
+    return check ? check(rest, at, definition) : checkState(root, at, definition);
+  });
+}
+
+const anything: CheckRoot = () => [];
+
+const roots: Readonly<Record<string, CheckRoot>> = {
+  intent: anything,
+  blackboard: anything,
+  input: ([key], at, { spec }) => checkInput(key, at, spec.input_schema),
+  workflow: checkWorkflow,
+  state: only('state', ['feedback']),
+  human: only('human', ['feedback']),
+  execution: only('execution', ['id']),
+};
+
+function only(root: string, known: readonly string[]): CheckRoot {
+  return ([key], at) =>
+    key === undefined || known.includes(key)
+      ? []
+      : [
+          warningAt(
+            at,
+            'unknown_reference',
+            `{{${root}.${key}}} is always missing; known is ${root}.${known.join(', ')}`,
+          ),
+        ];
+}
+
+function checkState(root: string, at: Place, { stateNames }: Definition): readonly Problem[] {
+  if (stateNames.has(root)) return [];
+  const message = `'${root}' is neither a state nor a variable; Blackboard keys are read as {{blackboard.${root}}}`;
+  return [warningAt(at, 'unknown_reference', message)];
+}
+
+function checkInput(key: string | undefined, at: Place, schema: unknown): readonly Problem[] {
+  const { properties, additionalProperties } = (schema ?? {}) as Readonly<Record<string, unknown>>;
+  if (key === undefined || additionalProperties !== false || typeof properties !== 'object' || properties === null) {
+    return [];
+  }
+  if (Object.hasOwn(properties, key)) return [];
+  return [warningAt(at, 'unknown_reference', `input_schema has no property ${key}`)];
+}
+
+function checkWorkflow([part, ...rest]: Reference, at: Place, definition: Definition): readonly Problem[] {
+  if (part === undefined) return [];
+  if (part === 'context') return checkContext(rest, at, definition);
+  if (part === 'storage') return checkVolume(rest, at, definition);
+  const known = 'known are workflow.context and workflow.storage';
+  return [warningAt(at, 'unknown_reference', `{{workflow.${part}}} is always missing; ${known}`)];
+}
+
+function checkContext([key]: Reference, at: Place, { spec, broken }: Definition): readonly Problem[] {
+  if (key === undefined || broken.has('context') || Object.hasOwn(spec.context ?? {}, key)) return [];
+  return [warningAt(at, 'unknown_reference', `spec.context has no key ${key}`)];
+}
+
+/** `workspace`, or `shared_volumes` and a name. */
+function checkVolume(rest: Reference, at: Place, { spec, broken }: Definition): readonly Problem[] {
+  const [first, second] = rest;
+  if (first === undefined || broken.has('storage') || (first === 'shared_volumes' && second === undefined)) return [];
+  const known = volumeNames(spec.storage);
+  const exists = first === 'workspace' ? known.has(first) : first === 'shared_volumes' && known.has(second ?? '');
+  if (exists) return [];
+  return [errorAt(at, 'unknown_volume', `{{workflow.storage.${rest.join('.')}}} is no volume of this workflow`)];
+}

@@ -1,0 +1,37 @@
+import { errorAt, type Problem } from '../../crds/problem.ts';
+import { validateSpec } from '../../crds/validators.ts';
+import { checkConditions } from './check-conditions.ts';
+import { checkConsensus } from './check-consensus.ts';
+import { checkExpressions } from './check-expressions.ts';
+import { checkGraph } from './check-graph.ts';
+import { checkMounts } from './check-mounts.ts';
+import { checkNames } from './check-names.ts';
+import { checkSchemas } from './check-schemas.ts';
+import { checkStorage } from './check-storage.ts';
+import { checkTemplates } from './check-templates.ts';
+import { type Check, soundParts } from './definition.ts';
+
+export type { Problem } from '../../crds/problem.ts';
+
+const checks: readonly Check[] = [
+  checkNames,
+  checkGraph,
+  checkConditions,
+  checkConsensus,
+  checkStorage,
+  checkMounts,
+  checkTemplates,
+  checkExpressions,
+  checkSchemas,
+];
+
+/**
+ * Everything that is wrong with the spec of a Workflow, all at once: what the API server refuses, and what it cannot
+ * know (templates, expressions, JSON Schemas). Paths begin with `spec`. Errors refuse the definition; warnings do not.
+ */
+export function checkDefinition(spec: unknown): readonly Problem[] {
+  if (typeof spec !== 'object' || spec === null) return [errorAt(['spec'], 'type', 'must be a map')];
+  const problems = validateSpec.Workflow(spec);
+  const definition = soundParts(spec, problems);
+  return [...problems, ...checks.flatMap((check) => check(definition))];
+}

@@ -1,0 +1,50 @@
+import type { Place, Problem } from '../../crds/problem.ts';
+import type { State } from '../../crds/schema/state.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+
+/** A state that satisfies the schema. */
+export interface NamedState {
+  readonly name: string;
+  readonly at: Place;
+  readonly state: State;
+}
+
+/**
+ * The parts of a definition that satisfy the schema. Checks of meaning look at these only, so a slip in one state
+ * hides no problem of another and no check meets a value of the wrong type.
+ */
+export interface Definition {
+  readonly spec: Readonly<Partial<Omit<WorkflowSpec, 'states'>>>;
+  /** Fields of the spec that are left out because of a slip. */
+  readonly broken: ReadonlySet<unknown>;
+  /** Names of all states, also of those with a slip. */
+  readonly stateNames: ReadonlySet<string>;
+  readonly states: readonly NamedState[];
+  /** Whether every state satisfies the schema; only then is it known what leads where. */
+  readonly isComplete: boolean;
+}
+
+/** A question asked of a definition. */
+export type Check = (definition: Definition) => readonly Problem[];
+
+/** Leaves out what the problems of the schema name. The places of the problems begin with `spec`. */
+export function soundParts(spec: unknown, problems: readonly Problem[]): Definition {
+  const fields = isMap(spec) ? spec : {};
+  const states = isMap(fields['states']) ? fields['states'] : {};
+  const brokenFields = new Set(problems.filter(({ at }) => at[1] !== 'states' || at.length < 3).map(({ at }) => at[1]));
+  const brokenStates = new Set(problems.filter(({ at }) => at[1] === 'states').map(({ at }) => at[2]));
+  const names = Object.keys(states);
+  const sound = Object.entries(fields).filter(([name]) => name !== 'states' && !brokenFields.has(name));
+  return {
+    spec: Object.fromEntries(sound) as Definition['spec'],
+    broken: brokenFields,
+    stateNames: new Set(names),
+    states: names
+      .filter((name) => !brokenStates.has(name))
+      .map((name) => ({ name, at: ['spec', 'states', name], state: states[name] as State })),
+    isComplete: names.length > 0 && brokenStates.size === 0,
+  };
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
