@@ -203,7 +203,7 @@ describe('GEN a controller that dies at any write changes nothing about the end'
         );
         expect(ledger.of(name).length).toBe(calm?.slots.length);
       } catch (error) {
-        wrong.push(`${name} (${point.when} '${point.signature}'): ${error instanceof Error ? error.message : error}`);
+        wrong.push(`${name} (${point.when} '${point.signature}'): ${messageOf(error)}`);
       }
     }
     expect(wrong).toEqual([]);
