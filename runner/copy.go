@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,15 +37,8 @@ func copySelf(destination string) error {
 		return err
 	}
 	defer os.Remove(out.Name())
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	if err := out.Chmod(0o755); err != nil {
-		out.Close()
-		return err
-	}
-	if err := out.Close(); err != nil {
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Chmod(0o755), out.Close()); err != nil {
 		return err
 	}
 	return os.Rename(out.Name(), destination)

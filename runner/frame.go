@@ -35,9 +35,6 @@ const textLines = 65536
 // runtime splits its log lines at 16 KiB, so larger ones would gain nothing.
 const packedBytes = 16 * 1024
 
-// keptBuffer is the size above which an output buffer is not kept for reuse.
-const keptBuffer = 256 * 1024
-
 // framer writes the lines of both streams to one writer, each whole, each
 // marked with its stream. Safe for use by both streams at once.
 type framer struct {
@@ -104,7 +101,7 @@ func (c *channel) line() {
 		c.f.out = append(c.f.out, c.mark)
 	}
 	c.f.out = append(append(c.f.out, line...), '\n')
-	c.reset()
+	c.pending = c.pending[:0]
 }
 
 // fragment writes the pending bytes, whatever they hold, as one log line that
@@ -124,13 +121,6 @@ func (c *channel) fragment() {
 		}
 	}
 	c.f.out = append(out, '\n')
-	c.reset()
-}
-
-func (c *channel) reset() {
-	if cap(c.pending) > keptBuffer {
-		c.pending = nil
-	}
 	c.pending = c.pending[:0]
 }
 
@@ -148,9 +138,6 @@ func (f *framer) trailer(json []byte) error {
 func (f *framer) flush() {
 	if len(f.out) > 0 && f.err == nil {
 		_, f.err = f.w.Write(f.out)
-	}
-	if cap(f.out) > keptBuffer {
-		f.out = nil
 	}
 	f.out = f.out[:0]
 }

@@ -41,19 +41,15 @@ func parseOptions(args []string) (*options, error) {
 		return nil, err
 	}
 	o.argv = f.Args()
-	return o, o.check()
-}
-
-func (o *options) check() error {
 	switch {
 	case len(o.argv) == 0:
-		return errors.New("no command; write it after --")
+		return nil, errors.New("no command; write it after --")
 	case o.argv[0] == "":
-		return errors.New("the command is an empty string")
+		return nil, errors.New("the command is an empty string")
 	case o.limit < 0:
-		return fmt.Errorf("--limit %d: must be 0 or more", o.limit)
+		return nil, fmt.Errorf("--limit %d: must be 0 or more", o.limit)
 	case o.timeout < 0 || o.timeoutGrace < 0 || o.grace < 0:
-		return errors.New("--timeout, --timeout-grace and --grace must not be negative")
+		return nil, errors.New("--timeout, --timeout-grace and --grace must not be negative")
 	}
-	return nil
+	return o, nil
 }

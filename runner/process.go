@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -30,24 +31,17 @@ const killPatience = 3 * time.Second
 // command, even under the same user, so that nobody but the runner can write
 // to the container's output; and makes every orphan the runner's child.
 func protect() error {
-	if err := prctl(prSetDumpable, 0); err != nil {
-		return fmt.Errorf("prctl(PR_SET_DUMPABLE): %w", err)
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0); errno != 0 {
+		return fmt.Errorf("cannot protect itself: prctl(PR_SET_DUMPABLE): %w", errno)
 	}
 	// As process 1 it inherits orphans anyway; elsewhere (a shared process
 	// namespace, a test) this gives the same.
-	if err := prctl(prSetChildSubreaper, 1); err != nil {
-		return fmt.Errorf("prctl(PR_SET_CHILD_SUBREAPER): %w", err)
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
+		return fmt.Errorf("cannot adopt orphans: prctl(PR_SET_CHILD_SUBREAPER): %w", errno)
 	}
 	// Descriptors that a container runtime may have leaked stay out of the
 	// command. Kernels before 5.11 do not know the call.
 	_, _, _ = syscall.RawSyscall(sysCloseRange, 3, math.MaxUint32, closeRangeCloexec)
-	return nil
-}
-
-func prctl(option, value uintptr) error {
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, option, value, 0); errno != 0 {
-		return errno
-	}
 	return nil
 }
 
@@ -70,15 +64,13 @@ var idleHandler uintptr
 // the runner. The exec of the command undoes handlers, not so ignored signals.
 func catchLibrarySignals() {
 	action := new([4]uintptr) // the kernel's struct sigaction; the handler comes first
-	sigaction(syscall.SIGHUP, nil, action)
+	sigaction := func(s uintptr, to, from unsafe.Pointer) {
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, s, uintptr(to), uintptr(from), sigsetSize, 0, 0)
+	}
+	sigaction(uintptr(syscall.SIGHUP), nil, unsafe.Pointer(action))
 	action[0] = idleHandler
-	sigaction(32, action, nil)
-	sigaction(34, action, nil)
-}
-
-func sigaction(s syscall.Signal, to, from *[4]uintptr) {
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s),
-		uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(from)), sigsetSize, 0, 0)
+	sigaction(32, unsafe.Pointer(action), nil)
+	sigaction(34, unsafe.Pointer(action), nil)
 }
 
 // forwardable excludes what is meant for the runner itself: its children's
@@ -140,8 +132,14 @@ func (f *family) kill() {
 	}
 	// Not in a process namespace of our own: -1 would reach strangers.
 	_ = syscall.Kill(-f.pid, syscall.SIGKILL)
-	for _, pid := range children() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, name := range lists {
+		list, _ := os.ReadFile(name)
+		for _, field := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
 	}
 }
 
@@ -162,19 +160,4 @@ func (f *family) killAll() {
 			pause = min(2*pause, 50*time.Millisecond)
 		}
 	}
-}
-
-// children lists the runner's own children.
-func children() []int {
-	var pids []int
-	tasks, _ := os.ReadDir("/proc/self/task")
-	for _, task := range tasks {
-		list, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
-		for _, field := range bytes.Fields(list) {
-			if pid, err := strconv.Atoi(string(field)); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
 }

@@ -3,10 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 )
 
 // Reasons that a result can carry. None means: the command ended by itself.
@@ -55,20 +54,9 @@ type outcome struct {
 	message  string // one line for the user; only when the command never began
 }
 
-func outcomeOf(ws syscall.WaitStatus) outcome {
-	if ws.Signaled() {
-		return outcome{
-			exitCode: 128 + int(ws.Signal()),
-			signal:   signalName(ws.Signal()),
-			reason:   reasonSignaled,
-		}
-	}
-	return outcome{exitCode: ws.ExitStatus()}
-}
-
 // encode never fails on a result: all its fields are plain.
 func (r result) encode() []byte {
-	r.Error = shorten(r.Error)
+	r.Error = strings.ToValidUTF8(r.Error[:min(len(r.Error), maxError)], "")
 	out, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
@@ -76,36 +64,13 @@ func (r result) encode() []byte {
 	return out
 }
 
-func shorten(s string) string {
-	for n := maxError; len(s) > n; n-- {
-		if utf8.RuneStart(s[n]) {
-			return s[:n] + "…"
-		}
-	}
-	return s
-}
-
-// writeTerminationMessage is done before the trailer is written: whoever saw
-// the trailer finds the same result in the container's status. A container
-// without the file still has the trailer, so failing is no reason to fail.
-func writeTerminationMessage(path string, message []byte) {
-	if path == "" {
-		return
-	}
-	_ = os.WriteFile(path, message, 0o644)
-}
-
-var signalNames = [...]string{
-	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
-	9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
-	16: "SIGSTKFLT", 17: "SIGCHLD", 18: "SIGCONT", 19: "SIGSTOP", 20: "SIGTSTP", 21: "SIGTTIN", 22: "SIGTTOU",
-	23: "SIGURG", 24: "SIGXCPU", 25: "SIGXFSZ", 26: "SIGVTALRM", 27: "SIGPROF", 28: "SIGWINCH", 29: "SIGIO",
-	30: "SIGPWR", 31: "SIGSYS",
-}
+// The signals from 1 on, as Linux numbers them on every machine that Kubernetes runs on.
+var signalNames = strings.Fields(`HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT
+	CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS`)
 
 func signalName(s syscall.Signal) string {
-	if n := int(s); n > 0 && n < len(signalNames) {
-		return signalNames[n]
+	if n := int(s); n > 0 && n <= len(signalNames) {
+		return "SIG" + signalNames[n-1]
 	}
 	return fmt.Sprintf("SIG%d", int(s))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"os"
@@ -23,11 +24,11 @@ func runMain(args []string) int {
 		printHelp()
 		return 0
 	}
+	if err == nil {
+		err = protect()
+	}
 	if err != nil {
 		return usageError(err.Error() + "; try: runner help")
-	}
-	if err := protect(); err != nil {
-		return usageError(err.Error())
 	}
 	if runtime.NumCPU() > processors {
 		runtime.GOMAXPROCS(processors)
@@ -59,8 +60,11 @@ func run(o *options, log *os.File) int {
 		Stderr:     streams[1].report(),
 	}
 	message := r.encode()
-	writeTerminationMessage(o.terminationLog, message)
-	// A log that cannot be written to leaves the termination message.
+	// The termination message comes first: whoever has seen the trailer finds the
+	// same result in the container's status. Either is enough if the other fails.
+	if o.terminationLog != "" {
+		_ = os.WriteFile(o.terminationLog, message, 0o644)
+	}
 	_ = f.trailer(message)
 	return end.exitCode
 }
@@ -90,7 +94,7 @@ func supervise(o *options, streams [2]*stream, signals <-chan os.Signal) outcome
 	}
 	end := watch(o, adopt(pid), signals)
 	for _, s := range sources {
-		s.giveUpAt(time.Now().Add(drainPatience))
+		_ = s.file.SetReadDeadline(time.Now().Add(drainPatience))
 	}
 	drained.Wait()
 	return end
@@ -140,9 +144,11 @@ func watch(o *options, f *family, signals <-chan os.Signal) outcome {
 }
 
 func concluded(ws syscall.WaitStatus, reason string) outcome {
-	end := outcomeOf(ws)
-	if reason != "" {
-		end.reason = reason
+	end := outcome{exitCode: ws.ExitStatus(), reason: reason}
+	if ws.Signaled() {
+		end.exitCode = 128 + int(ws.Signal())
+		end.signal = signalName(ws.Signal())
+		end.reason = cmp.Or(reason, reasonSignaled)
 	}
 	if reason == reasonTimeout {
 		end.exitCode = exitTimeout

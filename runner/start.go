@@ -55,11 +55,14 @@ func enterWorkdir(dir string) *outcome {
 	if err == nil {
 		return nil
 	}
-	return &outcome{
-		exitCode: exitRunnerFailed,
-		reason:   reasonWorkdir,
-		message:  fmt.Sprintf("cannot use the working directory %s: %v", dir, rootCause(err)),
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err // without the operation and path, which our own message names
 	}
+	return failed(exitRunnerFailed, reasonWorkdir, "cannot use the working directory %s: %v", dir, err)
+}
+
+func failed(code int, reason, format string, args ...any) *outcome {
+	return &outcome{exitCode: code, reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
 // lookup finds a command as a shell does: a name with a slash is a path, any
@@ -93,53 +96,33 @@ func lookup(name string, shell bool) (string, *outcome) {
 
 func notFound(name, search, denied string, shell bool) *outcome {
 	if denied != "" {
-		return notExecutable(fmt.Sprintf("%s: it has no execute permission", denied))
+		return notExecutable(denied, "it has no execute permission")
 	}
-	message := fmt.Sprintf("command not found: %s (PATH is %q)", name, search)
 	if shell {
-		message = "this image has no shell: sh is not in PATH; set shell: false or use an image with a shell"
+		return failed(exitNotFound, reasonNotFound,
+			"this image has no shell: sh is not in PATH; set shell: false or use an image with a shell")
 	}
-	return &outcome{exitCode: exitNotFound, reason: reasonNotFound, message: message}
+	return failed(exitNotFound, reasonNotFound, "command not found: %s (PATH is %q)", name, search)
 }
 
-func notExecutable(why string) *outcome {
-	return &outcome{
-		exitCode: exitNotExecutable,
-		reason:   reasonNotExecutable,
-		message:  "cannot execute " + why,
-	}
+func notExecutable(path, why string) *outcome {
+	return failed(exitNotExecutable, reasonNotExecutable, "cannot execute %s: %s", path, why)
 }
 
 func startFailure(path string, err error) *outcome {
 	info, statErr := os.Stat(path)
 	switch {
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
-		return &outcome{
-			exitCode: exitNotFound,
-			reason:   reasonNotFound,
-			message: fmt.Sprintf(
-				"cannot execute %s: the file is there, but the interpreter or loader that it names is not in the image", path),
-		}
+		return failed(exitNotFound, reasonNotFound,
+			"cannot execute %s: the file is there, but the interpreter or loader that it names is not in the image", path)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		return &outcome{exitCode: exitNotFound, reason: reasonNotFound, message: "command not found: " + path}
+		return failed(exitNotFound, reasonNotFound, "command not found: %s", path)
 	case statErr == nil && info.IsDir():
-		return notExecutable(path + ": it is a directory")
+		return notExecutable(path, "it is a directory")
 	case errors.Is(err, syscall.ENOEXEC):
-		return notExecutable(path + ": it is neither a program for this machine nor a script that begins with #!")
+		return notExecutable(path, "it is neither a program for this machine nor a script that begins with #!")
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE):
-		return &outcome{
-			exitCode: exitRunnerFailed,
-			reason:   reasonStartFailed,
-			message:  fmt.Sprintf("cannot start a process: %v", err),
-		}
+		return failed(exitRunnerFailed, reasonStartFailed, "cannot start a process: %v", err)
 	}
-	return notExecutable(fmt.Sprintf("%s: %v", path, err))
-}
-
-// rootCause drops the operation and path that our own message already names.
-func rootCause(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
+	return notExecutable(path, err.Error())
 }

@@ -7,7 +7,6 @@ import (
 	"hash"
 	"os"
 	"syscall"
-	"time"
 	"unicode/utf8"
 )
 
@@ -90,12 +89,7 @@ func wholeCharacters(p []byte) []byte {
 }
 
 func (s *stream) report() streamReport {
-	return streamReport{
-		Bytes:      s.passed,
-		TotalBytes: s.total,
-		SHA256:     hex.EncodeToString(s.digest.Sum(nil)),
-		Truncated:  s.truncated,
-	}
+	return streamReport{s.passed, s.total, hex.EncodeToString(s.digest.Sum(nil)), s.truncated}
 }
 
 // source is the reading end of the pipe that the command writes to.
@@ -120,8 +114,8 @@ func newPipe() (*source, int, error) {
 	return &source{file: os.NewFile(uintptr(p[0]), "pipe"), fd: p[0]}, p[1], nil
 }
 
-// drainInto feeds the stream until every writer is gone, or, once giveUpAt has set
-// a deadline, until the pipe is empty.
+// drainInto feeds the stream until every writer is gone, or, once a deadline is
+// set on the file, until the pipe is empty.
 func (r *source) drainInto(s *stream) {
 	defer s.close()
 	buf := make([]byte, 64*1024)
@@ -151,10 +145,4 @@ func (r *source) drainRest(s *stream, buf []byte) {
 		s.write(buf[:n])
 		left -= n
 	}
-}
-
-// giveUpAt ends the wait for writers that cannot be killed.
-func (r *source) giveUpAt(t time.Time) {
-	// A pipe under the poller always takes a deadline.
-	_ = r.file.SetReadDeadline(t)
 }

@@ -85,7 +85,9 @@ func TestDrain(t *testing.T) {
 		if _, err := syscall.Write(w, []byte("in the pipe\n")); err != nil {
 			t.Fatal(err)
 		}
-		r.giveUpAt(time.Now())
+		if err := r.file.SetReadDeadline(time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		r.drainInto(s)
 		if s.total != 12 {
 			t.Errorf("read %d bytes of 12", s.total)
