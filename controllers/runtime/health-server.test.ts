@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type HealthServer, startHealthServer } from './health-server.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+let server: HealthServer;
+let metrics: Metrics;
+let problem: string | undefined;
+
+beforeEach(async () => {
+  problem = undefined;
+  metrics = createMetrics();
+  server = await startHealthServer({
+    port: 0,
+    host: '127.0.0.1',
+    live: {},
+    ready: { caches: () => problem, other: () => undefined },
+    metrics: () => metrics.render(),
+  });
+});
+afterEach(() => server.close());
+
+const get = async (path: string, method = 'GET') => {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
+};
+
+describe('health', () => {
+  it('a failed check is named under 503 and touches no other path', async () => {
+    expect(await get('/readyz')).toMatchObject({ status: 200, text: 'ok\n' });
+    problem = 'not synced';
+    expect(await get('/readyz?verbose')).toMatchObject({ status: 503, text: 'caches: not synced\n' });
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+  });
+
+  it('answers nothing else', async () => {
+    expect(await get('/')).toMatchObject({ status: 404 });
+    expect(await get('/healthz', 'POST')).toMatchObject({ status: 405 });
+  });
+
+  it('a port that is taken is an error at the start', async () => {
+    const second = startHealthServer({
+      port: server.port,
+      host: '127.0.0.1',
+      live: {},
+      ready: {},
+      metrics: () => metrics.render(),
+    });
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+describe('metrics', () => {
+  it('count reconciles, requests, queues, watches, executions and states', async () => {
+    const controller = metrics.forController('WorkflowExecution');
+    controller.reconciled('done', 12);
+    controller.queue?.depth(3);
+    controller.queue?.waited(4);
+    metrics.forReflector('Pod').failed('Expired');
+    metrics.forReflector('Pod').sinkFailed();
+    metrics.apiRequest({ verb: 'create', resource: 'pods', code: '201', ms: 5 });
+    metrics.apiRequest({ verb: 'watch', resource: 'pods', code: '200', ms: 5 });
+    metrics.executionsByPhase(() => ({ running: 2, completed: 5 }));
+    metrics.stateEnded('ContainerRun', 'success', 1.5);
+    metrics.leader(true);
+    metrics.eventDropped();
+    const { text, type } = await get('/metrics');
+    expect(type).toContain('text/plain');
+    for (const line of [
+      'windlass_reconcile_seconds_count{kind="WorkflowExecution",outcome="done"} 1',
+      'windlass_queue_depth{kind="WorkflowExecution"} 3',
+      'windlass_queue_wait_seconds_count{kind="WorkflowExecution"} 1',
+      'windlass_watch_failures_total{kind="Pod",reason="Expired"} 1',
+      'windlass_watch_handler_failures_total{kind="Pod"} 1',
+      'windlass_api_requests_total{verb="create",resource="pods",code="201"} 1',
+      'windlass_api_requests_total{verb="watch",resource="pods",code="200"} 1',
+      'windlass_api_request_seconds_count{verb="create"} 1',
+      'windlass_executions{phase="running"} 2',
+      'windlass_state_seconds_count{kind="ContainerRun",status="success"} 1',
+      'windlass_leader 1',
+      'windlass_events_dropped_total 1',
+    ]) {
+      expect(text).toContain(`${line}\n`);
+    }
+    expect(text).not.toContain('windlass_api_request_seconds_count{verb="watch"}');
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+
+  it('a scrape that fails is answered by 500, and the process lives on', async () => {
+    metrics.executionsByPhase(() => {
+      throw new Error('boom');
+    });
+    expect(await get('/metrics')).toMatchObject({ status: 500 });
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+  });
+});
