@@ -1,0 +1,50 @@
+import { annotations as ourAnnotations, apiVersion } from '../../crds/labels.ts';
+import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { movedFields, WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
+import { objectName, workflowName } from './object-name.ts';
+
+/**
+ * The custom resource of a manifest (requirements AMB-060). Nothing is lost: `toManifest` gives the manifest back.
+ * The manifest satisfies its schema.
+ */
+export function toCustomResource({ metadata, spec }: WorkflowManifest): Workflow {
+  const { name, labels, annotations, ...moved } = metadata;
+  const resourceName = objectName(name);
+  const named = resourceName === name ? annotations : { ...annotations, [ourAnnotations.name]: name };
+  return {
+    apiVersion,
+    kind: 'Workflow',
+    metadata: { name: resourceName, ...(labels && { labels }), ...(named && { annotations: named }) },
+    spec: { ...moved, ...spec },
+  };
+}
+
+/**
+ * The manifest of a custom resource. Status and what the API server keeps in metadata (namespace, uid, …) are no part
+ * of a definition and are left out; everything else comes back with `toCustomResource`.
+ */
+export function toManifest({ metadata, spec }: Pick<Workflow, 'metadata' | 'spec'>): WorkflowManifest {
+  const name = workflowName(metadata);
+  const annotations = name === metadata.name ? metadata.annotations : withoutName(metadata.annotations);
+  const { version, description, input_schema, output_schema, output_template, ...rest } = spec;
+  const moved = { version, description, input_schema, output_schema, output_template };
+  return {
+    apiVersion,
+    kind: 'Workflow',
+    metadata: {
+      name,
+      ...(present(moved) as Pick<WorkflowSpec, (typeof movedFields)[number]>),
+      ...(metadata.labels && { labels: metadata.labels }),
+      ...(annotations && { annotations }),
+    },
+    spec: rest,
+  };
+}
+
+function withoutName(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
+  const rest = Object.entries(annotations).filter(([key]) => key !== ourAnnotations.name);
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+}
+
+const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
