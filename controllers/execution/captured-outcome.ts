@@ -1,5 +1,6 @@
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { CaptureError, type Captured, outputText, type Trailer } from '../../lib/capture/index.ts';
+import { textOrRaw } from '../../lib/output-store/raw-text.ts';
 import type { Failure, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
 import { stepState } from './pod-problem.ts';
@@ -9,8 +10,8 @@ export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod
   const failure = failureOf(trailer, pod);
   return {
     exitCode: trailer.exit_code,
-    stdout: outputText(stdout),
-    stderr: outputText(stderr),
+    stdout: textOrRaw(stdout, outputText),
+    stderr: textOrRaw(stderr, outputText),
     stdoutTruncated: trailer.stdout.truncated,
     stderrTruncated: trailer.stderr.truncated,
     durationMs: trailer.duration_ms,
@@ -28,8 +29,8 @@ export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
   return {
     ...noResult(lossOf(error, terminated)),
     exitCode: terminated?.exitCode ?? -1,
-    stdout: streams === undefined ? '' : outputText(streams.stdout),
-    stderr: streams === undefined ? '' : outputText(streams.stderr),
+    stdout: streams === undefined ? '' : textOrRaw(streams.stdout, outputText),
+    stderr: streams === undefined ? '' : textOrRaw(streams.stderr, outputText),
   };
 }
 

@@ -8,6 +8,7 @@ import type {
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
+import { withoutRaw } from '../../lib/output-store/raw-text.ts';
 import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -129,7 +130,7 @@ export class Draft {
     for (const [key, stored] of Object.entries(this.status.blackboard ?? {})) {
       if (!this.#written.has(key)) board[key] = open(stored, this.executionUid);
     }
-    for (const [key, value] of this.#written) board[key] = value;
+    for (const [key, value] of this.#written) board[key] = withoutRaw(value);
     return board;
   }
 

@@ -2,6 +2,7 @@ import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import type { RawText } from '../../lib/output-store/raw-text.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
 /** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
@@ -18,11 +19,11 @@ export interface PodSlot {
   readonly step?: string;
 }
 
-/** What one container did. Streams are text as the Blackboard holds them (at most 1 MiB each before decoding). */
+/** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */
 export interface StepOutcome {
   readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly stdout: string | RawText;
+  readonly stderr: string | RawText;
   /** Whether the stream was longer than what is kept (requirements AMB-079). */
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;

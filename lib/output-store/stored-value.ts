@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { LargeValue } from '../template/large-value.ts';
 import { type Blob, createBlob, locatorText } from './blob.ts';
+import { RawText } from './raw-text.ts';
 
 /** Refs are cheaper than short strings are; below this size a string is never moved out alone. */
 const leastStringBytes = 256;
@@ -13,15 +14,17 @@ export interface Shrunk {
 }
 
 /**
- * Makes a JSON value small enough for status: first its longest strings move to the store, then, where that is not
- * enough, the whole value (design §5). `limit` is in bytes of JSON.
+ * Makes a JSON value small enough for status: output that is no text and then the longest strings move to the store,
+ * and, where that is not enough, the whole value (design §5). `limit` is in bytes of JSON.
  */
 export function shrink(value: unknown, limit: number = limits.inlineValueBytes): Shrunk {
   const json = JSON.stringify(value) ?? 'null';
   const size = Buffer.byteLength(json);
-  if (size <= limit) return { stored: { value: value as StoredValue['value'] }, blobs: [] };
-  if (typeof value === 'string') return whole(createBlob(Buffer.from(value)), 'text');
-  const moved = moveStrings(value, size - limit);
+  const leaves = leavesOf(value, []);
+  const [root] = leaves;
+  if (size <= limit && !leaves.some(isRaw)) return { stored: { value: value as StoredValue['value'] }, blobs: [] };
+  if (root?.keys.length === 0) return whole(createBlob(bytesOf(root)), 'text');
+  const moved = moveLeaves(value, leaves, size - limit);
   const rest = Buffer.byteLength(JSON.stringify(moved.stored.value ?? null));
   return rest <= limit ? moved : whole(createBlob(Buffer.from(json)), 'json');
 }
@@ -45,33 +48,38 @@ function whole(blob: Blob, encoding: BlobRef['encoding']): Shrunk {
   return { stored: { refs: [ref] }, blobs: [blob] };
 }
 
+/** A string somewhere in a value. */
 interface Leaf {
   readonly keys: readonly string[];
-  readonly text: string;
+  readonly text: string | RawText;
 }
 
-function moveStrings(value: unknown, excess: number): Shrunk {
-  const leaves = stringLeaves(value, []).filter((leaf) => leaf.text.length >= leastStringBytes);
-  leaves.sort((a, b) => b.text.length - a.text.length);
+const isRaw = ({ text }: Leaf): boolean => text instanceof RawText;
+const lengthOf = ({ text }: Leaf): number => (text instanceof RawText ? Number.POSITIVE_INFINITY : text.length);
+const bytesOf = ({ text }: Leaf): Uint8Array => (text instanceof RawText ? text.bytes : Buffer.from(text));
+
+function moveLeaves(value: unknown, leaves: readonly Leaf[], excess: number): Shrunk {
+  const movable = leaves.filter((leaf) => lengthOf(leaf) >= leastStringBytes);
+  movable.sort((a, b) => lengthOf(b) - lengthOf(a));
   let rest = structuredClone(value);
   const refs: BlobRef[] = [];
   const blobs = new Map<string, Blob>();
   let left = excess;
-  for (const { keys, text } of leaves) {
-    if (left <= 0) break;
-    const blob = createBlob(Buffer.from(text));
+  for (const leaf of movable) {
+    if (left <= 0 && !isRaw(leaf)) break;
+    const blob = createBlob(bytesOf(leaf));
     blobs.set(blob.ref, blob);
-    refs.push({ path: pointer(keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
-    rest = replaceAt(rest, keys, null);
+    refs.push({ path: pointer(leaf.keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
+    rest = replaceAt(rest, leaf.keys, null);
     left -= blob.data.byteLength;
   }
   return { stored: { value: rest as StoredValue['value'], refs }, blobs: [...blobs.values()] };
 }
 
-function stringLeaves(value: unknown, keys: readonly string[]): Leaf[] {
-  if (typeof value === 'string') return [{ keys, text: value }];
+function leavesOf(value: unknown, keys: readonly string[]): Leaf[] {
+  if (typeof value === 'string' || value instanceof RawText) return [{ keys, text: value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) => stringLeaves(child, [...keys, key]));
+  return Object.entries(value).flatMap(([key, child]) => leavesOf(child, [...keys, key]));
 }
 
 function replaceAt(root: unknown, keys: readonly string[], value: unknown): unknown {
