@@ -483,6 +483,12 @@ describe('the installed chart', () => {
       '90s',
     );
     expect(out).toMatch(/Phase:\s+Succeeded/);
+    const { items } = await kube.listAll(workflowExecutions, { namespace });
+    const runs = items.filter(({ spec }) => spec.workflow === 'windlass-test');
+    const newest = runs.toSorted((a, b) =>
+      (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''),
+    );
+    expect(newest.at(-1)?.status).toMatchObject({ phase: 'completed', final_output: { said: 'hello\n' } });
   });
 
   it('says so when an execution stands in a namespace that is no tenant, and makes no pod there', async () => {
