@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +10,7 @@ import { ControllersConfig } from '../../controllers/config.ts';
 import { kinds } from '../../crds/kinds.ts';
 import { parseConfig } from '../../lib/config.ts';
 import {
+  customResourceDefinitions,
   defineResource,
   type KubeClient,
   type KubeObject,
@@ -469,6 +472,29 @@ describe('the installed chart', () => {
     await install();
     expect(Date.now() - start).toBeLessThan(10_000);
     expect(await uids()).toEqual(before);
+  });
+
+  it('upgrades the kinds with the release', async () => {
+    const copy = await mkdtemp(join(tmpdir(), 'windlass-chart-'));
+    const shortNames = async (): Promise<unknown> => {
+      const { spec } = await kube.get(customResourceDefinitions, { name: 'volumes.windlass.dev' });
+      return (spec as { names: { shortNames: string[] } }).names.shortNames;
+    };
+    const before = await shortNames();
+    try {
+      await cp(chart, copy, { recursive: true });
+      const file = join(copy, 'generated/crds/volumes.yaml');
+      const crd = parse(await readFile(file, 'utf8')) as { spec: { names: { shortNames: string[] } } };
+      crd.spec.names.shortNames.push('newname');
+      await writeFile(file, JSON.stringify(crd));
+      const args = ['upgrade', 'windlass', copy, '--namespace', namespace, '--reuse-values'];
+      await helm(...args, '--kubeconfig', kubeconfigPath());
+      expect(await shortNames()).toContain('newname');
+    } finally {
+      await install();
+      await rm(copy, { recursive: true });
+    }
+    expect(await shortNames()).toEqual(before);
   });
 
   it('passes helm test: a workflow with a real step runs to its end', async () => {
