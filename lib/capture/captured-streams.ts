@@ -9,7 +9,7 @@ export interface Streams {
 
 /** Bytes collected up to a limit. */
 export interface ByteSink {
-  /** Copies the bytes. False, and nothing copied, where they would exceed the limit. */
+  /** Copies the bytes, as far as the limit allows; false where that was not all. */
   append(bytes: Uint8Array): boolean;
   /** A view of what was collected; not valid after the next `append`. */
   bytes(): Uint8Array;
@@ -26,12 +26,12 @@ export function createByteSink(limit: number): ByteSink {
   };
   return {
     append(bytes) {
-      const needed = length + bytes.length;
-      if (needed > limit) return false;
+      const taken = bytes.subarray(0, limit - length);
+      const needed = length + taken.length;
       if (needed > buffer.length) grow(needed);
-      buffer.set(bytes, length);
+      buffer.set(taken, length);
       length = needed;
-      return true;
+      return taken.length === bytes.length;
     },
     bytes: () => buffer.subarray(0, length),
   };

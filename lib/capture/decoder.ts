@@ -27,12 +27,12 @@ const brace = 0x7b;
 /** Where in a line the next byte stands. */
 type Place = 'line start' | 'record' | 'text' | 'fragment' | 'escaped' | 'trailer' | 'end';
 
-/** The second byte of an escape → the byte it stands for. */
-const unescaped: Readonly<Partial<Record<number, number>>> = {
-  [stderrMark]: lineFeed,
-  [record]: carriageReturn,
-  [escape]: escape,
-};
+/** The second byte of an escape, as the index → the byte it stands for. */
+const unescaped: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, second) => {
+  if (second === stderrMark) return lineFeed;
+  if (second === record) return carriageReturn;
+  return second === escape ? escape : undefined;
+});
 
 /** A decoder between two bytes. */
 interface State {
@@ -112,9 +112,9 @@ function takeFragment(state: State, chunk: Uint8Array, at: number, out: Output):
 }
 
 function takeEscaped(state: State, chunk: Uint8Array, at: number, out: Output): number {
-  const byte = unescaped[chunk[at] ?? -1];
+  const byte = unescaped[chunk[at] ?? 0];
   if (byte === undefined) throw malformed('an unknown escape in a fragment');
-  out.add(state.stream, [byte]);
+  out.put(state.stream, byte);
   state.place = 'fragment';
   return at + 1;
 }
@@ -133,7 +133,8 @@ function takeTrailer(state: State, chunk: Uint8Array, at: number, out: Output): 
 const malformed = (what: string): CaptureError => new CaptureError('MalformedLog', `the log holds ${what}`);
 
 interface Output {
-  add(stream: StreamName, bytes: ArrayLike<number>): void;
+  add(stream: StreamName, bytes: Uint8Array): void;
+  put(stream: StreamName, byte: number): void;
   end(event: LogEvent): void;
   events(): LogEvent[];
 }
@@ -144,16 +145,24 @@ function createOutput(capacity: number): Output {
   const events: LogEvent[] = [];
   let stream: StreamName = 'stdout';
   let [begin, length] = [0, 0];
+  const turnTo = (next: StreamName): void => {
+    if (next !== stream) close();
+    stream = next;
+  };
   const close = (): void => {
     if (length > begin) events.push({ kind: 'output', stream, bytes: buffer.subarray(begin, length) });
     begin = length;
   };
   return {
     add(next, bytes) {
-      if (next !== stream) close();
-      stream = next;
+      turnTo(next);
       buffer.set(bytes, length);
       length += bytes.length;
+    },
+    put(next, byte) {
+      turnTo(next);
+      buffer[length] = byte;
+      length += 1;
     },
     end(event) {
       close();
