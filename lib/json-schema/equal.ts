@@ -5,7 +5,7 @@ import { schemaPrices } from './limits.ts';
  * duplicates by it is linear, where comparing each with each would be quadratic. `spend` takes units of work.
  */
 export function canonical(value: unknown, spend: (units: number) => void): string {
-  spend(schemaPrices.entry);
+  spend(schemaPrices.canonical);
   if (typeof value === 'string') spend(value.length * schemaPrices.character);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, spend)).join(',')}]`;

@@ -17,7 +17,7 @@ export const schemaLimits = {
   /** Nested evaluations; bounds the native stack. */
   evaluationDepth: 500,
   /** Units of work of one validation. */
-  work: 16 * 1024 * 1024,
+  work: 12 * 1024 * 1024,
   /** Problems that are listed. */
   problems: 100,
   /** Compiled schemas that are remembered. */
@@ -27,9 +27,11 @@ export const schemaLimits = {
 /** Prices in units of work. */
 export const schemaPrices = {
   /** One schema applied to one value. */
-  schema: 96,
+  schema: 128,
   /** One keyword, one entry of a list or object that it looks at. */
   entry: 16,
+  /** One value that is brought into canonical form. */
+  canonical: 64,
   /** One character that is compared. */
   character: 1,
   /** One character times one instruction of a pattern, at its worst. */
