@@ -130,8 +130,8 @@ function container(plan: StepPlan, settings: PodSettings): Container {
   };
 }
 
-/** The kubelet expands `$(NAME)` in commands and environments; doubled, it leaves it as the user wrote it. */
-const literal = (text: string): string => text.replaceAll('$(', '$$$$(');
+/** The kubelet fills `$(NAME)` in and makes `$` of `$$`; with each `$` doubled it leaves a text as the user wrote it. */
+const literal = (text: string): string => text.replaceAll('$', '$$$$');
 
 const containerSecurity = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } as const;
 
