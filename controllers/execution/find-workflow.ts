@@ -70,18 +70,19 @@ async function live({ kube }: FindWorkflowDeps, namespace: string, wanted: strin
 }
 
 async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<WorkflowLookup> {
-  const why = unreadiness(workflow);
-  const revision = workflow.status?.revision;
-  if (why === undefined && revision !== undefined) return definition(deps, workflow, revision, workflow.spec.version);
-  const message = `workflow ${nameOf(workflow)}: ${why ?? 'it has no revision yet'}`;
-  return { kind: 'not_ready', failure: { reason: 'WorkflowNotReady', message } };
+  const { metadata, status } = workflow;
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  if (ready === undefined || ready.observedGeneration !== metadata.generation) {
+    return { kind: 'not_ready', failure: notReady(workflow, 'its definition has not been checked yet') };
+  }
+  const revision = status?.revision;
+  if (ready.status === 'True' && revision !== undefined)
+    return definition(deps, workflow, revision, workflow.spec.version);
+  return { kind: 'absent', failure: notReady(workflow, `${ready.reason}: ${ready.message}`) };
 }
 
-/** Why the present content of a workflow cannot be run; undefined where it can. */
-function unreadiness({ metadata, status }: Workflow): string | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  if (ready === undefined || ready.observedGeneration !== metadata.generation) return 'it has not been checked yet';
-  return ready.status === 'True' ? undefined : `${ready.reason}: ${ready.message}`;
+function notReady(workflow: Workflow, why: string): Failure {
+  return { reason: 'WorkflowNotReady', message: `workflow ${nameOf(workflow)}: ${why}` };
 }
 
 async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: string): Promise<WorkflowLookup> {
