@@ -59,6 +59,9 @@ const exitOfPhase: Readonly<Record<Phase, ExitName>> = {
   cancelled: 'cancelled',
 };
 
+/** Every phase. Taken from here, not from the schema, which would load the schema library for `--help`. */
+export const phaseNames = Object.keys(exitOfPhase) as Phase[];
+
 /** How a command ends that watched an execution up to this phase. */
 export function exitCodeOfPhase(phase: Phase): ExitCode {
   return exitCodes[exitOfPhase[phase]];

@@ -5,7 +5,8 @@ import { isNotFound } from '../lib/kube/kube-error.ts';
 import { CliError } from './exit-codes.ts';
 import type { Cluster } from './session.ts';
 
-const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Looks like the uid of an object. */
+export const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The execution of that name or uid in the session's namespace. Throws a not-found error with a hint. */
 export async function findExecution(

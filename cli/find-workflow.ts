@@ -1,10 +1,12 @@
-import { annotations, globalNamespace } from '../crds/labels.ts';
+import { globalNamespace } from '../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../crds/schema/workflow.ts';
 import { workflows } from '../lib/kinds.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import { isNotFound } from '../lib/kube/kube-error.ts';
 import { controllerRevisions } from '../lib/kube/resource.ts';
+import { workflowName as nameOf, objectName } from '../lib/manifest/object-name.ts';
 import { CliError } from './exit-codes.ts';
+import { uid } from './find-execution.ts';
 import { unlessRefused } from './unless-refused.ts';
 
 export interface WorkflowReader {
@@ -24,9 +26,9 @@ export async function findWorkflow(reader: WorkflowReader, nameOrUid: string): P
   );
 }
 
-/** The name of a workflow as its manifest has it; the object's own name where the two are the same. */
+/** The name of a workflow as its manifest has it. */
 export function workflowName({ metadata }: Workflow): string {
-  return metadata.annotations?.[annotations.name] ?? metadata.name;
+  return nameOf(metadata);
 }
 
 /**
@@ -53,13 +55,14 @@ export async function specOfVersion(
   return revision.data as WorkflowSpec;
 }
 
-/** By object name, else by the name or uid that a manifest or a person may use. */
+/** By the name that its manifest has, else by uid. */
 async function workflowNamed({ kube, namespace }: WorkflowReader, nameOrUid: string): Promise<Workflow | undefined> {
   try {
-    return await kube.get(workflows, { namespace, name: nameOrUid });
+    return await kube.get(workflows, { namespace, name: objectName(nameOrUid) });
   } catch (error) {
     if (!isNotFound(error) || !error.serverMessage.endsWith('" not found')) throw error;
   }
+  if (!uid.test(nameOrUid)) return undefined;
   const { items } = await kube.listAll(workflows, { namespace });
-  return items.find((workflow) => workflow.metadata.uid === nameOrUid || workflowName(workflow) === nameOrUid);
+  return items.find((workflow) => workflow.metadata.uid === nameOrUid);
 }

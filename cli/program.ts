@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { cancelCommand } from './commands/cancel.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
+import { convertCommand } from './commands/convert.ts';
 import { approveCommand, rejectCommand, signalCommand } from './commands/decide.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
@@ -43,6 +44,7 @@ export function createProgram(launch: Launch, name = 'windlass'): Command {
     signalCommand(launch),
     cancelCommand(launch),
     waitCommand(launch),
+    convertCommand(launch),
     tenantCommand(launch),
     completionCommand(launch),
     versionCommand(launch),
@@ -51,7 +53,13 @@ export function createProgram(launch: Launch, name = 'windlass'): Command {
   program.addCommand(completeCommand(launch), { hidden: true });
   for (const command of withChildren(program))
     command.configureHelp({ showGlobalOptions: true, sortSubcommands: false });
+  for (const command of withChildren(program)) command.showHelpAfterError(`See ${pathOf(command)} --help.`);
   return program;
+}
+
+/** `windlass workflow get`: what a user types to call the command. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
 /** A command and all below it. */

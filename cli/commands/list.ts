@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander';
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { phases } from '../../crds/schema/workflow-execution-status.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { formatAge, formatElapsed } from '../duration.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { type ExitCode, phaseNames } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedList } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
@@ -23,7 +22,7 @@ export function listCommand(launch: Launch): Command {
     .description('Lists executions, the newest first.')
     .option('-A, --all-namespaces', 'of every namespace')
     .option('--workflow <name>', 'only of this workflow')
-    .addOption(new Option('--phase <phase>', 'only in this phase').choices(phases))
+    .addOption(new Option('--phase <phase>', 'only in this phase').choices(phaseNames))
     .option('-l, --selector <labels>', 'only with these labels, as KEY=VALUE,…')
     .addHelpText(
       'after',

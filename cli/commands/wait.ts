@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { type Phase, phases } from '../../crds/schema/workflow-execution-status.ts';
+import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import { parseTimeout } from '../duration.ts';
-import { type ExitCode, exitCodeOfPhase, exitCodes } from '../exit-codes.ts';
+import { type ExitCode, exitCodeOfPhase, exitCodes, phaseNames } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
@@ -23,7 +23,7 @@ export function waitCommand(launch: Launch): Command {
     )
     .argument('<execution>', 'name or uid of the execution')
     .option('--timeout <duration>', 'give up after this time, as 90s, 5m or 1h30m')
-    .addOption(new Option('--for <phase>', 'wait for this phase').choices(phases))
+    .addOption(new Option('--for <phase>', 'wait for this phase').choices(phaseNames))
     .addHelpText(
       'after',
       examples('windlass wait review-x7k2p --timeout 10m', 'windlass wait review-x7k2p --for waiting'),

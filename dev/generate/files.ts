@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
@@ -19,5 +20,5 @@ const policies = (): [string, string][] =>
 
 /** Every generated file by its path from the root of the repository. The same sources give the same bytes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  return new Map([...definitions(), ...policies()]);
+  return new Map([['docs/reference/cli.md', cliReference()], ...definitions(), ...policies()]);
 }

@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
+import { printedValue } from '../print-object.ts';
+import type { Session } from '../session.ts';
+
+export function workflowValidateCommand(launch: Launch): Command {
+  return new Command('validate')
+    .summary('check workflow files')
+    .description(
+      'Checks workflows, in the form of the manifest or of the custom resource, as the API server and the controller ' +
+        'will. Prints every problem as FILE:LINE:COLUMN PATH: MESSAGE. Needs no cluster.',
+    )
+    .argument('<file...>', 'files or directories; - reads standard input')
+    .addHelpText('after', examples('windlass workflow validate review.yaml', 'windlass workflow validate workflows/'))
+    .action(launch(validate));
+}
+
+const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
+  const found = await readWorkflowFiles(
+    session,
+    paths.filter((path) => path !== undefined),
+  );
+  const valid = found.every(isUsable);
+  const rows = found.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
+  if (!(await printedValue(session, rows))) report(session, found);
+  return valid ? ok : exitCodes.failed;
+};
+
+/** Problems to standard output; what is valid is said too, so that no file is missed by a mistyped path. */
+export function report({ terminal }: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+  for (const read of found) {
+    for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
+    if (isUsable(read)) {
+      const { metadata, spec } = read.workflow;
+      terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid`);
+    }
+  }
+  const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
+  if (errors.length > 0) terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found`);
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../lib/errors.ts';
+import { KubeError } from '../lib/kube/kube-error.ts';
+import { CliError, exitCodes, exitMeanings } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+
+const request = { verb: 'get', resource: 'workflows.windlass.dev' };
+const kube = (status: number, message: string, reason?: string) => new KubeError(status, { message, reason }, request);
+
+describe('an error on the command line', () => {
+  it.each<[title: string, error: unknown, exitCode: number, want: RegExp]>([
+    ['an object that is not there', kube(404, 'x "y" not found', 'NotFound'), 3, /^error: x "y" not found$/],
+    [
+      'a cluster without our kinds',
+      kube(404, 'the server could not find the requested resource'),
+      7,
+      /has no Windlass/,
+    ],
+    ['the same from an older server', kube(404, '404 page not found\n'), 7, /Install the chart/],
+    ['credentials that are refused', kube(401, 'Unauthorized'), 7, /Log in again/],
+    ['a right that is missing', kube(403, 'workflows is forbidden'), 7, /windlass-operator/],
+    ['a name that is taken', kube(409, 'x already exists', 'AlreadyExists'), 4, /--name/],
+    ['somebody else was first', kube(409, 'modified', 'Conflict'), 4, /error: modified/],
+    ['an object that admission refuses', kube(422, 'spec.input is immutable', 'Invalid'), 2, /immutable/],
+    ['a server in trouble', kube(500, 'etcd: leader changed'), 7, /readyz/],
+    ['no answer', new AppError('unavailable', 'connection refused'), 7, /cluster-info/],
+    ['no kubeconfig', new AppError('invalid', 'no access', { reason: 'KubeconfigMissing' }), 7, /KUBECONFIG/],
+    ['a defect of ours', new TypeError('x is undefined\n    at y'), 10, /^error: x is undefined\nThis is a defect/],
+  ])('%s', (_title, error, exitCode, want) => {
+    const { lines, exitCode: code } = explainError(error);
+    expect(code).toBe(exitCode);
+    expect(lines.join('\n')).toMatch(want);
+  });
+
+  it('says what is wrong on the first line, the facts below it, and last what to do', () => {
+    const error = new CliError('usage', 'the input does not fit', 'Give the keys.', ['input.a: is required']);
+    expect(explainError(error)).toEqual({
+      lines: ['error: the input does not fit', '  input.a: is required', 'Give the keys.'],
+      exitCode: 2,
+    });
+  });
+
+  it('never shows a stack', () => {
+    for (const error of [new Error('boom'), new CliError('usage', 'x'), 'text', undefined]) {
+      expect(explainError(error).lines.join('\n')).not.toMatch(/\bat .*:\d+:\d+/);
+    }
+  });
+});
+
+describe('exit codes', () => {
+  it('are all different, and each has its meaning', () => {
+    const codes = Object.values(exitCodes);
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(Object.keys(exitMeanings)).toEqual(Object.keys(exitCodes));
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { launchNothing } from './launch.ts';
+import { createProgram, pathOf, withChildren } from './program.ts';
+import { cliReference } from './reference.ts';
+
+const commands = withChildren(createProgram(launchNothing)).filter(({ commands: children }) => children.length === 0);
+const own = commands.filter((command) => command.name() !== '__complete' && command.name() !== 'help');
+
+describe('the tree of commands', () => {
+  it('has every command of the product', () => {
+    expect(own.map(pathOf)).toEqual([
+      ...['validate', 'register', 'list', 'get', 'versions', 'run'].map((name) => `windlass workflow ${name}`),
+      ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'cancel', 'wait', 'convert'].map(
+        (name) => `windlass ${name}`,
+      ),
+      ...['create', 'list', 'delete'].map((name) => `windlass tenant ${name}`),
+      'windlass completion',
+      'windlass version',
+    ]);
+  });
+
+  it.each(own.map((command) => [pathOf(command), command] as const))('%s says what it does', (_path, command) => {
+    expect(command.summary()).not.toBe('');
+    expect(command.description()).not.toBe('');
+    for (const { description } of command.options) expect(description).not.toBe('');
+    for (const { description } of command.registeredArguments) expect(description).not.toBe('');
+  });
+
+  it('no command takes an option of its own that every command has', () => {
+    const shared = createProgram(launchNothing).options.flatMap(({ short, long }) => [short, long]);
+    for (const { options } of own) {
+      for (const { short, long } of options) expect(shared.filter(Boolean)).not.toContain(long ?? short);
+    }
+  });
+});
+
+describe('the reference page', () => {
+  const page = cliReference();
+
+  it('has a section for every command, with its options and examples', () => {
+    for (const command of own) {
+      expect(page).toContain(`\n## ${pathOf(command)}\n`);
+      for (const { flags } of command.options) expect(page).toContain(`| \`${flags}\` |`);
+    }
+    expect(page).toContain('windlass run hello --input name=Ada --watch');
+  });
+
+  it('lists every exit code, and is the same each time', () => {
+    expect(page).toContain('| 130 | interrupted by Ctrl-C; the execution goes on |');
+    expect(cliReference()).toBe(page);
+  });
+});

@@ -1,0 +1,64 @@
+import { annotations } from '../crds/labels.ts';
+import type { Workflow, WorkflowSpec } from '../crds/schema/workflow.ts';
+import { canonicalJson } from '../lib/definition/canonical.ts';
+import { CliError } from './exit-codes.ts';
+
+/** What registering a workflow comes to. */
+export type Registration =
+  | { readonly kind: 'created'; readonly object: Workflow }
+  | { readonly kind: 'updated'; readonly object: Workflow }
+  | { readonly kind: 'unchanged'; readonly object: Workflow };
+
+export interface RegistrationFacts {
+  /** The workflow as it is in the cluster, if it is there. */
+  readonly existing: Workflow | undefined;
+  /** What is stored under the version that is to be registered, if anything. */
+  readonly stored: WorkflowSpec | undefined;
+  readonly force: boolean;
+}
+
+/**
+ * What to write so that the cluster holds `wanted` in `namespace`. A version that is stored with other content is
+ * never replaced without force (spec 1 §2.6 `metadata.version`); throws a conflict then. Labels and annotations that
+ * others have put on the object stay.
+ */
+export function planRegistration(wanted: Workflow, namespace: string, facts: RegistrationFacts): Registration {
+  const { existing, stored, force } = facts;
+  if (existing === undefined) {
+    return { kind: 'created', object: { ...wanted, metadata: { ...wanted.metadata, namespace } } };
+  }
+  const object = merged(existing, wanted, force);
+  if (sameContent(existing.spec, wanted.spec) && sameContent(existing.metadata, object.metadata)) {
+    return { kind: 'unchanged', object: existing };
+  }
+  if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted);
+  return { kind: 'updated', object };
+}
+
+/** Equal whatever the order of keys. */
+function sameContent(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow {
+  const { [annotations.force]: _, ...others } = existing.metadata.annotations ?? {};
+  const all = { ...others, ...wanted.metadata.annotations, ...(force ? { [annotations.force]: 'true' } : {}) };
+  const labels = { ...existing.metadata.labels, ...wanted.metadata.labels };
+  return {
+    ...existing,
+    metadata: {
+      ...existing.metadata,
+      ...(Object.keys(all).length > 0 || existing.metadata.annotations ? { annotations: all } : {}),
+      ...(Object.keys(labels).length > 0 || existing.metadata.labels ? { labels } : {}),
+    },
+    spec: wanted.spec,
+  };
+}
+
+function conflict({ metadata, spec }: Workflow): CliError {
+  return new CliError(
+    'conflict',
+    `version ${spec.version} of workflow '${metadata.name}' exists with other content`,
+    'Raise the version, or replace it with --force; executions under way keep what they started with.',
+  );
+}
