@@ -30,6 +30,8 @@ export const schemaPrices = {
   schema: 128,
   /** One keyword, one entry of a list or object that it looks at. */
   entry: 16,
+  /** One key of the value, once. */
+  key: 64,
   /** One value that is brought into canonical form. */
   canonical: 64,
   /** One character that is compared. */

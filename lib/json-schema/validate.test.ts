@@ -262,9 +262,9 @@ describe('work bounds', () => {
   });
 
   it('finds duplicates among many items in linear work', () => {
-    const items = Array.from({ length: 50_000 }, (_, index) => ({ index }));
+    const items = Array.from({ length: 30_000 }, (_, index) => ({ index }));
     expect(validate({ uniqueItems: true }, items)).toEqual([]);
-    expect(paths({ uniqueItems: true }, [...items, { index: 7 }])).toEqual(['[50000]']);
+    expect(paths({ uniqueItems: true }, [...items, { index: 7 }])).toEqual(['[30000]']);
   });
 
   it('takes patterns that would hang a backtracking engine', () => {
@@ -342,7 +342,7 @@ describe('agreement with Ajv', () => {
       { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
       fc.constantFrom<unknown>(0, 1, 2, 1.5, 'a', 'ab', 'b', '', null, true, false),
       fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+      fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
     ),
   }));
 

@@ -89,6 +89,9 @@ export class Validation {
     if (depth >= schemaLimits.valueDepth) {
       throw new SchemaBudgetExceeded(`the value is nested deeper than ${schemaLimits.valueDepth} levels`);
     }
-    for (const item of Object.values(value)) this.#measure(item, depth + 1);
+    const items = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
+    // Keys are dearer than indexes, here and in every keyword that walks them.
+    if (!Array.isArray(value)) this.#work.spend(items.length * schemaPrices.key);
+    for (const item of items) this.#measure(item, depth + 1);
   }
 }

@@ -33,7 +33,7 @@ export const prices = {
   /** One character that a helper turns into another text. */
   changedCharacter: 2,
   /** One character of JSON that is parsed. */
-  parsedCharacter: 4,
+  parsedCharacter: 6,
   /** One value that is written as JSON, besides its characters. */
   jsonNode: 32,
 } as const;
