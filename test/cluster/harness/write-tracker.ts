@@ -4,8 +4,8 @@ import { apiPathOf, type Exchange, isLease, isWrite, verbOf } from './exchange.t
 export interface AttributedWrite {
   /** The root execution: writes of children count for whoever started them. */
   readonly execution: string;
-  /** What kind of write it is and how many of its kind came before, the same in each run of the same workflow. */
-  readonly signature: string;
+  /** What kind of write it is: verb, resource, and which part of the execution it is about. */
+  readonly kind: string;
 }
 
 /** Finds out for which execution a write is made. Stateful: learns pods and children from the writes that make them. */
@@ -32,7 +32,6 @@ const slotLabels = ['state', 'visit', 'attempt', 'step'].map((part) => `windlass
 export function createWriteTracker(): WriteTracker {
   const rootOfObject = new Map<string, string>();
   const partOfObject = new Map<string, string>();
-  const counts = new Map<string, number>();
   const rootOf = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : (rootOfObject.get(name) ?? name);
 
@@ -70,10 +69,7 @@ export function createWriteTracker(): WriteTracker {
       if (isCreate) learn(at.resource, body, name, root);
       const part = partOfObject.get(`${at.resource}/${name}`) ?? partOf(at.resource, body, name);
       const kind = [verbOf(exchange), at.resource, at.subresource, part].filter(Boolean).join(' ');
-      const key = `${root} ${kind}`;
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      return { execution: root, signature: `${kind} #${count}` };
+      return { execution: root, kind };
     },
   };
 }
@@ -84,4 +80,21 @@ function bodyOf(exchange: Exchange): Body {
   } catch {
     return {};
   }
+}
+
+/** Numbers the writes that took effect: the third status patch of a run is the third in each run of its workflow. */
+export interface WriteNumbers {
+  /** What the write would be called if it took effect now. */
+  peek(write: AttributedWrite): string;
+  /** It has taken effect. */
+  count(write: AttributedWrite): void;
+}
+
+export function createWriteNumbers(): WriteNumbers {
+  const counts = new Map<string, number>();
+  const keyOf = ({ execution, kind }: AttributedWrite): string => `${execution} ${kind}`;
+  return {
+    peek: (write) => `${write.kind} #${(counts.get(keyOf(write)) ?? 0) + 1}`,
+    count: (write) => void counts.set(keyOf(write), (counts.get(keyOf(write)) ?? 0) + 1),
+  };
 }

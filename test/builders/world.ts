@@ -1,0 +1,311 @@
+import type { WorkflowExecution, Signal } from '../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { decide } from '../../controllers/execution/decide.ts';
+import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
+import type { ChildFact, Facts, PodFact, PodSlot, StepOutcome, VolumeFact } from '../../controllers/execution/facts.ts';
+import { lookupKey } from '../../controllers/execution/lookup.ts';
+import { podName } from '../../controllers/execution/names.ts';
+import { ownKey } from '../../controllers/execution/own-workflow.ts';
+import type { StepPlan } from '../../controllers/execution/step-plan.ts';
+import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
+import { open } from '../../lib/output-store/stored-value.ts';
+import { LargeValue } from '../../lib/template/large-value.ts';
+import { anExecution, begin } from './execution-builder.ts';
+
+/** What a container did, as tests say it; everything else is the outcome of `true`. */
+export type OutcomeFields = Partial<StepOutcome>;
+
+export const anOutcome = (fields: OutcomeFields = {}): StepOutcome => ({
+  exitCode: 0,
+  stdout: '',
+  stderr: '',
+  stdoutTruncated: false,
+  stderrTruncated: false,
+  durationMs: 5,
+  ...(fields.exitCode !== undefined && fields.exitCode !== 0
+    ? { failure: { reason: 'ExitCode', message: `exit code ${fields.exitCode}` } as const }
+    : {}),
+  ...fields,
+});
+
+interface WorldPod extends PodFact {
+  readonly plan: StepPlan;
+}
+
+export interface WorldOptions {
+  readonly name?: string;
+  readonly spec?: Partial<WorkflowExecution['spec']>;
+  readonly status?: Partial<WorkflowExecutionStatus>;
+  /** Other workflows by name, for Subworkflow states. */
+  readonly workflows?: readonly Workflow[];
+  /** Bytes that the output store takes in all. */
+  readonly budget?: number;
+  readonly executionTtlSeconds?: number;
+}
+
+/**
+ * One execution in a world of plain objects: decides, does what was decided, and lets tests say what pods, children,
+ * people and the clock do. It plays the part of the cluster for the pure engine alone.
+ */
+export class World {
+  execution: WorkflowExecution;
+  now = begin;
+  readonly pods = new Map<string, WorldPod>();
+  readonly children = new Map<string, ChildFact & { readonly spec: WorkflowExecution['spec'] }>();
+  /** Volumes as they are, by their name in the workflow; tests fill it in. */
+  readonly volumes: Record<string, VolumeFact> = {};
+  /** Volumes that were asked for. */
+  readonly created: VolumeSpec[] = [];
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly decisions: Decision[] = [];
+  readonly happenings: Happening[] = [];
+  deleted = false;
+  #stored = 0;
+  readonly #spec: WorkflowSpec;
+  readonly #options: WorldOptions;
+
+  constructor(workflow: Workflow, options: WorldOptions = {}) {
+    this.#spec = workflow.spec;
+    this.#options = options;
+    const built = anExecution(options.name).with({ workflow: workflow.metadata.name, ...options.spec });
+    this.execution = built.build();
+    if (options.status !== undefined) this.execution.status = { phase: 'running', ...options.status };
+  }
+
+  get status(): WorkflowExecutionStatus {
+    return this.execution.status ?? { phase: 'pending' };
+  }
+
+  /** The Blackboard with stored values put back. */
+  board(): Record<string, unknown> {
+    const entries = Object.entries(this.status.blackboard ?? {});
+    return Object.fromEntries(entries.map(([key, stored]) => [key, this.#whole(open(stored, this.#uid))]));
+  }
+
+  visits(): string[] {
+    return (this.status.history ?? []).map(({ state }) => state);
+  }
+
+  /** Decides once and does it. */
+  step(act: (action: Action) => boolean = () => true): Decision {
+    const decision = this.decision();
+    this.decisions.push(decision);
+    this.happenings.push(...decision.happenings);
+    this.execution = { ...this.execution, status: structuredClone(decision.status) };
+    for (const action of decision.actions) if (act(action)) this.#do(action);
+    return decision;
+  }
+
+  /** Decides until nothing changes without outside help. */
+  settle(): this {
+    for (let round = 0; round < 300; round += 1) {
+      const { status } = this;
+      const decision = this.step();
+      if (decision.actions.length === 0 && JSON.stringify(decision.status) === JSON.stringify(status)) return this;
+    }
+    throw new Error('the world does not settle');
+  }
+
+  /** The pods that run now, by state or `state/step`. */
+  running(): string[] {
+    return [...this.pods.values()].filter(({ ended }) => !ended).map(({ slot }) => slotName(slot));
+  }
+
+  /** Ends the running pod of a state, or of `state/step`. */
+  end(what: string, fields: OutcomeFields = {}): this {
+    const pod = this.#running(what);
+    this.pods.set(pod.name, { ...pod, ended: true, outcome: anOutcome(fields) });
+    return this;
+  }
+
+  planOf(what: string): StepPlan {
+    return this.#running(what).plan;
+  }
+
+  signal(state: string, response: string, fields: Partial<Signal> = {}): this {
+    const signals = this.execution.spec.signals ?? [];
+    const signal = {
+      id: `s${signals.length}`,
+      state,
+      response,
+      by: 'ann',
+      at: new Date(this.now).toISOString(),
+      ...fields,
+    };
+    this.execution = { ...this.execution, spec: { ...this.execution.spec, signals: [...signals, signal] } };
+    return this;
+  }
+
+  cancel(reason?: string): this {
+    const cancel = { by: 'ann', at: new Date(this.now).toISOString(), ...(reason === undefined ? {} : { reason }) };
+    this.execution = { ...this.execution, spec: { ...this.execution.spec, cancel } };
+    return this;
+  }
+
+  endChild(fields: Partial<ChildFact>): this {
+    for (const [name, child] of this.children) this.children.set(name, { ...child, ...fields });
+    return this;
+  }
+
+  /** Lets time go by. Pods that were told to stop end with exit code 143. */
+  pass(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  /** Goes to the time at which the last decision asked to look again. */
+  wake(): this {
+    const at = this.decisions.at(-1)?.wakeAt;
+    if (at === undefined) throw new Error('nothing asked to be woken');
+    this.now = Math.max(this.now, at);
+    return this;
+  }
+
+  facts(extra: Partial<Facts> = {}): Facts {
+    const definition = {
+      name: this.execution.spec.workflow,
+      namespace: 'default',
+      uid: 'w',
+      version: this.#spec.version,
+      revision: 'r1',
+      spec: this.#spec,
+    };
+    return {
+      execution: this.execution,
+      workflows: new Map([[ownKey, { kind: 'found', definition }]]),
+      pods: [...this.pods.values()],
+      children: [...this.children.values()],
+      volumes: this.volumes,
+      loaded: new Map(),
+      settings: { executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400 },
+      ...extra,
+    };
+  }
+
+  /** What would be decided now, stored values loaded as asked for; blobs that it made are stored. */
+  decision(extra: Partial<Facts> = {}): Decision {
+    let facts = this.facts(extra);
+    for (let round = 0; round < 100; round += 1) {
+      const result = decide(facts, this.now);
+      if (result.kind === 'needs') facts = this.#learn(facts, result.needs);
+      else if (this.#store(result)) return result;
+      else {
+        const failure = { reason: 'OutputBudgetExceeded', message: 'no room' } as const;
+        facts = { ...facts, refused: { failure, fatal: facts.refused !== undefined } };
+      }
+    }
+    throw new Error('deciding never ends');
+  }
+
+  get #uid(): string {
+    return this.execution.metadata.uid ?? '';
+  }
+
+  #running(what: string): WorldPod {
+    const pod = [...this.pods.values()].findLast(({ slot, ended }) => !ended && slotName(slot) === what);
+    if (pod === undefined) throw new Error(`no pod of ${what} runs; running: ${this.running().join(', ')}`);
+    return pod;
+  }
+
+  #learn(facts: Facts, needs: readonly Need[]): Facts {
+    const loaded = new Map(facts.loaded);
+    const workflows = new Map(facts.workflows);
+    for (const need of needs) {
+      if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
+      else workflows.set(lookupKey(need.workflow, need.version), this.#find(need.workflow));
+    }
+    return { ...facts, loaded, workflows };
+  }
+
+  #find(name: string) {
+    const workflow = this.#options.workflows?.find(({ metadata }) => metadata.name === name);
+    if (workflow === undefined) {
+      const failure = { reason: 'WorkflowNotFound', message: `no Workflow has the name or uid ${name}` } as const;
+      return { kind: 'absent', failure } as const;
+    }
+    const { spec } = workflow;
+    const at = { name, namespace: 'default', uid: `uid-${name}`, version: spec.version, revision: `${name}-r1` };
+    return { kind: 'found', definition: { ...at, spec } } as const;
+  }
+
+  #load(locator: string): Json {
+    const { ref, encoding } = parseLocator(locator);
+    const data = this.blobs.get(ref);
+    if (data === undefined || createBlob(data).ref !== ref) throw new Error(`blob ${ref} was never stored`);
+    const text = Buffer.from(data).toString('utf8');
+    return encoding === 'text' ? text : (JSON.parse(text) as Json);
+  }
+
+  #store({ blobs }: Decision): boolean {
+    const fresh = blobs.filter(({ ref }) => !this.blobs.has(ref));
+    const bytes = fresh.reduce((sum, { data }) => sum + data.byteLength, 0);
+    if (this.#stored + bytes > (this.#options.budget ?? Number.POSITIVE_INFINITY)) return false;
+    this.#stored += bytes;
+    for (const { ref, data } of fresh) this.blobs.set(ref, data);
+    return true;
+  }
+
+  #whole(value: unknown): unknown {
+    if (value instanceof LargeValue) return this.#load(value.ref);
+    if (Array.isArray(value)) return value.map((item) => this.#whole(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, this.#whole(child)]));
+  }
+
+  #do(action: Action): void {
+    switch (action.kind) {
+      case 'create_pod':
+        return this.#createPod(action.slot, action.plan);
+      case 'stop_pod':
+        return this.#stopPod(action.name);
+      case 'release_pod':
+        return this.#releasePod(action.name, action.stop !== undefined);
+      case 'create_child':
+        return this.#createChild(action.name, action.spec);
+      case 'cancel_child':
+        return void this.endChild({ cancelled: true });
+      case 'create_volume':
+        this.created.push(action.spec);
+        return undefined;
+      case 'delete_execution':
+        this.deleted = true;
+    }
+  }
+
+  #createPod(slot: PodSlot, plan: StepPlan): void {
+    const name = podName(this.execution, slot);
+    if (this.pods.has(name)) return;
+    this.pods.set(name, { name, uid: name, slot, plan, held: true, deleting: false, ended: false, lost: false });
+  }
+
+  #stopPod(name: string): void {
+    const pod = this.pods.get(name);
+    const failure = { reason: 'PodDeleted', message: 'told to stop' } as const;
+    if (pod !== undefined)
+      this.pods.set(name, { ...pod, deleting: true, ended: true, outcome: anOutcome({ exitCode: 143, failure }) });
+  }
+
+  #releasePod(name: string, stop: boolean): void {
+    const pod = this.pods.get(name);
+    if (pod !== undefined) this.pods.set(name, { ...pod, held: false, ended: true, deleting: pod.deleting || stop });
+  }
+
+  #createChild(name: string, spec: WorkflowExecution['spec']): void {
+    if (this.children.has(name)) return;
+    const fact = {
+      name,
+      uid: `uid-${name}`,
+      phase: 'running',
+      cancelled: false,
+      result: null,
+      blackboard: {},
+      spec,
+    } as const;
+    this.children.set(name, fact);
+  }
+}
+
+const slotName = ({ state, step }: PodSlot): string => (step === undefined ? state : `${state}/${step}`);
