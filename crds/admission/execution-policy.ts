@@ -12,10 +12,14 @@ export interface Identities {
 const ids = (owner: string): string =>
   `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
 
-const unchanged = (field: string): AdmissionRule => ({
-  expression: `oldObject == null || (has(object.spec.${field}) == has(oldObject.spec.${field}) && (!has(object.spec.${field}) || object.spec.${field} == oldObject.spec.${field}))`,
-  message: `'spec.${field}: is immutable; start another execution'`,
-});
+/** A map of values of any type is no field that the API server's type check knows, hence `dyn`. */
+const unchanged = (field: string): AdmissionRule => {
+  const [now, before] = [`dyn(object.spec).${field}`, `dyn(oldObject.spec).${field}`];
+  return {
+    expression: `oldObject == null || (has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before}))`,
+    message: `'spec.${field}: is immutable; start another execution'`,
+  };
+};
 
 /**
  * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only

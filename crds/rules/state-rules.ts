@@ -20,12 +20,12 @@ export const stateRules: CelRule[] = Object.entries(conditionKinds)
 /** Rules between the judges of a ParallelAgents state and their consensus (AMB-084). */
 export const parallelAgentsRules: CelRule[] = [
   {
-    rule: '!has(self.consensus) || !has(self.consensus.n) || self.consensus.n <= self.agents.size()',
+    rule: '!has(self.agents) || !has(self.consensus) || !has(self.consensus.n) || self.consensus.n <= self.agents.size()',
     message: 'consensus.n is greater than the number of agents',
     fieldPath: '.consensus',
   },
   {
-    rule: '!has(self.consensus) || !has(self.consensus.min_judges_required) || self.consensus.min_judges_required <= self.agents.size()',
+    rule: '!has(self.agents) || !has(self.consensus) || !has(self.consensus.min_judges_required) || self.consensus.min_judges_required <= self.agents.size()',
     message: 'consensus.min_judges_required is greater than the number of agents',
     fieldPath: '.consensus',
   },

@@ -1,0 +1,947 @@
+import { type BadManifest, byRule, bySchema } from './row.ts';
+
+const byCel = byRule('cel');
+const byPolicy = byRule('policy');
+const byController = byRule('controller');
+
+const s = 'spec.states';
+const removed = undefined;
+const long = (length: number): string => 'x'.repeat(length);
+const many = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const noop = { kind: 'System', command: 'finalize', transitions: [] };
+const volumeText = 'the volume is neither the declared workspace nor one of storage.shared_volumes';
+
+const header: readonly BadManifest[] = [
+  bySchema('WF-MAN-05 AMB-058', 'no version', [['spec.version', removed]], ['spec.version', 'required']),
+  bySchema('WF-MAN-05', 'a version of two numbers', [['spec.version', '1.0']], ['spec.version', 'pattern']),
+  bySchema('WF-MAN-05', 'a version with a leading zero', [['spec.version', '01.0.0']], ['spec.version', 'pattern']),
+  bySchema('WF-MAN-05', 'a version that is a number', [['spec.version', 1]], ['spec.version', 'type']),
+  bySchema('WF-MAN-06', 'a description that is a list', [['spec.description', ['a']]], ['spec.description', 'type']),
+  bySchema(
+    'WF-MAN-09',
+    'an input_schema of type array',
+    [['spec.input_schema', { type: 'array' }]],
+    ['spec.input_schema.type', 'enum'],
+  ),
+  bySchema(
+    'WF-MAN-09',
+    'an input_schema without type',
+    [['spec.input_schema', { properties: {} }]],
+    ['spec.input_schema.type', 'required'],
+  ),
+  bySchema(
+    'WF-MAN-09',
+    'an input_schema that is a text',
+    [['spec.input_schema', 'object']],
+    ['spec.input_schema', 'type'],
+  ),
+  bySchema(
+    'WF-MAN-10',
+    'an output_schema that is a list',
+    [['spec.output_schema', []]],
+    ['spec.output_schema', 'type'],
+  ),
+  bySchema(
+    'WF-MAN-11',
+    'an output_template with a number',
+    [['spec.output_template', { a: 1 }]],
+    ['spec.output_template.a', 'type'],
+  ),
+  bySchema('WF-MAN-15 AMB-060', 'a scope', [['spec.scope', 'global']], ['spec.scope', 'unknown_field']),
+  bySchema('AMB-060', 'a field with a typo', [['spec.initial_sate', 'agent']], ['spec.initial_sate', 'unknown_field']),
+  bySchema('WF-MAN-16', 'no initial_state', [['spec.initial_state', removed]], ['spec.initial_state', 'required']),
+  byCel(
+    'WF-MAN-16',
+    'an initial_state that does not exist',
+    [['spec.initial_state', 'nope']],
+    ['spec.initial_state', 'unknown_state', "'nope' is not a key of states"],
+  ),
+  bySchema(
+    'WF-MAN-18 AMB-059',
+    'max_total_transitions 101',
+    [['spec.max_total_transitions', 101]],
+    ['spec.max_total_transitions', 'maximum'],
+  ),
+  bySchema(
+    'WF-MAN-18',
+    'max_total_transitions 0',
+    [['spec.max_total_transitions', 0]],
+    ['spec.max_total_transitions', 'minimum'],
+  ),
+  bySchema(
+    'WF-MAN-17',
+    'max_total_transitions as a text',
+    [['spec.max_total_transitions', '50']],
+    ['spec.max_total_transitions', 'type'],
+  ),
+  bySchema('WF-MAN-19', 'a context that is a list', [['spec.context', [1]]], ['spec.context', 'type']),
+  bySchema('WF-MAN-21', 'no states', [['spec.states', removed]], ['spec.states', 'required']),
+  bySchema('WF-MAN-21', 'an empty map of states', [['spec.states', {}]], ['spec.states', 'minProperties']),
+  bySchema(
+    'WF-MAN-21',
+    '101 states',
+    [
+      ['spec.states', Object.fromEntries(many(101, (i) => [`s${i}`, noop]))],
+      ['spec.initial_state', 's0'],
+    ],
+    ['spec.states', 'maxProperties'],
+  ),
+];
+
+const storage: readonly BadManifest[] = [
+  bySchema('WF-MAN-20', 'a storage that is a text', [['spec.storage', 'workspace']], ['spec.storage', 'type']),
+  bySchema(
+    'WF-STOR-02',
+    'a workspace of an unknown class',
+    [['spec.storage.workspace.storage_class', 'fast']],
+    ['spec.storage.workspace.storage_class', 'enum'],
+  ),
+  byCel(
+    'WF-STOR-03',
+    'a ttl on a persistent workspace',
+    [['spec.storage.workspace.storage_class', 'persistent']],
+    ['spec.storage.workspace.ttl_hours', 'storage_class', 'ttl_hours is for ephemeral volumes only'],
+  ),
+  bySchema(
+    'WF-STOR-03',
+    'a ttl of 0 hours',
+    [['spec.storage.workspace.ttl_hours', 0]],
+    ['spec.storage.workspace.ttl_hours', 'minimum'],
+  ),
+  bySchema(
+    'WF-STOR-03',
+    'a ttl of half an hour',
+    [['spec.storage.workspace.ttl_hours', 0.5]],
+    ['spec.storage.workspace.ttl_hours', 'type'],
+  ),
+  bySchema(
+    'WF-STOR-04',
+    'a size with a unit',
+    [['spec.storage.workspace.size_limit_mb', '1Gi']],
+    ['spec.storage.workspace.size_limit_mb', 'type'],
+  ),
+  bySchema(
+    'WF-STOR-04',
+    'a size of 0',
+    [['spec.storage.workspace.size_limit_mb', 0]],
+    ['spec.storage.workspace.size_limit_mb', 'minimum'],
+  ),
+  bySchema(
+    'WF-STOR-01',
+    'a name for the workspace',
+    [['spec.storage.workspace.name', 'w']],
+    ['spec.storage.workspace.name', 'unknown_field'],
+  ),
+  bySchema(
+    'WF-STOR-05',
+    'a shared volume without a name',
+    [['spec.storage.shared_volumes.0.name', removed]],
+    ['spec.storage.shared_volumes[0].name', 'required'],
+  ),
+  bySchema(
+    'WF-STOR-05',
+    'a shared volume with upper case',
+    [['spec.storage.shared_volumes.0.name', 'Cache']],
+    ['spec.storage.shared_volumes[0].name', 'pattern'],
+  ),
+  byRule('schema' as 'cel')(
+    'WF-STOR-05',
+    'two shared volumes of one name',
+    [['spec.storage.shared_volumes.1.name', 'cache']],
+    ['spec.storage.shared_volumes[1].name', 'duplicate', 'Duplicate value', 'spec.storage.shared_volumes[1]'],
+  ),
+  byCel(
+    'WF-STOR-05 AMB-080',
+    'a shared volume called workspace',
+    [['spec.storage.shared_volumes.0.name', 'workspace']],
+    ['spec.storage.shared_volumes[0].name', 'reserved_name', "'workspace' is the name of the default volume"],
+  ),
+  bySchema(
+    'WF-STOR-06',
+    'a shared volume of an unknown class',
+    [['spec.storage.shared_volumes.0.storage_class', '']],
+    ['spec.storage.shared_volumes[0].storage_class', 'enum'],
+  ),
+  byCel(
+    'WF-STOR-07',
+    'a ttl on a persistent shared volume',
+    [['spec.storage.shared_volumes.1.ttl_hours', 1]],
+    ['spec.storage.shared_volumes[1].ttl_hours', 'storage_class', 'ttl_hours is for ephemeral volumes only'],
+  ),
+  byCel(
+    'WF-STOR-08',
+    'a size on a persistent shared volume',
+    [['spec.storage.shared_volumes.1.size_limit_mb', 1]],
+    ['spec.storage.shared_volumes[1].size_limit_mb', 'storage_class', 'size_limit_mb is for ephemeral volumes only'],
+  ),
+  byCel(
+    'WF-STOR-09',
+    'a volume_id on an ephemeral volume',
+    [['spec.storage.shared_volumes.1.storage_class', 'ephemeral']],
+    ['spec.storage.shared_volumes[1].volume_id', 'storage_class', 'volume_id is for persistent volumes only'],
+  ),
+  byCel(
+    'WF-STOR-09',
+    'a volume_id without a class',
+    [['spec.storage.shared_volumes.1.storage_class', removed]],
+    ['spec.storage.shared_volumes[1].volume_id', 'storage_class', 'volume_id is for persistent volumes only'],
+  ),
+  bySchema(
+    'WF-STOR-09',
+    'a volume_id that is no UUID',
+    [['spec.storage.shared_volumes.1.volume_id', 'archive']],
+    ['spec.storage.shared_volumes[1].volume_id', 'pattern'],
+  ),
+];
+
+const states: readonly BadManifest[] = [
+  bySchema('WF-STATE-01', 'a state without kind', [[`${s}.done.kind`, removed]], [`${s}.done.kind`, 'required']),
+  bySchema('WF-STATE-01', 'a state of an unknown kind', [[`${s}.done.kind`, 'Wait']], [`${s}.done.kind`, 'enum']),
+  bySchema('WF-STATE-01', 'a kind in lower case', [[`${s}.done.kind`, 'system']], [`${s}.done.kind`, 'enum']),
+  bySchema(
+    'WF-STATE-03 AMB-059',
+    'max_state_visits 21',
+    [[`${s}.agent.max_state_visits`, 21]],
+    [`${s}.agent.max_state_visits`, 'maximum'],
+  ),
+  bySchema(
+    'WF-STATE-02',
+    'max_state_visits 0',
+    [[`${s}.agent.max_state_visits`, 0]],
+    [`${s}.agent.max_state_visits`, 'minimum'],
+  ),
+  bySchema(
+    'WF-STATE-04 AMB-071',
+    'a timeout without unit',
+    [[`${s}.agent.timeout`, '300']],
+    [`${s}.agent.timeout`, 'pattern'],
+  ),
+  bySchema(
+    'WF-STATE-04 AMB-071',
+    'a timeout of two parts',
+    [[`${s}.agent.timeout`, '1h30m']],
+    [`${s}.agent.timeout`, 'pattern'],
+  ),
+  bySchema('WF-STATE-04 AMB-071', 'a timeout of 0s', [[`${s}.agent.timeout`, '0s']], [`${s}.agent.timeout`, 'pattern']),
+  bySchema(
+    'WF-STATE-04 AMB-071',
+    'a timeout in days',
+    [[`${s}.agent.timeout`, '1d']],
+    [`${s}.agent.timeout`, 'pattern'],
+  ),
+  bySchema('WF-STATE-04', 'a timeout that is a number', [[`${s}.agent.timeout`, 300]], [`${s}.agent.timeout`, 'type']),
+  bySchema(
+    'WF-STATE-08',
+    'a state without transitions',
+    [[`${s}.done.transitions`, removed]],
+    [`${s}.done.transitions`, 'required'],
+  ),
+  bySchema(
+    'WF-STATE-08',
+    'transitions that are a map',
+    [[`${s}.done.transitions`, {}]],
+    [`${s}.done.transitions`, 'type'],
+  ),
+  byCel(
+    'WF-STATE-05',
+    'an agent volume without volume',
+    [[`${s}.agent.volumes.0.volume`, removed]],
+    [`${s}.agent.volumes[0].volume`, 'required', 'volumes[].volume is required for kind Agent', `${s}.agent.volumes`],
+  ),
+  bySchema(
+    'WF-STATE-06',
+    'an agent volume without mount_path',
+    [[`${s}.agent.volumes.0.mount_path`, removed]],
+    [`${s}.agent.volumes[0].mount_path`, 'required'],
+  ),
+  bySchema(
+    'WF-STATE-06',
+    'a relative mount_path',
+    [[`${s}.agent.volumes.0.mount_path`, 'work']],
+    [`${s}.agent.volumes[0].mount_path`, 'pattern'],
+  ),
+  byCel(
+    'WF-STATE-07',
+    'an agent volume without access_mode',
+    [[`${s}.agent.volumes.0.access_mode`, removed]],
+    [
+      `${s}.agent.volumes[0].access_mode`,
+      'required',
+      'volumes[].access_mode is required for kind Agent',
+      `${s}.agent.volumes`,
+    ],
+  ),
+  bySchema(
+    'WF-STATE-07',
+    'an unknown access_mode',
+    [[`${s}.agent.volumes.0.access_mode`, 'rw']],
+    [`${s}.agent.volumes[0].access_mode`, 'enum'],
+  ),
+  byPolicy(
+    'AMB-061',
+    'a state name that begins with a digit',
+    [[`${s}.9lives`, noop]],
+    [`${s}["9lives"]`, 'state_name', 'must match', `${s}.9lives`],
+  ),
+  byPolicy(
+    'AMB-061',
+    'a state name of 64 characters',
+    [[`${s}.${long(64)}`, noop]],
+    [`${s}.${long(64)}`, 'state_name', 'must match'],
+  ),
+  byPolicy(
+    'AMB-061',
+    'a state called blackboard',
+    [[`${s}.blackboard`, noop]],
+    [`${s}.blackboard`, 'reserved_name', 'the name is reserved'],
+  ),
+  byPolicy(
+    'AMB-061',
+    'a state called like a helper',
+    [[`${s}.first_line`, noop]],
+    [`${s}.first_line`, 'reserved_name', 'the name is reserved'],
+  ),
+  byPolicy(
+    'AMB-061',
+    'a state called __proto__',
+    [[`${s}.__proto__`, noop]],
+    [`${s}.__proto__`, 'reserved_name', 'the name is reserved'],
+  ),
+  bySchema(
+    'AMB-060',
+    'an unknown field of a state',
+    [[`${s}.done.transition`, []]],
+    [`${s}.done.transition`, 'unknown_field'],
+  ),
+];
+
+const kinds: readonly BadManifest[] = [
+  byCel(
+    'WF-AGENT-01',
+    'an Agent without agent',
+    [[`${s}.agent.agent`, removed]],
+    [`${s}.agent.agent`, 'required', 'agent is required for kind Agent'],
+  ),
+  bySchema(
+    'WF-AGENT-01',
+    'an Agent with an empty agent',
+    [[`${s}.agent.agent`, '']],
+    [`${s}.agent.agent`, 'minLength'],
+  ),
+  bySchema('WF-AGENT-02', 'an intent that is a map', [[`${s}.agent.intent`, {}]], [`${s}.agent.intent`, 'type']),
+  bySchema('WF-AGENT-04', 'an unknown isolation', [[`${s}.agent.isolation`, 'vm']], [`${s}.agent.isolation`, 'enum']),
+  byCel(
+    'AMB-060 WF-AGENT-01',
+    'a prompt on an Agent',
+    [[`${s}.agent.prompt`, 'x']],
+    [`${s}.agent.prompt`, 'unknown_field', 'prompt does not apply to kind Agent'],
+  ),
+  byPolicy(
+    'WF-SYS-01',
+    'a System without command',
+    [[`${s}.done.command`, removed]],
+    [`${s}.done.command`, 'required', 'is required for kind System'],
+  ),
+  byPolicy(
+    'WF-SYS-01',
+    'a System whose command is a list',
+    [[`${s}.done.command`, ['true']]],
+    [`${s}.done.command`, 'type', 'must be a string'],
+  ),
+  byPolicy(
+    'WF-SYS-01',
+    'a System with an empty command',
+    [[`${s}.done.command`, '']],
+    [`${s}.done.command`, 'minLength', 'must be a string of 1'],
+  ),
+  bySchema('WF-SYS-04', 'an env with a number', [[`${s}.system.env`, { A: 1 }]], [`${s}.system.env.A`, 'type']),
+  bySchema('WF-SYS-05', 'a relative workdir', [[`${s}.system.workdir`, 'src']], [`${s}.system.workdir`, 'pattern']),
+  byCel(
+    'WF-HUMAN-01',
+    'a Human without prompt',
+    [[`${s}.approval.prompt`, removed]],
+    [`${s}.approval.prompt`, 'required', 'prompt is required for kind Human'],
+  ),
+  bySchema(
+    'WF-HUMAN-01',
+    'a Human with an empty prompt',
+    [[`${s}.approval.prompt`, '']],
+    [`${s}.approval.prompt`, 'minLength'],
+  ),
+  bySchema(
+    'WF-HUMAN-03',
+    'a default_response that is a boolean',
+    [[`${s}.approval.default_response`, true]],
+    [`${s}.approval.default_response`, 'type'],
+  ),
+  byPolicy(
+    'AMB-060 WF-HUMAN-01',
+    'a command on a Human',
+    [[`${s}.approval.command`, 'x']],
+    [`${s}.approval.command`, 'unknown_field', 'does not apply to kind Human'],
+  ),
+  byCel(
+    'WF-CR-03',
+    'a ContainerRun without image',
+    [[`${s}.container.image`, removed]],
+    [`${s}.container.image`, 'required', 'image is required for kind ContainerRun'],
+  ),
+  bySchema(
+    'WF-CR-04',
+    'an unknown pull policy',
+    [[`${s}.container.image_pull_policy`, 'always']],
+    [`${s}.container.image_pull_policy`, 'enum'],
+  ),
+  byPolicy(
+    'WF-CR-05',
+    'a ContainerRun without command',
+    [[`${s}.container.command`, removed]],
+    [`${s}.container.command`, 'required', 'is required for kind ContainerRun'],
+  ),
+  byPolicy(
+    'WF-CR-05',
+    'a ContainerRun whose command is a string',
+    [[`${s}.container.command`, 'true']],
+    [`${s}.container.command`, 'type', 'must be a list'],
+  ),
+  byPolicy(
+    'WF-CR-05',
+    'a ContainerRun with an empty command',
+    [[`${s}.container.command`, []]],
+    [`${s}.container.command`, 'minItems', 'must be a list of 1'],
+  ),
+  byPolicy(
+    'WF-CR-05',
+    'a ContainerRun command with a number',
+    [[`${s}.container.command.1`, 8]],
+    [`${s}.container.command[1]`, 'type', 'must be a list of 1 to 200 strings', `${s}.container.command`],
+  ),
+  bySchema('WF-CR-06', 'a shell that is a text', [[`${s}.container.shell`, 'bash']], [`${s}.container.shell`, 'type']),
+  byCel(
+    'WF-CR-10',
+    'a container volume without name',
+    [[`${s}.container.volumes.0.name`, removed]],
+    [`${s}.container.volumes[0].name`, 'required', 'volumes[].name is required', `${s}.container.volumes`],
+  ),
+  byCel(
+    'WF-CR-10',
+    'an access_mode on a container volume',
+    [[`${s}.container.volumes.0.access_mode`, 'read-only']],
+    [
+      `${s}.container.volumes[0].access_mode`,
+      'unknown_field',
+      'volumes[].access_mode does not apply to kind',
+      `${s}.container.volumes`,
+    ],
+  ),
+  byPolicy(
+    'WF-CR-10',
+    'a mount of an unknown volume',
+    [[`${s}.container.volumes.1.name`, 'nope']],
+    [`${s}.container.volumes[1].name`, 'unknown_volume', volumeText],
+  ),
+  byPolicy(
+    'WF-CR-10 AMB-080',
+    'a mount of an undeclared workspace',
+    [
+      ['spec.storage.workspace', removed],
+      [`${s}.agent.volumes`, removed],
+    ],
+    [`${s}.container.volumes[0].name`, 'unknown_volume', volumeText],
+  ),
+  bySchema(
+    'WF-CR-11',
+    'a container volume without mount_path',
+    [[`${s}.container.volumes.0.mount_path`, removed]],
+    [`${s}.container.volumes[0].mount_path`, 'required'],
+  ),
+  bySchema(
+    'WF-CR-12',
+    'read_only as a text',
+    [[`${s}.container.volumes.0.read_only`, 'yes']],
+    [`${s}.container.volumes[0].read_only`, 'type'],
+  ),
+  bySchema(
+    'WF-CR-13',
+    'a cpu in cores',
+    [[`${s}.container.resources.cpu`, 0.5]],
+    [`${s}.container.resources.cpu`, 'type'],
+  ),
+  bySchema(
+    'WF-CR-13',
+    'a cpu of 0',
+    [[`${s}.container.resources.cpu`, 0]],
+    [`${s}.container.resources.cpu`, 'minimum'],
+  ),
+  bySchema(
+    'WF-CR-14',
+    'a memory without unit',
+    [[`${s}.container.resources.memory`, '512']],
+    [`${s}.container.resources.memory`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-15 AMB-071',
+    'a resources.timeout of 5 minutes in words',
+    [[`${s}.container.resources.timeout`, '5min']],
+    [`${s}.container.resources.timeout`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-16',
+    'a path as registry_credentials',
+    [[`${s}.container.registry_credentials`, 'secret/registry']],
+    [`${s}.container.registry_credentials`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-17',
+    'max_attempts 0',
+    [[`${s}.container.retry.max_attempts`, 0]],
+    [`${s}.container.retry.max_attempts`, 'minimum'],
+  ),
+  bySchema(
+    'WF-CR-17',
+    'max_attempts 21',
+    [[`${s}.container.retry.max_attempts`, 21]],
+    [`${s}.container.retry.max_attempts`, 'maximum'],
+  ),
+  bySchema(
+    'WF-CR-18 AMB-071',
+    'a negative backoff',
+    [[`${s}.container.retry.backoff`, '-1s']],
+    [`${s}.container.retry.backoff`, 'pattern'],
+  ),
+  byCel(
+    'WF-PCR-01',
+    'a ParallelContainerRun without steps',
+    [[`${s}.parallel.steps`, removed]],
+    [`${s}.parallel.steps`, 'required', 'steps is required for kind ParallelContainerRun'],
+  ),
+  bySchema('WF-PCR-01', 'no step at all', [[`${s}.parallel.steps`, []]], [`${s}.parallel.steps`, 'minItems']),
+  bySchema(
+    'WF-PCR-01',
+    'a retry in a step',
+    [[`${s}.parallel.steps.0.retry`, { max_attempts: 2 }]],
+    [`${s}.parallel.steps[0].retry`, 'unknown_field'],
+  ),
+  bySchema(
+    'WF-PCR-02',
+    'a step without name',
+    [[`${s}.parallel.steps.0.name`, removed]],
+    [`${s}.parallel.steps[0].name`, 'required'],
+  ),
+  byRule('schema' as 'cel')(
+    'WF-PCR-02',
+    'two steps of one name',
+    [[`${s}.parallel.steps.1.name`, 'lint']],
+    [`${s}.parallel.steps[1].name`, 'duplicate', 'Duplicate value', `${s}.parallel.steps[1]`],
+  ),
+  byCel(
+    'WF-PCR-02 AMB-005',
+    'a step called output',
+    [[`${s}.parallel.steps.0.name`, 'output']],
+    [`${s}.parallel.steps[0].name`, 'reserved_name', 'the name is reserved'],
+  ),
+  bySchema(
+    'WF-PCR-03 WF-PCR-04 WF-PCR-05',
+    'an unknown completion',
+    [[`${s}.parallel.completion`, 'most']],
+    [`${s}.parallel.completion`, 'enum'],
+  ),
+  byPolicy(
+    'WF-PCR-01 WF-CR-10',
+    'a step that mounts an unknown volume',
+    [[`${s}.parallel.steps.0.volumes.0.name`, 'nope']],
+    [`${s}.parallel.steps[0].volumes[0].name`, 'unknown_volume', volumeText, `${s}.parallel.steps[0].volumes[].name`],
+  ),
+  byCel(
+    'WF-SUB-01',
+    'a Subworkflow without workflow_id',
+    [[`${s}.child.workflow_id`, removed]],
+    [`${s}.child.workflow_id`, 'required', 'workflow_id is required for kind Subworkflow'],
+  ),
+  bySchema('WF-SUB-02', 'an unknown mode', [[`${s}.child.mode`, 'async']], [`${s}.child.mode`, 'enum']),
+  bySchema(
+    'WF-SUB-03',
+    'a result_key with a dot',
+    [[`${s}.child.result_key`, 'a.b']],
+    [`${s}.child.result_key`, 'pattern'],
+  ),
+  byCel(
+    'WF-SUB-03',
+    'a result_key called __proto__',
+    [[`${s}.child.result_key`, '__proto__']],
+    [`${s}.child.result_key`, 'reserved_name', 'the key is reserved'],
+  ),
+  bySchema('WF-SUB-04', 'an input that is a list', [[`${s}.child.input`, [1]]], [`${s}.child.input`, 'type']),
+];
+
+const panel: readonly BadManifest[] = [
+  byCel(
+    'WF-PAR-01',
+    'a panel without agents',
+    [[`${s}.panel.agents`, removed]],
+    [`${s}.panel.agents`, 'required', 'agents is required for kind ParallelAgents'],
+  ),
+  bySchema('WF-PAR-01', 'a panel of nobody', [[`${s}.panel.agents`, []]], [`${s}.panel.agents`, 'minItems']),
+  byCel(
+    'WF-PAR-02',
+    'a panel without consensus',
+    [[`${s}.panel.consensus`, removed]],
+    [`${s}.panel.consensus`, 'required', 'consensus is required for kind ParallelAgents'],
+  ),
+  bySchema(
+    'WF-PAR-03',
+    'a judge without agent',
+    [[`${s}.panel.agents.0.agent`, removed]],
+    [`${s}.panel.agents[0].agent`, 'required'],
+  ),
+  bySchema(
+    'WF-PAR-05 AMB-084',
+    'a negative weight',
+    [[`${s}.panel.agents.0.weight`, -1]],
+    [`${s}.panel.agents[0].weight`, 'minimum'],
+  ),
+  byCel(
+    'WF-PAR-05 AMB-084',
+    'weights that are all 0',
+    [[`${s}.panel.agents.0.weight`, 0]],
+    [`${s}.panel.agents`, 'weights', 'every weight is 0'],
+  ),
+  bySchema(
+    'WF-PAR-06',
+    'a judge timeout of 0',
+    [[`${s}.panel.agents.0.timeout_seconds`, 0]],
+    [`${s}.panel.agents[0].timeout_seconds`, 'minimum'],
+  ),
+  bySchema(
+    'WF-PAR-07',
+    'a poll interval as a duration',
+    [[`${s}.panel.agents.0.poll_interval_ms`, '1s']],
+    [`${s}.panel.agents[0].poll_interval_ms`, 'type'],
+  ),
+  bySchema(
+    'WF-PAR-08',
+    'a consensus without strategy',
+    [[`${s}.panel.consensus.strategy`, removed]],
+    [`${s}.panel.consensus.strategy`, 'required'],
+  ),
+  bySchema(
+    'WF-PAR-08',
+    'an unknown strategy',
+    [[`${s}.panel.consensus.strategy`, 'median']],
+    [`${s}.panel.consensus.strategy`, 'enum'],
+  ),
+  bySchema(
+    'WF-PAR-09',
+    'a consensus threshold above 1',
+    [[`${s}.panel.consensus.threshold`, 1.01]],
+    [`${s}.panel.consensus.threshold`, 'maximum'],
+  ),
+  byCel(
+    'WF-PAR-10',
+    'two different agreements',
+    [[`${s}.panel.consensus.agreement`, 0.5]],
+    [`${s}.panel.consensus.agreement`, 'conflict', 'two names of one number'],
+  ),
+  byCel(
+    'WF-PAR-11',
+    'best_of_n without n',
+    [[`${s}.panel.consensus.n`, removed]],
+    [`${s}.panel.consensus.n`, 'required', 'the strategy best_of_n needs n'],
+  ),
+  byCel(
+    'WF-PAR-11 AMB-084',
+    'n above the number of agents',
+    [[`${s}.panel.consensus.n`, 3]],
+    [`${s}.panel.consensus.n`, 'too_many', 'consensus.n is greater than the number of agents', `${s}.panel.consensus`],
+  ),
+  byCel(
+    'WF-PAR-12',
+    'more judges required than there are',
+    [[`${s}.panel.consensus.min_judges_required`, 3]],
+    [
+      `${s}.panel.consensus.min_judges_required`,
+      'too_many',
+      'consensus.min_judges_required is greater',
+      `${s}.panel.consensus`,
+    ],
+  ),
+  byCel(
+    'WF-PAR-15 AMB-084',
+    'factors that sum to 1 + 2e-9',
+    [[`${s}.panel.consensus.confidence_weighting.agreement_factor`, 0.600000002]],
+    [`${s}.panel.consensus.confidence_weighting`, 'factor_sum', 'must sum to 1'],
+  ),
+  byCel(
+    'WF-PAR-13 WF-PAR-15',
+    'one factor whose sum with the default of the other is not 1',
+    [[`${s}.panel.consensus.confidence_weighting`, { self_confidence_factor: 0.4 }]],
+    [`${s}.panel.consensus.confidence_weighting`, 'factor_sum', 'must sum to 1'],
+  ),
+  byCel(
+    'WF-PAR-14 WF-PAR-15',
+    'the other factor alone',
+    [[`${s}.panel.consensus.confidence_weighting`, { agreement_factor: 0.6 }]],
+    [`${s}.panel.consensus.confidence_weighting`, 'factor_sum', 'must sum to 1'],
+  ),
+];
+
+const rule = (state: string, index = 0): string => `${s}.${state}.transitions.${index}`;
+const at = (state: string, index = 0): string => `${s}.${state}.transitions[${index}]`;
+
+const transitions: readonly BadManifest[] = [
+  bySchema(
+    'WF-COND-01',
+    'an unknown condition',
+    [[`${rule('agent')}.condition`, 'when']],
+    [`${at('agent')}.condition`, 'enum'],
+  ),
+  bySchema(
+    'WF-COND-02',
+    'a rule without target',
+    [[`${rule('agent')}.target`, removed]],
+    [`${at('agent')}.target`, 'required'],
+  ),
+  byPolicy(
+    'WF-COND-02',
+    'a target that does not exist',
+    [[`${rule('agent', 4)}.target`, 'nope']],
+    [`${at('agent', 4)}.target`, 'unknown_state', "'nope' is not a key of states"],
+  ),
+  bySchema(
+    'WF-COND-03',
+    'a feedback that is a list',
+    [[`${rule('agent')}.feedback`, []]],
+    [`${at('agent')}.feedback`, 'type'],
+  ),
+  bySchema(
+    'WF-COND-04',
+    'a threshold below 0',
+    [[`${rule('agent')}.threshold`, -0.01]],
+    [`${at('agent')}.threshold`, 'minimum'],
+  ),
+  bySchema(
+    'WF-COND-04',
+    'a threshold above 1',
+    [[`${rule('agent')}.threshold`, 1.01]],
+    [`${at('agent')}.threshold`, 'maximum'],
+  ),
+  bySchema(
+    'WF-COND-05',
+    'an agreement above 1',
+    [[`${rule('panel')}.agreement`, 2]],
+    [`${at('panel')}.agreement`, 'maximum'],
+  ),
+  bySchema(
+    'WF-COND-06',
+    'a value that is a number',
+    [[`${rule('system', 1)}.value`, 2]],
+    [`${at('system', 1)}.value`, 'type'],
+  ),
+  bySchema('WF-COND-08', 'a min that is a text', [[`${rule('agent', 1)}.min`, '0']], [`${at('agent', 1)}.min`, 'type']),
+  byCel(
+    'WF-COND-04 AMB-063',
+    'score_above without threshold',
+    [[`${rule('agent')}.threshold`, removed]],
+    [`${at('agent')}.threshold`, 'required', 'the condition score_above needs threshold'],
+  ),
+  byCel(
+    'WF-COND-18 AMB-063',
+    'confidence_above without threshold',
+    [[`${rule('agent', 3)}.threshold`, removed]],
+    [`${at('agent', 3)}.threshold`, 'required', 'the condition confidence_above needs threshold'],
+  ),
+  byCel(
+    'WF-COND-14 AMB-063',
+    'exit_code without value',
+    [[`${rule('system', 1)}.value`, removed]],
+    [`${at('system', 1)}.value`, 'required', 'the condition exit_code needs value'],
+  ),
+  byCel(
+    'WF-COND-22 AMB-063',
+    'input_equals without value',
+    [[`${rule('approval')}.value`, removed]],
+    [`${at('approval')}.value`, 'required', 'the condition input_equals needs value'],
+  ),
+  byCel(
+    'WF-COND-07 AMB-063',
+    'custom without expression',
+    [[`${rule('child')}.expression`, removed]],
+    [`${at('child')}.expression`, 'required', 'the condition custom needs expression'],
+  ),
+  byCel(
+    'WF-COND-08 AMB-063',
+    'score_between without max',
+    [[`${rule('agent', 1)}.max`, removed]],
+    [`${at('agent', 1)}.max`, 'required', 'the condition score_between needs max'],
+  ),
+  byCel(
+    'WF-COND-08 AMB-063',
+    'min above max',
+    [[`${rule('agent', 1)}.min`, 0.91]],
+    [`${at('agent', 1)}.min`, 'min_above_max', 'min is greater than max'],
+  ),
+  byCel(
+    'WF-COND-10 AMB-062',
+    'on_success on a Human',
+    [[`${rule('approval', 3)}.condition`, 'on_success']],
+    [
+      `${at('approval', 3)}.condition`,
+      'condition_kind',
+      'the condition on_success does not apply to kind Human',
+      `${s}.approval.transitions`,
+    ],
+  ),
+  byCel(
+    'WF-COND-12 AMB-062',
+    'exit_code_zero on an Agent',
+    [[`${rule('agent', 4)}.condition`, 'exit_code_zero']],
+    [
+      `${at('agent', 4)}.condition`,
+      'condition_kind',
+      'the condition exit_code_zero does not apply to kind Agent',
+      `${s}.agent.transitions`,
+    ],
+  ),
+  byCel(
+    'WF-COND-14 AMB-062',
+    'exit_code on a ParallelContainerRun',
+    [[rule('parallel'), { condition: 'exit_code', value: '0', target: 'done' }]],
+    [
+      `${at('parallel')}.condition`,
+      'condition_kind',
+      'the condition exit_code does not apply to kind ParallelContainerRun',
+      `${s}.parallel.transitions`,
+    ],
+  ),
+  byCel(
+    'WF-COND-15 AMB-062',
+    'score_above on a ParallelAgents',
+    [[rule('panel'), { condition: 'score_above', threshold: 0.5, target: 'done' }]],
+    [
+      `${at('panel')}.condition`,
+      'condition_kind',
+      'the condition score_above does not apply to kind ParallelAgents',
+      `${s}.panel.transitions`,
+    ],
+  ),
+  byCel(
+    'WF-COND-19 AMB-062',
+    'consensus on a System',
+    [[`${rule('system', 2)}.condition`, 'consensus']],
+    [
+      `${at('system', 2)}.condition`,
+      'condition_kind',
+      'the condition consensus does not apply to kind System',
+      `${s}.system.transitions`,
+    ],
+  ),
+  byCel(
+    'WF-COND-23 AMB-062',
+    'input_equals_yes on a Subworkflow',
+    [[`${rule('child')}.condition`, 'input_equals_yes']],
+    [
+      `${at('child')}.condition`,
+      'condition_kind',
+      'the condition input_equals_yes does not apply to kind Subworkflow',
+      `${s}.child.transitions`,
+    ],
+  ),
+];
+
+const meaning: readonly BadManifest[] = [
+  byController(
+    'WF-SYS-01',
+    'a template that is not closed',
+    [[`${s}.system.command`, 'echo {{input.branch']],
+    [`${s}.system.command`, 'template', ''],
+  ),
+  byController(
+    'WF-CR-05',
+    'an unknown helper in a command element',
+    [[`${s}.container.command.2`, '{{shout input.branch}}']],
+    [`${s}.container.command[2]`, 'template', ''],
+  ),
+  byController(
+    'WF-CR-08',
+    'a bad template in env',
+    [[`${s}.container.env.TOKEN_FILE`, '{{#if}}']],
+    [`${s}.container.env.TOKEN_FILE`, 'template', ''],
+  ),
+  byController(
+    'WF-HUMAN-01',
+    'a block of no helper in a prompt',
+    [[`${s}.approval.prompt`, '{{#shout}}x{{/shout}}']],
+    [`${s}.approval.prompt`, 'template', ''],
+  ),
+  byController(
+    'WF-COND-03',
+    'a bad template in a feedback',
+    [[`${rule('agent', 2)}.feedback`, '{{/each}}']],
+    [`${at('agent', 2)}.feedback`, 'template', ''],
+  ),
+  byController(
+    'WF-MAN-11',
+    'a bad template in output_template',
+    [['spec.output_template.log', '{{}}']],
+    ['spec.output_template.log', 'template', ''],
+  ),
+  byController(
+    'WF-COND-25 AMB-067',
+    'an expression with an operator that is none',
+    [[`${rule('child')}.expression`, 'a === b']],
+    [`${at('child')}.expression`, 'expression', ''],
+  ),
+  byController(
+    'WF-COND-25 AMB-067',
+    'an expression that calls a function',
+    [[`${rule('child')}.expression`, 'exit(1)']],
+    [`${at('child')}.expression`, 'expression', ''],
+  ),
+  byController(
+    'WF-STOR-01',
+    'a template that names an undeclared shared volume',
+    [[`${s}.agent.volumes.1.volume`, '{{workflow.storage.shared_volumes.nope}}']],
+    [`${s}.agent.volumes[1].volume`, 'unknown_volume', ''],
+  ),
+  byController(
+    'WF-MAN-09 AMB-087',
+    'a remote reference in input_schema',
+    [['spec.input_schema.properties.branch', { $ref: 'https://example.org/branch.json' }]],
+    ['spec.input_schema.properties.branch.$ref', 'json_schema', ''],
+  ),
+  byController(
+    'WF-MAN-09',
+    'an input_schema with a type that is none',
+    [['spec.input_schema.properties.count', { type: 'whole' }]],
+    ['spec.input_schema.properties.count.type', 'json_schema', ''],
+  ),
+  byController(
+    'WF-MAN-10 AMB-087',
+    'a remote reference in output_schema',
+    [['spec.output_schema', { $ref: 'http://169.254.169.254/' }]],
+    ['spec.output_schema.$ref', 'json_schema', ''],
+  ),
+  byController(
+    'WF-CR-11',
+    'two mounts at one path',
+    [[`${s}.container.volumes.1.mount_path`, '/src/']],
+    [`${s}.container.volumes[1].mount_path`, 'duplicate', ''],
+  ),
+  byController(
+    'AMB-061 WF-MAN-19',
+    'a context key called __proto__',
+    [['spec.context.__proto__', 1]],
+    ['spec.context.__proto__', 'reserved_name', ''],
+  ),
+];
+
+/** Every bad manifest: the admission tests and the unit tests run all of them. */
+export const badManifests: readonly BadManifest[] = [
+  ...header,
+  ...storage,
+  ...states,
+  ...kinds,
+  ...panel,
+  ...transitions,
+  ...meaning,
+];

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseAllDocuments } from 'yaml';
+import { admissionPolicies } from '../../../crds/admission/policies.ts';
+import { kinds } from '../../../crds/kinds.ts';
+import { fullWorkflow } from '../../bad-manifests/full-workflow.ts';
+import { projectDir } from '../harness/project.ts';
+import type { Send } from './api.ts';
+
+interface Named {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
+const collections: Readonly<Record<string, string>> = {
+  CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  ValidatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+};
+
+/** Applies the committed definitions and policies, and waits until the server enforces them. */
+export async function installDefinitions(send: Send, namespace: string): Promise<void> {
+  const files = [
+    ...kinds.map(({ plural }) => `${plural}.yaml`),
+    ...[...admissionPolicies().keys()].map((name) => `admission/${name}.yaml`),
+  ];
+  for (const file of files) {
+    const text = await readFile(join(projectDir, 'crds/generated', file), 'utf8');
+    for (const document of parseAllDocuments(text)) await apply(send, document.toJS() as Named);
+  }
+  await eventually('the policies to be enforced', async () => {
+    const workflow = fullWorkflow();
+    workflow.spec.states['done'] = { kind: 'System', command: '', transitions: [] };
+    const { status } = await send('POST', `${workflowsIn(namespace)}?dryRun=All`, workflow);
+    return status === 422;
+  });
+  await eventually('the policy on executions to be enforced', async () => {
+    const parent = { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 };
+    const { status } = await send('POST', `${executionsIn(namespace)}?dryRun=All`, execution({ parent }));
+    return status === 403;
+  });
+}
+
+async function apply(send: Send, object: Named): Promise<void> {
+  const path = `${collections[object.kind] ?? ''}/${object.metadata.name}?fieldManager=admission-test&force=true`;
+  const answer = await send('PATCH', path, object, { contentType: 'application/apply-patch+yaml' });
+  if (answer.status >= 300) throw new Error(`${object.kind} ${object.metadata.name} was refused: ${answer.message}`);
+}
+
+/** Asks until the answer is yes; fails after 30 s. */
+export async function eventually(what: string, ask: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!(await ask())) {
+    if (Date.now() > end) throw new Error(`waited 30 s for ${what}`);
+    await sleep(100);
+  }
+}
+
+const base = '/apis/windlass.dev/v1/namespaces';
+export const workflowsIn = (namespace: string): string => `${base}/${namespace}/workflows`;
+export const executionsIn = (namespace: string): string => `${base}/${namespace}/workflowexecutions`;
+export const volumesIn = (namespace: string): string => `${base}/${namespace}/volumes`;
+
+/** An execution with the given spec fields; the server names it. */
+export const execution = (spec: object): object => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'WorkflowExecution',
+  metadata: { generateName: 'run-' },
+  spec: { workflow: 'w', ...spec },
+});
