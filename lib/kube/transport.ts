@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts';
+import { startDeadline } from './deadline.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
 import { KubeError, type RequestName } from './kube-error.ts';
 import type { KubeStatus } from './objects.ts';
@@ -76,38 +77,44 @@ class HttpTransport implements Transport {
   }
 
   async send(call: Call): Promise<string> {
-    const limits = limitsOf(call);
+    using deadline = startDeadline(this.#deps.clock, timeoutOf(call), call.signal);
     for (let sends = 1; ; sends++) {
-      const outcome = await this.#attempt(call, limits.signal);
+      const outcome = await this.#attempt(call, deadline.signal);
       if (outcome.answer !== undefined && outcome.answer.status < 300) return outcome.answer.text;
       const pauseMs = sends < MOST_SENDS ? pauseBeforeRepeat(call, outcome, sends) : undefined;
-      if (pauseMs === undefined || pauseMs > limits.leftMs()) throw failureOf(call, outcome, limits);
-      if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, limits.signal);
-      if (limits.signal.aborted) throw failureOf(call, outcome, limits);
+      if (pauseMs === undefined || pauseMs > deadline.leftMs()) throw failureOf(call, outcome, deadline.signal);
+      if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, deadline.signal);
+      if (deadline.signal.aborted) throw failureOf(call, { error: deadline.signal.reason }, deadline.signal);
     }
   }
 
+  /** The stream lives on under the caller's signal alone once it has begun. */
   async open(call: Call): Promise<Readable> {
-    const limits = limitsOf(call);
     const stop = new AbortController();
-    const giveUp = (): void => stop.abort(limits.signal.reason);
-    limits.signal.addEventListener('abort', giveUp, { once: true });
+    const abort = (): void => stop.abort(call.signal?.reason);
+    using beginning = startDeadline(this.#deps.clock, timeoutOf(call), call.signal);
+    beginning.signal.addEventListener('abort', () => stop.abort(beginning.signal.reason), { once: true });
+    call.signal?.addEventListener('abort', abort, { once: true });
     const started = performance.now();
     try {
-      limits.signal.throwIfAborted();
+      beginning.signal.throwIfAborted();
       const { dispatcher, request } = await this.#prepare(call, 'streams');
-      const { statusCode, body } = await dispatcher.request({ ...request, signal: streamSignal(stop, call.signal) });
+      const { statusCode, body } = await dispatcher.request({ ...request, signal: stop.signal });
       this.#report(call, String(statusCode), started);
-      if (statusCode < 300) return body;
-      if (statusCode === 401) this.#deps.credentials.refused();
-      throw new KubeError(statusCode, statusOf(await body.text()), call);
+      if (statusCode >= 300) throw await this.#refusal(call, statusCode, body);
+      body.once('close', () => call.signal?.removeEventListener('abort', abort));
+      return body;
     } catch (error) {
+      call.signal?.removeEventListener('abort', abort);
       if (error instanceof KubeError) throw error;
-      this.#report(call, endingOf(error, limits.signal), started);
-      throw failureOf(call, { error }, limits);
-    } finally {
-      limits.signal.removeEventListener('abort', giveUp);
+      this.#report(call, endingOf(error, stop.signal), started);
+      throw failureOf(call, { error }, stop.signal);
     }
+  }
+
+  async #refusal(call: Call, status: number, body: { text(): Promise<string> }): Promise<KubeError> {
+    if (status === 401) this.#deps.credentials.refused();
+    return new KubeError(status, statusOf(await body.text()), call);
   }
 
   async connection(): Promise<{ endpoint: Endpoint; dispatchers: Dispatchers; headers: HeaderFields }> {
@@ -170,22 +177,8 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-interface Limits {
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  leftMs(): number;
-}
-
-function limitsOf(call: Call): Limits {
-  const timeoutMs = call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const until = performance.now() + timeoutMs;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
-  return { signal, timeoutMs, leftMs: () => until - performance.now() };
-}
-
-function streamSignal(stop: AbortController, signal: AbortSignal | undefined): AbortSignal {
-  return signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
+function timeoutOf(call: Call): number {
+  return call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
 }
 
 /**
@@ -212,20 +205,16 @@ function retryAfterOf(answer: Answer): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-function failureOf(call: Call, outcome: Outcome, limits: Limits): unknown {
-  const { answer, error } = outcome;
+function failureOf(call: Call, outcome: Outcome, signal: AbortSignal): unknown {
+  const { answer, error: cause } = outcome;
   if (answer !== undefined) return new KubeError(answer.status, statusOf(answer.text), call, retryAfterOf(answer));
-  if (error instanceof AppError) return error;
+  if (cause instanceof AppError) return cause;
   const what = [call.verb, call.resource, call.object].filter(Boolean).join(' ');
-  if (call.signal?.aborted)
-    return new AppError('cancelled', `${what}: cancelled`, { reason: 'Cancelled', cause: error });
-  if (limits.signal.aborted) {
-    return new AppError('timeout', `${what}: no answer in ${limits.timeoutMs} ms`, {
-      reason: 'NoAnswer',
-      cause: error,
-    });
+  if (call.signal?.aborted) return new AppError('cancelled', `${what}: cancelled`, { reason: 'Cancelled', cause });
+  if (signal.aborted) {
+    return new AppError('timeout', `${what}: no answer in ${timeoutOf(call)} ms`, { reason: 'NoAnswer', cause });
   }
-  return new AppError('unavailable', `${what}: ${messageOf(error)}`, { reason: 'Unreachable', cause: error });
+  return new AppError('unavailable', `${what}: ${messageOf(cause)}`, { reason: 'Unreachable', cause });
 }
 
 /** Proxies and load balancers answer in HTML or plain text. */
