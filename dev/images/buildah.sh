@@ -5,6 +5,7 @@
 # against the lock file.
 buildah_build() {
   local tag=$1 other_tag=$2 output=$3 base bundle=/etc/ssl/certs/ca-certificates.crt trust=()
+  local log=$cache_dir/buildah/build.log
   base=$("$images_dir/build" node)
   if [[ $(in_buildah images --quiet docker.io/library/node:24-bookworm-slim 2>/dev/null | wc -l) -eq 0 ||
     ! -f $cache_dir/buildah/$(basename "$base") ]]; then
@@ -16,11 +17,19 @@ buildah_build() {
   if [[ -f $bundle ]]; then
     trust=(--volume "$bundle:$bundle:ro" --build-arg "NODE_EXTRA_CA_CERTS=$bundle")
   fi
-  in_buildah bud --quiet --pull-never --layers --network host "${trust[@]}" --tag "$tag" . >&2
+  if ! in_buildah bud --pull-never --layers --network host "${trust[@]}" --tag "$tag" . >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
   rm -f "$output"
   in_buildah push --quiet "$tag" "docker-archive:$output:$tag" >&2
   add_tag "$output" "$other_tag"
-  in_buildah rmi --prune >/dev/null 2>&1 || true
+  forget_old_layers
+}
+
+# The layers of earlier builds save most of the next one, but each build adds some 250 MiB of them.
+forget_old_layers() {
+  (($(in_buildah images --all --quiet | wc -l) < 200)) || in_buildah rmi --all --force >/dev/null
 }
 
 in_buildah() {
