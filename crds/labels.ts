@@ -34,6 +34,8 @@ export const annotations = {
 
 /** Held by a step's pod until its output is stored (design §6). */
 export const captureFinalizer = 'windlass.dev/capture';
+/** Held by an execution whose outputs stand where Kubernetes cannot collect them (design §5, the S3 store). */
+export const outputsFinalizer = 'windlass.dev/outputs';
 
 /** Namespace of workflows that every tenant may run (design §3). */
 export const globalNamespace = 'windlass-global';

@@ -1,29 +1,23 @@
 import formatsPlugin from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
+import { toJsonSchema } from './json-schema.ts';
 import type { Place, Problem } from './problem.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
 import { WorkflowManifest } from './schema/workflow-manifest.ts';
-import { type SourceSchema, sourceOf } from './source-schema.ts';
+import { sourceOf } from './source-schema.ts';
 import { toProblem } from './validation-problem.ts';
 
 /** Everything that breaks the schema, each with its place; empty for a good value. The value is never changed. */
 export type Validator = (value: unknown) => readonly Problem[];
 
-const kubernetesKeywords = [
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-list-type',
-  'x-kubernetes-list-map-keys',
-  'x-kubernetes-validations',
-];
-
 /** A validator of one schema, compiled at its first use. Paths begin with `base`. */
 export function createValidator(schema: TSchema, base: Place = []): Validator {
   let compiled: ValidateFunction | undefined;
   return (value) => {
-    compiled ??= createAjv().compile(forAjv(sourceOf(schema)));
+    compiled ??= createAjv().compile(toJsonSchema(sourceOf(schema)));
     if (compiled(value)) return [];
     return (compiled.errors ?? []).map((error) => toProblem(error, value, base));
   };
@@ -41,26 +35,6 @@ export const validateManifest: Validator = createValidator(WorkflowManifest);
 
 function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: true, discriminator: true, verbose: true, logger: false });
-  for (const keyword of kubernetesKeywords) ajv.addKeyword(keyword);
   formatsPlugin.default(ajv, ['date-time']);
   return ajv;
-}
-
-/** ajv picks the one variant that `discriminator` names only under `oneOf`, so that its errors are of that variant. */
-function forAjv(schema: SourceSchema): object {
-  const { anyOf, properties, additionalProperties, items, ...rest } = schema;
-  return {
-    ...rest,
-    ...(anyOf && {
-      type: 'object',
-      oneOf: anyOf.map(forAjv),
-    }),
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, forAjv(child)])),
-    }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: additionalProperties === false ? false : forAjv(additionalProperties),
-    }),
-    ...(items && { items: forAjv(items) }),
-  };
 }

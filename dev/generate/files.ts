@@ -3,6 +3,8 @@ import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
+import { jsonSchemas } from './json-schemas.ts';
+import { referencePages } from './reference-pages.ts';
 
 const header = '# Generated from crds/ by "npm run generate". Change the sources there, not this file.\n';
 
@@ -20,5 +22,11 @@ const policies = (): [string, string][] =>
 
 /** Every generated file by its path from the root of the repository. The same sources give the same bytes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  return new Map([['docs/reference/cli.md', cliReference()], ...definitions(), ...policies()]);
+  return new Map([
+    ...definitions(),
+    ...policies(),
+    ...jsonSchemas(),
+    ...referencePages(),
+    ['docs/reference/cli.md', cliReference()],
+  ]);
 }

@@ -1,0 +1,20 @@
+import type { SourceSchema } from './source-schema.ts';
+
+/**
+ * Plain JSON Schema (2020-12) of a schema, without what only Kubernetes knows. A discriminated union stands under
+ * `oneOf`, where validators that know `discriminator` look at the named variant only, so that errors are of that one.
+ */
+export function toJsonSchema(schema: SourceSchema): object {
+  const { anyOf, properties, additionalProperties, items, ...rest } = schema;
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => !keyword.startsWith('x-kubernetes-'))),
+    ...(anyOf && { type: 'object', oneOf: anyOf.map(toJsonSchema) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, toJsonSchema(child)])),
+    }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: additionalProperties === false ? false : toJsonSchema(additionalProperties),
+    }),
+    ...(items && { items: toJsonSchema(items) }),
+  };
+}
