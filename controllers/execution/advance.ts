@@ -116,10 +116,13 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
   }
 }
 
+/** The reason of a failed state says more than that no rule took it up (requirements AMB-159). */
 function noMatch(draft: Draft, { failure }: VisitOutcome): Failure {
-  const why = failure === undefined ? 'which succeeded' : `which failed with ${failure.reason}: ${failure.message}`;
-  const message = `no transition rule matched the outcome of state ${draft.status.state ?? ''}, ${why}`;
-  return { reason: 'NoMatchingTransition', message };
+  const state = draft.status.state ?? '';
+  if (failure === undefined) {
+    return { reason: 'NoMatchingTransition', message: `no transition rule of state ${state} matched its outcome` };
+  }
+  return { reason: failure.reason, message: `state ${state}: ${failure.message}; no transition rule matched` };
 }
 
 /** Follows a rule to its target, or ends the execution where that would be one transition too many. */

@@ -4,7 +4,7 @@ import type { CurrentState } from '../../crds/schema/workflow-execution-status.t
 import { parseDuration } from '../../lib/duration.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
-import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
+import { containerResult, noResult, timedOut, type VisitOutcome, withTwins } from './outcome.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
@@ -66,10 +66,10 @@ function stopped(draft: Draft, current: CurrentState, pod: PodFact | undefined):
   if (pod === undefined) return attemptsEnded(noResult(failure), current.attempt ?? 1);
   if (pod.outcome !== undefined) {
     const late = pod.deleting || pod.outcome.failure?.reason === 'ContainerTimeout';
-    return attemptsEnded(late ? { ...pod.outcome, failure } : pod.outcome, pod.slot.attempt);
+    return attemptsEnded(late ? timedOut(pod.outcome, failure) : pod.outcome, pod.slot.attempt);
   }
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
-  if (draft.now >= givenUpAt) return attemptsEnded(noResult(failure), pod.slot.attempt);
+  if (draft.now >= givenUpAt) return attemptsEnded(timedOut(noResult(failure), failure), pod.slot.attempt);
   if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
   draft.wakeAt(givenUpAt);
   return undefined;

@@ -16,7 +16,7 @@ export function begin(draft: Draft): boolean {
   if (definition === undefined) return hold(draft);
   if (status.current !== undefined) return true;
   const problem = inputProblem(definition.spec, draft.facts.execution.spec.input ?? {});
-  if (problem !== undefined) return fail(draft, { reason: 'InputInvalid', message: problem });
+  if (problem !== undefined) return fail(draft, { reason: 'InvalidInput', message: problem });
   if (status.started_at === undefined) start(draft, definition);
   const volumes = volumesState(draft);
   if (volumes.kind === 'failed') return fail(draft, volumes.failure);

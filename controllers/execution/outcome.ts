@@ -20,11 +20,13 @@ export interface VisitOutcome {
 
 /** The keys of a container's result (spec 1 §2.6, "Blackboard entry"). */
 export function containerResult(outcome: StepOutcome): Record<string, unknown> {
+  const { exitCode, failure } = outcome;
   return {
-    exit_code: outcome.exitCode,
+    exit_code: exitCode,
     stdout: outcome.stdout,
     stderr: outcome.stderr,
     duration_ms: outcome.durationMs,
+    ...(exitCode < 0 && failure !== undefined ? { error: `${failure.reason}: ${failure.message}` } : {}),
     ...(outcome.stdoutTruncated || outcome.stderrTruncated
       ? { truncated: true, stdout_truncated: outcome.stdoutTruncated, stderr_truncated: outcome.stderrTruncated }
       : {}),
@@ -35,6 +37,16 @@ export function containerResult(outcome: StepOutcome): Record<string, unknown> {
 export function withTwins(status: 'success' | 'failed', output: Readonly<Record<string, unknown>>): unknown {
   return { ...output, status, output };
 }
+
+/** Exit code of a command that took too long (requirements AMB-160). */
+const timeoutExitCode = 124;
+
+/** The outcome of a container that was stopped for the timeout of its state. */
+export const timedOut = (outcome: StepOutcome, failure: Failure): StepOutcome => ({
+  ...outcome,
+  exitCode: timeoutExitCode,
+  failure,
+});
 
 /** A container that never ran or whose result is not known; its exit code is -1. */
 export function noResult(failure: Failure): StepOutcome {

@@ -15,11 +15,12 @@ import type { Action, Decision, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { lookupKey } from './lookup.ts';
+import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
 import { type Caches, type ObserveDeps, observe, observeVolumes } from './observe.ts';
 import { ownKey } from './own-workflow.ts';
 
 export interface ExecutionDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch'>;
   readonly clock: Clock;
   readonly caches: Caches;
   readonly observe: ObserveDeps;
@@ -44,8 +45,8 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
       return releaseAll(deps, key, execution);
     }
     const now = deps.clock.now();
-    const { decision, storedBytes } = await settle(deps, await allFacts(deps, execution, now), now);
-    const current = await write(deps, execution, decision, storedBytes);
+    const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
+    const current = await write(deps, held, decision, storedBytes);
     tell(deps, current, decision);
     await apply(deps.apply, current, decision.actions);
     if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
@@ -67,6 +68,8 @@ interface Settled {
   readonly decision: Decision;
   /** What the store took for this decision. */
   readonly storedBytes: number;
+  /** The execution, held back from going without what was stored. */
+  readonly held: WorkflowExecution;
 }
 
 /** Decides until no fact is lacking and everything large is stored; nothing is written before that. */
@@ -78,8 +81,10 @@ async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<S
       known = await learn(deps, known, result.needs);
       continue;
     }
+    const { blobs } = result;
+    if (blobs.length > 0) known = { ...known, execution: await holdOutputs(deps, known.execution) };
     const storedBytes = await tryStore(deps, known, result);
-    if (typeof storedBytes === 'number') return { decision: result, storedBytes };
+    if (typeof storedBytes === 'number') return { decision: result, storedBytes, held: known.execution };
     const failure = { reason: 'OutputBudgetExceeded', message: storedBytes.message } as const;
     known = { ...known, refused: { failure, fatal: known.refused !== undefined } };
   }
@@ -116,11 +121,10 @@ async function tryStore(
   facts: Facts,
   { blobs }: Decision,
 ): Promise<number | OutputBudgetExceeded> {
-  const { metadata, status } = facts.execution;
+  const { execution } = facts;
   if (blobs.length === 0) return 0;
-  const owner = { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid ?? '' };
   try {
-    return await deps.store.put(owner, blobs, status?.stored_bytes ?? 0);
+    return await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
   } catch (error) {
     if (error instanceof OutputBudgetExceeded) return error;
     throw error;
@@ -156,7 +160,7 @@ function tell({ events }: ExecutionDeps, execution: WorkflowExecution, { happeni
   }
 }
 
-/** An execution that is gone, or going, leaves no pod behind that waits for its output to be taken. */
+/** An execution that is gone, or going, leaves no output behind, and no pod that waits for its output to be taken. */
 async function releaseAll(
   deps: ExecutionDeps,
   key: string,
@@ -174,6 +178,7 @@ async function releaseAll(
   }));
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
   await apply(deps.apply, owner, actions);
+  if (execution !== undefined) await releaseOutputs(deps, execution);
   return undefined;
 }
 

@@ -1,15 +1,11 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
 import { configMaps, isAlreadyExists, isNotFound } from '../kube/index.ts';
-import { type Blob, type BlobLocator, createBlob } from './blob.ts';
+import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
-
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
+import { pack, unpack } from './packed.ts';
 
 /** A ConfigMap holds 1 MiB of data; its metadata want room as well. */
 const chunkBytes = 960 * 1024;
@@ -31,9 +27,7 @@ export function createConfigMapStore(
 ): OutputStore {
   return {
     async put(owner, blobs, usedBytes) {
-      const packed = await Promise.all(
-        blobs.map(async (blob) => ({ blob, data: await compress(blob.data, { level: 1 }) })),
-      );
+      const packed = await Promise.all(blobs.map(async (blob) => ({ blob, data: await pack(blob.data) })));
       const bytes = packed.reduce((sum, { data }) => sum + data.byteLength, 0);
       if (usedBytes + bytes > budgetBytes) throw new OutputBudgetExceeded(usedBytes + bytes, budgetBytes);
       await Promise.all(
@@ -76,13 +70,7 @@ async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator
   const count = Number(first.metadata.annotations?.[annotations.blobChunks] ?? 1);
   const others = Array.from({ length: count - 1 }, (_, index) => chunk(kube, namespace, locator, index + 1));
   const maps = [first, ...(await Promise.all(others))];
-  const data = await decompress(
-    Buffer.concat(maps.map((map) => Buffer.from(map.binaryData?.['gzip'] ?? '', 'base64'))),
-  );
-  if (createBlob(data).ref !== locator.ref) {
-    throw new AppError('internal', `stored output ${locator.ref} does not have the bytes its hash names`);
-  }
-  return data;
+  return unpack(Buffer.concat(maps.map((map) => Buffer.from(map.binaryData?.['gzip'] ?? '', 'base64'))), locator.ref);
 }
 
 async function chunk(kube: ConfigMapPort, namespace: string, locator: BlobLocator, index: number): Promise<ConfigMap> {

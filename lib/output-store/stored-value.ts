@@ -18,16 +18,18 @@ export interface Shrunk {
  * and, where that is not enough, the whole value (design §5). `limit` is in bytes of JSON.
  */
 export function shrink(value: unknown, limit: number = limits.inlineValueBytes): Shrunk {
-  const json = JSON.stringify(value) ?? 'null';
-  const size = Buffer.byteLength(json);
   const leaves = leavesOf(value, []);
   const [root] = leaves;
-  if (size <= limit && !leaves.some(isRaw)) return { stored: { value: value as StoredValue['value'] }, blobs: [] };
+  if (leaves.every((leaf) => lengthOf(leaf) <= limit) && sizeOf(value) <= limit) {
+    return { stored: { value: value as StoredValue['value'] }, blobs: [] };
+  }
   if (root?.keys.length === 0) return whole(createBlob(bytesOf(root)), 'text');
-  const moved = moveLeaves(value, leaves, size - limit);
-  const rest = Buffer.byteLength(JSON.stringify(moved.stored.value ?? null));
-  return rest <= limit ? moved : whole(createBlob(Buffer.from(json)), 'json');
+  const moved = moveLeaves(value, leaves, limit);
+  if (sizeOf(moved.stored.value) <= limit) return moved;
+  return whole(createBlob(Buffer.from(JSON.stringify(value))), 'json');
 }
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
 
 /** Size of a stored value inside status, in bytes of JSON. */
 export const inlineBytes = (stored: StoredValue): number => Buffer.byteLength(JSON.stringify(stored));
@@ -54,26 +56,31 @@ interface Leaf {
   readonly text: string | RawText;
 }
 
-const isRaw = ({ text }: Leaf): boolean => text instanceof RawText;
 const lengthOf = ({ text }: Leaf): number => (text instanceof RawText ? Number.POSITIVE_INFINITY : text.length);
 const bytesOf = ({ text }: Leaf): Uint8Array => (text instanceof RawText ? text.bytes : Buffer.from(text));
 
-function moveLeaves(value: unknown, leaves: readonly Leaf[], excess: number): Shrunk {
+function moveLeaves(value: unknown, leaves: readonly Leaf[], limit: number): Shrunk {
   const movable = leaves.filter((leaf) => lengthOf(leaf) >= leastStringBytes);
   movable.sort((a, b) => lengthOf(b) - lengthOf(a));
-  let rest = structuredClone(value);
+  const rest = copyWithout(value, new Set(movable.filter((leaf) => lengthOf(leaf) > limit).map(({ text }) => text)));
   const refs: BlobRef[] = [];
-  const blobs = new Map<string, Blob>();
-  let left = excess;
+  const blobs = new Map<string | RawText, Blob>();
   for (const leaf of movable) {
-    if (left <= 0 && !isRaw(leaf)) break;
-    const blob = createBlob(bytesOf(leaf));
-    blobs.set(blob.ref, blob);
+    if (lengthOf(leaf) <= limit && sizeOf(rest) <= limit) break;
+    const blob = blobs.get(leaf.text) ?? createBlob(bytesOf(leaf));
+    blobs.set(leaf.text, blob);
     refs.push({ path: pointer(leaf.keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
-    rest = replaceAt(rest, leaf.keys, null);
-    left -= blob.data.byteLength;
+    replaceAt(rest, leaf.keys, null);
   }
   return { stored: { value: rest as StoredValue['value'], refs }, blobs: [...blobs.values()] };
+}
+
+/** A copy with null in place of these strings: what is too long anyway is not copied first. */
+function copyWithout(value: unknown, gone: ReadonlySet<string | RawText>): unknown {
+  if (typeof value === 'string' || value instanceof RawText) return gone.has(value) ? null : value;
+  if (Array.isArray(value)) return value.map((item) => copyWithout(item, gone));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, copyWithout(child, gone)]));
 }
 
 function leavesOf(value: unknown, keys: readonly string[]): Leaf[] {

@@ -377,7 +377,7 @@ describe('properties', () => {
     const handlebars = Handlebars.create();
     // Texts only: Handlebars adds up numbers that stand side by side.
     const input = { a: 'A<&>', b: '', n: '7', list: ['x', 'y'], rows: [{ k: 'r' }, { k: 's' }], o: { p: 'q' } };
-    const blank = fc.constantFrom('', ' ', '\n', '  \n', 't', '}', '"', '\r\n');
+    const blank = fc.constantFrom('', ' ', '\n', '  \n', 't', ' }', '"', '\r\n');
     const tag = fc.constantFrom(
       '{{input.a}}',
       '{{{input.n}}}',

@@ -16,7 +16,7 @@ const separators = /[./]/g;
 
 /**
  * One pass over a template before the real parser sees it. It rewrites `a.0.b` to `a.[0].b`, because Handlebars takes a
- * closing `.0` for a syntax error (WF-TPL-15), and refuses what would make the parser slow: its passes are recursive in
+ * closing `.0` for a syntax error (WF-TPL-15), parts `{{x}}` from a brace behind it, and refuses what would make the parser slow: its passes are recursive in
  * blocks and arguments, and linear but dear in tokens.
  * @throws TemplateError
  */
@@ -107,7 +107,7 @@ class Scanner {
     for (let match = token.exec(this.#source); match !== null; match = token.exec(this.#source)) {
       const word = match[0];
       // Three braces close a tag that opened with three; the last two are its end.
-      if (word === '}}') return match.index + 2;
+      if (word === '}}') return this.#end(open, match.index + 2);
       this.#count(1, match.index);
       if (word === '(') calls++;
       if (word === ')') calls--;
@@ -117,6 +117,14 @@ class Scanner {
       this.#word(word, match.index);
     }
     throw new TemplateError('the tag is not closed; end it with }}', open);
+  }
+
+  /** JSON ends a tag and an object in one go, `{"n": {{x}}}`: without help the third brace would be taken for the tag's. */
+  #end(open: number, end: number): number {
+    if (this.#source[open + 2] === '{' || this.#source[end] !== '}') return end;
+    this.#copyTo(end);
+    for (const character of '{{!}}') this.#insert(character);
+    return end;
   }
 
   #word(word: string, offset: number): void {

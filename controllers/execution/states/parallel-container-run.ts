@@ -5,7 +5,7 @@ import { stopGraceMs, stopping, timeoutFailure } from '../attempts.ts';
 import { containerPlan } from '../container-plan.ts';
 import type { Draft } from '../draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../facts.ts';
-import { containerResult, noResult, type VisitOutcome, withTwins } from '../outcome.ts';
+import { containerResult, noResult, timedOut, type VisitOutcome, withTwins } from '../outcome.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { loadStored } from '../stored.ts';
 
@@ -47,8 +47,9 @@ function stepOutcome(draft: Draft, step: Step, current: CurrentState): StepOutco
 function stoppedStep(draft: Draft, current: CurrentState, pod: PodFact | undefined): StepOutcome | undefined {
   const failure = timeoutFailure(current);
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
-  if (pod?.outcome !== undefined) return pod.deleting ? { ...pod.outcome, failure } : pod.outcome;
-  if (pod === undefined || draft.now >= givenUpAt) return noResult(failure);
+  if (pod?.outcome !== undefined) return pod.deleting ? timedOut(pod.outcome, failure) : pod.outcome;
+  if (pod === undefined) return noResult(failure);
+  if (draft.now >= givenUpAt) return timedOut(noResult(failure), failure);
   if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
   draft.wakeAt(givenUpAt);
   return undefined;

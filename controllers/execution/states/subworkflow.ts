@@ -21,8 +21,7 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
   if (child === undefined) return start(draft, state, current, name);
   current.child = { name, uid: child.uid };
   if (state.mode === 'fire_and_forget') return started(child);
-  if (child.phase === 'completed') return completed(draft, state, child);
-  if (child.phase === 'failed' || child.phase === 'cancelled') return childFailed(draft, child);
+  if (['completed', 'failed', 'cancelled'].includes(child.phase)) return ended(draft, state, child);
   return stopping(draft, current) ? stopChild(draft, current, child) : undefined;
 };
 
@@ -38,12 +37,11 @@ function start(
   const lookup = lookUp(draft, state.workflow_id);
   if (lookup.kind === 'not_ready') return undefined;
   if (lookup.kind === 'absent') return failed(lookup.failure);
-  const input = childInput(renderText(draft, state.input ?? ''));
-  if ('failure' in input) return failed(input.failure);
-  const problem = inputProblem(lookup.definition.spec, input.value);
+  const input = childInput(draft, state.input);
+  const problem = inputProblem(lookup.definition.spec, input);
   if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
   const owned = state.mode !== 'fire_and_forget';
-  draft.act({ kind: 'create_child', name, owned, spec: childSpec(draft, state, current, input.value) });
+  draft.act({ kind: 'create_child', name, owned, spec: childSpec(draft, state, current, input) });
   current.child = { name };
   return undefined;
 }
@@ -69,19 +67,17 @@ function childSpec(
   };
 }
 
-/** The rendered input is one JSON object; no text at all is an empty one. */
-function childInput(text: string): { readonly value: Record<string, Json> } | { readonly failure: Failure } {
-  if (text.trim() === '') return { value: {} };
-  const message = 'the rendered input of the child is no JSON object';
+/** A rendered text that is a JSON object is the input; any other text is its `input` (requirements AMB-163). */
+function childInput(draft: Draft, template: string | undefined): Record<string, Json> {
+  if (template === undefined) return {};
+  const text = renderText(draft, template);
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { value: value as Record<string, Json> };
-    }
+    const value = JSON.parse(text) as Json;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    return { failure: { reason: 'InvalidSubworkflowInput', message } };
+    return { input: text };
   }
-  return { failure: { reason: 'InvalidSubworkflowInput', message } };
+  return { input: text };
 }
 
 function tooDeep(state: StateOf<'Subworkflow'>): Failure {
@@ -93,20 +89,18 @@ function started(child: ChildFact): VisitOutcome {
   return { entry: twins({ status: 'success', child_execution_id: child.uid }) };
 }
 
-function completed(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
-  const result = resolve(draft, child.result);
-  const entry = twins({ status: 'success', result, child_execution_id: child.uid });
-  if (state.result_key === undefined) return { entry };
-  return { entry, writes: { [state.result_key]: resolve(draft, child.blackboard) } };
+function ended(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
+  const failure = childFailure(child);
+  const status = failure === undefined ? 'success' : 'failed';
+  const entry = twins({ status, result: resolve(draft, child.result), child_execution_id: child.uid });
+  const writes = state.result_key === undefined ? {} : { [state.result_key]: resolve(draft, child.blackboard) };
+  return { entry, writes, ...(failure === undefined ? {} : { failure }) };
 }
 
-function childFailed(draft: Draft, child: ChildFact): VisitOutcome {
-  const why = child.failure === undefined ? child.phase : `${child.failure.reason}: ${child.failure.message}`;
-  const result = resolve(draft, child.result);
-  return {
-    entry: twins({ status: 'failed', result, child_execution_id: child.uid }),
-    failure: { reason: 'SubworkflowFailed', message: `child ${child.name} ${why}` },
-  };
+function childFailure({ name, phase, failure }: ChildFact): Failure | undefined {
+  if (phase === 'completed') return undefined;
+  const why = failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
+  return { reason: 'SubworkflowFailed', message: `child ${name} ${why}` };
 }
 
 /** spec 1 §3.3: the parent state timed out while the child runs. */

@@ -1,0 +1,20 @@
+import { AppError } from '../errors.ts';
+import type { OutputStore } from './output-store.ts';
+
+/**
+ * A store whose reads go on to a second one for what it does not have: outputs that were stored before an operator
+ * chose another store stay readable.
+ */
+export function createLayeredStore(store: OutputStore, earlier: Pick<OutputStore, 'get'>): OutputStore {
+  return {
+    ...store,
+    async get(namespace, locator) {
+      try {
+        return await store.get(namespace, locator);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+        return earlier.get(namespace, locator);
+      }
+    },
+  };
+}

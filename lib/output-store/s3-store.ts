@@ -1,0 +1,131 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { AppError } from '../errors.ts';
+import type { BlobLocator } from './blob.ts';
+import type { BlobOwner, OutputStore } from './output-store.ts';
+import { pack, unpack } from './packed.ts';
+
+/** A bucket, and how it is reached. Credentials are found as the AWS SDK finds them, unless they are given. */
+export interface S3StoreOptions {
+  readonly bucket: string;
+  /** URL of an S3-compatible server; absent: that of AWS for the region. */
+  readonly endpoint?: string | undefined;
+  readonly region: string;
+  /** Put before every key. */
+  readonly prefix: string;
+  /** The bucket stands in the path and not in the host name. */
+  readonly pathStyle: boolean;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  /** Asked before every write; what it throws ends the call with nothing written. */
+  readonly guard?: () => void;
+}
+
+/** Deletions that are under way at once. */
+const deletionsAtOnce = 16;
+
+/** Milliseconds until a server that does not answer counts as down; the SDK then tries twice more. */
+const connectMs = 5_000;
+const answerMs = 30_000;
+
+/**
+ * Keeps outputs in a bucket of any S3-compatible store, gzipped, one object a blob, under
+ * `<prefix><namespace>/<execution uid>/<ref>`. It has no budget. Kubernetes cannot collect these objects, so whoever
+ * puts must see to it that `deleteAll` is called when the execution goes. The SDK is loaded at the first use.
+ */
+export function createS3Store(options: S3StoreOptions): OutputStore {
+  let opened: Promise<Bucket> | undefined;
+  const bucket = (): Promise<Bucket> => (opened ??= openBucket(options));
+  return {
+    async put(owner, blobs) {
+      const to = await bucket();
+      const sizes = blobs.map(async ({ ref, data }) => to.write(`${folderOf(options, owner)}${ref}`, await pack(data)));
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    },
+    async get(namespace, { executionUid: uid, ref }: BlobLocator) {
+      return unpack(await (await bucket()).read(`${folderOf(options, { namespace, uid })}${ref}`), ref);
+    },
+    async deleteAll(owner) {
+      await (await bucket()).clear(folderOf(options, owner));
+    },
+  };
+}
+
+const folderOf = ({ prefix }: S3StoreOptions, { namespace, uid }: Pick<BlobOwner, 'namespace' | 'uid'>): string =>
+  `${prefix}${namespace}/${uid}/`;
+
+/** What the store does with a bucket. */
+interface Bucket {
+  /** Gives the number of bytes back. */
+  write(key: string, body: Uint8Array): Promise<number>;
+  read(key: string): Promise<Uint8Array>;
+  /** Deletes every object whose key begins with `folder`. */
+  clear(folder: string): Promise<void>;
+}
+
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+async function openBucket(options: S3StoreOptions): Promise<Bucket> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const client = new sdk.S3Client(clientConfig(options));
+  const { bucket: Bucket, guard = () => undefined } = options;
+  const commands = { sdk, client, Bucket };
+  return {
+    async write(Key, Body) {
+      guard();
+      await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
+      return Body.byteLength;
+    },
+    read: (key) => read(commands, key),
+    async clear(folder) {
+      // One page at a time, and from the start again: what was listed is gone by then.
+      for (let keys = await listed(commands, folder); keys.length > 0; keys = await listed(commands, folder)) {
+        guard();
+        await remove(commands, keys);
+      }
+    },
+  };
+}
+
+function clientConfig({ endpoint, region, pathStyle, credentials }: S3StoreOptions): S3ClientConfig {
+  return {
+    region,
+    forcePathStyle: pathStyle,
+    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
+    // Many S3-compatible servers do not know the checksums that AWS asks for since 2025; the hash in the key is ours.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+}
+
+interface Commands {
+  readonly sdk: Sdk;
+  readonly client: S3Client;
+  readonly Bucket: string;
+}
+
+async function read({ sdk, client, Bucket }: Commands, Key: string): Promise<Uint8Array> {
+  try {
+    const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key }));
+    return (await Body?.transformToByteArray()) ?? new Uint8Array();
+  } catch (error) {
+    if (!(error instanceof sdk.NoSuchKey)) throw error;
+    throw new AppError('not_found', `stored output is gone: ${Key} in bucket ${Bucket}`, { cause: error });
+  }
+}
+
+async function listed({ sdk, client, Bucket }: Commands, Prefix: string): Promise<string[]> {
+  const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix }));
+  return Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+}
+
+/** One by one: deletion of many objects in one request is what compatible servers disagree about most. */
+async function remove({ sdk, client, Bucket }: Commands, keys: readonly string[]): Promise<void> {
+  const left = [...keys];
+  const worker = async (): Promise<void> => {
+    for (let Key = left.pop(); Key !== undefined; Key = left.pop()) {
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+    }
+  };
+  await Promise.all(Array.from({ length: deletionsAtOnce }, worker));
+}

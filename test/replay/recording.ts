@@ -1,0 +1,41 @@
+import type { Decision } from '../../controllers/execution/decision.ts';
+import type { Facts, WorkflowLookup } from '../../controllers/execution/facts.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+
+/** One decision of a released version, as JSON: the facts it was given and what it decided. */
+export interface Recorded {
+  readonly now: number;
+  readonly facts: Omit<Facts, 'workflows' | 'loaded'> & {
+    readonly workflows: readonly (readonly [string, WorkflowLookup])[];
+    readonly loaded: readonly (readonly [string, Json])[];
+  };
+  readonly decision: Pick<Decision, 'status' | 'actions' | 'happenings' | 'wakeAt'> & {
+    readonly blobs: readonly string[];
+  };
+}
+
+/** A run of one workflow from its beginning to its end. */
+export interface Recording {
+  readonly name: string;
+  /** Version of Windlass that decided. */
+  readonly version: string;
+  readonly decisions: readonly Recorded[];
+}
+
+export function toRecorded(facts: Facts, now: number, decision: Decision): Recorded {
+  const plain = { ...facts, workflows: [...facts.workflows], loaded: [...facts.loaded] };
+  return structuredClone({ now, facts: plain, decision: decided(decision) });
+}
+
+export const factsOf = ({ facts }: Recorded): Facts => ({
+  ...facts,
+  workflows: new Map(facts.workflows),
+  loaded: new Map(facts.loaded),
+});
+
+/** The part of a decision that must not change: of blobs only their names, which are hashes. */
+export function decided({ status, actions, happenings, wakeAt, blobs }: Decision): Recorded['decision'] {
+  return JSON.parse(
+    JSON.stringify({ status, actions, happenings, wakeAt, blobs: blobs.map(({ ref }) => ref) }),
+  ) as Recorded['decision'];
+}
