@@ -45,10 +45,3 @@ pack_image() {
   tar -C "$parts" -cf "$output" manifest.json config.json layer.tar
   rm -rf "$parts"
 }
-
-# Deletes all but the five tars of an image that were used last: clones with other sources, and a load that is under way,
-# still want the older ones. usage: forget_old_tars FOLDER NAME
-forget_old_tars() {
-  find "$1" -maxdepth 1 -regex ".*/$2-[0-9a-f]*\.tar" -printf '%T@ %p\n' | sort -rn | tail -n +6 | cut -d' ' -f2- |
-    xargs --no-run-if-empty rm -f
-}
