@@ -1,3 +1,8 @@
+// The runner sets its own number of threads: the cgroup need not be looked up.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command runner is the first process of every step container. It starts the
 // step's command, passes both output streams on through its own standard
 // output, and ends with one line that says how the command ended and what of

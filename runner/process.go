@@ -45,11 +45,26 @@ func protect() error {
 	return nil
 }
 
-// catchSignals takes every signal that can be caught, for two reasons: it is to
-// be forwarded, and the command must not be able to crash the runner with one.
+// forwarded are the signals that a container is stopped or asked with; 37 is
+// SIGRTMIN+3 of C libraries.
+var forwarded = []os.Signal{
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
+	syscall.SIGTERM, syscall.SIGCONT, syscall.SIGWINCH, syscall.Signal(37),
+}
+
+// survived are the other signals that would end a Go program: the command must
+// not be able to crash the runner, nor a reader of its log that went away.
+var survived = []os.Signal{
+	syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV,
+	syscall.SIGPIPE, syscall.SIGSTKFLT, syscall.SIGSYS,
+}
+
+// catchSignals takes those signals and no more: each costs a switch of threads,
+// and the command waits for all of them.
 func catchSignals() <-chan os.Signal {
+	signal.Notify(make(chan os.Signal), survived...)
 	c := make(chan os.Signal, 64)
-	signal.Notify(c)
+	signal.Notify(c, forwarded...)
 	catchLibrarySignals()
 	return c
 }
@@ -71,12 +86,6 @@ func catchLibrarySignals() {
 	action[0] = idleHandler
 	sigaction(32, unsafe.Pointer(action), nil)
 	sigaction(34, unsafe.Pointer(action), nil)
-}
-
-// forwardable excludes what is meant for the runner itself: its children's
-// ends, the Go runtime's own preemption, and a log reader that went away.
-func forwardable(s os.Signal) bool {
-	return s != syscall.SIGCHLD && s != syscall.SIGURG && s != syscall.SIGPIPE
 }
 
 // stops tells the signals that a container runtime stops a container with.

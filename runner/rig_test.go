@@ -82,6 +82,8 @@ func (p place) start(t *testing.T, args ...string) *running {
 	r.cmd = p.command(append([]string{"run", "--termination-log", r.termination}, args...)...)
 	r.cmd.Env = append(r.cmd.Env, "TERMINATION_LOG="+r.termination)
 	r.cmd.Stdout, r.cmd.Stderr = &r.log, &r.raw
+	// A descriptor that a container runtime might leak.
+	r.cmd.ExtraFiles = []*os.File{os.Stdin}
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

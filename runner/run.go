@@ -124,9 +124,6 @@ func watch(o *options, f *family, signals <-chan os.Signal) outcome {
 	for {
 		select {
 		case s := <-signals:
-			if !forwardable(s) {
-				continue
-			}
 			if stops(s) && reason == "" {
 				reason, kill = reasonTerminated, time.After(o.grace)
 			}

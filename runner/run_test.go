@@ -168,7 +168,7 @@ func TestTimeout(t *testing.T) {
 			if got := (outcome{e.result.ExitCode, e.result.Signal, e.result.Reason, ""}); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			if ms := e.result.DurationMS; ms < 300 || ms > 5000 {
+			if ms := e.result.DurationMS; ms < 300 || ms > 15000 {
 				t.Errorf("took %d ms", ms)
 			}
 		})
@@ -201,10 +201,11 @@ func TestSignals(t *testing.T) {
 		}
 	})
 	everywhere(t, "WF-CR-01 a stop signal also reaches what a shell has started", func(t *testing.T, p place) {
-		r := p.start(t, "--", "sh", "-c", "sh -c 'trap \"echo inner; exit 0\" TERM; echo ready; while :; do sleep 0.01; done'; echo never")
+		inner := `trap "echo inner; exit 0" TERM; echo ready; while :; do sleep 0.01; done`
+		r := p.start(t, "--grace", "5s", "--", "sh", "-c", "trap : TERM; sh -c '"+inner+"'; echo outer")
 		r.until(t, "ready")
 		r.signal(t, syscall.SIGTERM)
-		if e := r.wait(t); strings.Contains(e.stdout, "never") || e.result.Reason != "terminated" {
+		if e := r.wait(t); e.stdout != "ready\ninner\nouter\n" || e.result.Reason != "terminated" {
 			t.Errorf("got %q, %+v", e.stdout, e.result)
 		}
 	})
@@ -229,7 +230,7 @@ func TestOrphans(t *testing.T) {
 		if e.code != 6 || e.stderr != "end\n" {
 			t.Errorf("got code %d, %q", e.code, e.stderr)
 		}
-		if took := time.Since(begun); took > 2*time.Second {
+		if took := time.Since(begun); took > 8*time.Second {
 			t.Errorf("took %v", took)
 		}
 	})
