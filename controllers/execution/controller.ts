@@ -5,13 +5,16 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ControllersConfig } from '../config.ts';
 import { type Informers, ownerKey } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
-import type { Controller, EventRecorder, ProcessRuntime } from '../runtime/index.ts';
+import type { Controller, EventRecorder, Metrics, ProcessRuntime } from '../runtime/index.ts';
 import type { Waiting } from '../wiring.ts';
-import { createCaptures } from './captures.ts';
+import type { ApplyDeps } from './apply.ts';
+import { type Captures, createCaptures } from './captures.ts';
+import type { Failure } from './facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import type { PodSettings } from './pod.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
-import { createRejectedPods } from './rejected-pods.ts';
+import type { Caches } from './observe.ts';
+import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 
 export interface ExecutionControllerDeps {
   readonly kube: KubeClient;
@@ -24,6 +27,7 @@ export interface ExecutionControllerDeps {
   readonly controller: ControllerFactory;
   readonly store: OutputStore;
   readonly runtime: ProcessRuntime;
+  readonly metrics: Metrics;
 }
 
 /** The first minor version of Kubernetes 1 that mounts image volumes without a feature gate. */
@@ -52,6 +56,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const { executions, pods, volumes, workflows, revisions } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
+  const blocked = new Map<string, Failure>();
   const onKnown = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   return {
@@ -62,24 +67,44 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     store,
     findWorkflow: createFindWorkflow({ kube, workflows: workflows.cache, revisions: revisions.cache }),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
-    onEnded: (uid) => rejected.forget(uid),
+    blocked,
+    onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
+    onEnded: (uid) => {
+      rejected.forget(uid);
+      blocked.delete(uid);
+    },
     observe: {
       caches,
       outcomeOf: (pod) => captures.outcomeOf(pod),
       rejectedPods: (uid) => rejected.of(uid),
       settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
     },
-    apply: {
-      kube,
-      ...caches,
-      podSettings: settings,
-      identity: 'windlass-controllers',
-      now: () => clock.now(),
-      onReleased: (uid) => captures.forget(uid),
-      onRejected: (execution, name, action, failure) => {
-        rejected.add(execution, name, action.slot, failure);
-        wake(`${execution.metadata.namespace}/${execution.metadata.name}`);
-      },
+    apply: applyDeps(deps, settings, caches, { captures, rejected, wake }),
+  };
+}
+
+interface Memory {
+  readonly captures: Captures;
+  readonly rejected: RejectedPods;
+  readonly wake: Wake;
+}
+
+function applyDeps(
+  { kube, clock }: ExecutionControllerDeps,
+  settings: PodSettings,
+  caches: Caches,
+  { captures, rejected, wake }: Memory,
+): ApplyDeps {
+  return {
+    kube,
+    ...caches,
+    podSettings: settings,
+    identity: 'windlass-controllers',
+    now: () => clock.now(),
+    onReleased: (uid) => captures.forget(uid),
+    onRejected: (execution, name, action, failure) => {
+      rejected.add(execution, name, action.slot, failure);
+      wake(`${execution.metadata.namespace}/${execution.metadata.name}`);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { withoutRaw } from '../../lib/output-store/raw-text.ts';
+import { templateLimits } from '../../lib/template/limits.ts';
 import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -22,6 +23,9 @@ export class LackingFacts extends Error {
     this.needs = needs;
   }
 }
+
+/** What all templates of one decision may cost: hundreds of them together hold the loop no longer than two. */
+const decisionWork = 2 * templateLimits.work;
 
 /** A finished step whose result has not been made small yet. */
 export type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
@@ -41,6 +45,7 @@ export class Draft {
   readonly #steps = new Map<string, StepRecord>();
   readonly #actions: Action[] = [];
   readonly #happenings: Happening[] = [];
+  #workLeft = decisionWork;
   #feedback: string | undefined;
   #humanFeedback: string | undefined;
   #finalOutput: unknown;
@@ -51,6 +56,16 @@ export class Draft {
     this.now = now;
     this.spec = spec;
     this.status = structuredClone(facts.execution.status) ?? { phase: 'pending' };
+  }
+
+  /** Units of work that templates of this decision may still spend together; each has its own limit as well. */
+  get workLeft(): number {
+    return this.#workLeft;
+  }
+
+  /** Takes off what one rendering has spent of the work it was given. */
+  spendWork(given: number, left: number): void {
+    this.#workLeft -= given - left;
   }
 
   get time(): string {

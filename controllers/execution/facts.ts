@@ -98,6 +98,8 @@ export interface Facts {
   readonly loaded: ReadonlyMap<string, Json>;
   /** Why the output store refused the blobs of the last decision; the state that made them fails. */
   readonly refused?: Refusal;
+  /** Why the API server did not let us do what was decided last time, and may yet. */
+  readonly blocked?: Failure | undefined;
   readonly settings: Settings;
 }
 

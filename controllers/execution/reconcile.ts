@@ -1,9 +1,11 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { WaitError } from '../../lib/errors.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { captureFinalizer } from '../../crds/labels.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import { isForbidden, type KubeClient } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -12,7 +14,7 @@ import { statusPatch } from '../runtime/status-patch.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import { decide, isTerminal } from './decide.ts';
 import type { Action, Decision, Need } from './decision.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { lookupKey } from './lookup.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
@@ -28,11 +30,18 @@ export interface ExecutionDeps {
   readonly findWorkflow: FindWorkflow;
   readonly store: OutputStore;
   readonly events: EventRecorder;
+  /** Told of each state that has ended, with its duration in seconds. */
+  readonly onStateEnded: (kind: string, status: string, seconds: number) => void;
   /** Told that an execution waits for a workflow that is not there or not accepted. */
   readonly onWaiting: (key: string, workflow: string) => void;
+  /** Why the last actions of an execution were not allowed, by its uid. */
+  readonly blocked: Map<string, Failure>;
   /** Told that nothing more will run for an execution. */
   readonly onEnded: (uid: string) => void;
 }
+
+/** Before something that was forbidden is tried again, in milliseconds. */
+const forbiddenRetryMs = 10_000;
 
 /** Rounds of loading facts and deciding again before something must be wrong. */
 const roundsMax = 1_000;
@@ -48,15 +57,31 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
     const current = await write(deps, held, decision, storedBytes);
     tell(deps, current, decision);
-    await apply(deps.apply, current, decision.actions);
+    await act(deps, current, decision.actions);
     if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
     if (decision.wakeAt === undefined) return undefined;
     return { requeueAfterMs: Math.max(0, decision.wakeAt - deps.clock.now()), reason: 'deadline' };
   };
 }
 
+/** A right or a quota that is lacking shows in the status while the action is tried again. */
+async function act({ apply: deps, blocked }: ExecutionDeps, execution: WorkflowExecution, actions: readonly Action[]) {
+  const uid = execution.metadata.uid ?? '';
+  try {
+    await apply(deps, execution, actions);
+    if (actions.length > 0) blocked.delete(uid);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const isNews = !blocked.has(uid);
+    const isQuota = error.message.includes('exceeded quota');
+    blocked.set(uid, { reason: isQuota ? 'QuotaExceeded' : 'Forbidden', message: error.message });
+    throw new WaitError('Forbidden', isNews ? 0 : forbiddenRetryMs);
+  }
+}
+
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
-  const facts = observe(deps.observe, execution, now);
+  const blocked = deps.blocked.get(execution.metadata.uid ?? '');
+  const facts = { ...observe(deps.observe, execution, now), blocked };
   const own = await deps.findWorkflow.pinned(execution);
   if (own.kind === 'not_ready') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
   const workflows = new Map([[ownKey, own]]);
@@ -144,7 +169,15 @@ async function write(
   const { name, namespace = '' } = execution.metadata;
   const written = await deps.kube.jsonPatchStatus(workflowExecutions, { name, namespace }, patch);
   deps.caches.executions.remember(written);
+  measure(deps, execution.status?.history?.length ?? 0, status.history ?? []);
   return written;
+}
+
+/** How long the states took that this status has ended. */
+function measure({ onStateEnded }: ExecutionDeps, known: number, history: readonly Visit[]): void {
+  for (const { kind, status, entered_at, finished_at } of history.slice(known)) {
+    onStateEnded(kind, status, (Date.parse(finished_at) - Date.parse(entered_at)) / 1_000);
+  }
 }
 
 function tell({ events }: ExecutionDeps, execution: WorkflowExecution, { happenings }: Decision): void {

@@ -1,5 +1,7 @@
 import { render } from '../../lib/template/render.ts';
 import { createScope, type Scope } from '../../lib/template/scope.ts';
+import { templateLimits } from '../../lib/template/limits.ts';
+import { Work } from '../../lib/template/work.ts';
 import type { Need } from './decision.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 
@@ -33,7 +35,10 @@ export function scopeOf(draft: Draft): Scope {
  * @throws LackingFacts when it uses stored values that are not loaded, TemplateBudgetExceeded when it is too much work.
  */
 export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
-  const result = render(source, scope, draft.facts.loaded);
+  const given = Math.min(draft.workLeft, templateLimits.work);
+  const work = new Work(given);
+  const result = render(source, scope, draft.facts.loaded, work);
+  draft.spendWork(given, work.left);
   if (result.kind === 'needs') throw new LackingFacts(result.refs.map(blobNeed));
   return result.text;
 }

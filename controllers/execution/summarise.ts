@@ -18,6 +18,8 @@ const truth: Readonly<Record<Phase, Condition['status']>> = {
 /** The condition `Succeeded` and the observed generation, worked out from the rest of the status in one place. */
 export function summarise(draft: Draft): void {
   const { status } = draft;
+  const { blocked } = draft.facts;
+  if (blocked !== undefined && truth[status.phase] === 'Unknown') Object.assign(status, blocked);
   const { generation } = draft.facts.execution.metadata;
   if (status.message !== undefined) status.message = status.message.slice(0, messageLength);
   const before = status.conditions?.find(({ type }) => type === conditionTypes.succeeded);
