@@ -4,7 +4,8 @@ import type { movedFields, WorkflowManifest } from '../../crds/schema/workflow-m
 import { objectName, workflowName } from './object-name.ts';
 
 /**
- * The custom resource of a manifest (requirements AMB-060). Nothing is lost: `toManifest` gives the manifest back.
+ * The custom resource of a manifest (requirements AMB-060). Nothing is lost: `toManifest` gives the manifest back
+ * (an empty map of annotations counts as none).
  * The manifest satisfies its schema.
  */
 export function toCustomResource({ metadata, spec }: WorkflowManifest): Workflow {

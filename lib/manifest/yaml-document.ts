@@ -50,10 +50,11 @@ export function readDocuments(text: string): readonly SourceDocument[] {
     uniqueKeys: (a, b) => isScalar(a) && isScalar(b) && String(a.value) === String(b.value),
   });
   if (!Array.isArray(documents)) return [];
-  return documents
-    .filter((document) => document.contents !== null || document.errors.length > 0)
-    .map((document) => toSource(document, lines));
+  return documents.filter((document) => !isEmpty(document)).map((document) => toSource(document, lines));
 }
+
+const isEmpty = ({ contents, errors }: Document): boolean =>
+  errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null && !contents.source));
 
 function tooLarge(size: number): SourceDocument {
   const problem = errorAt([], 'too_large', `has ${size} bytes; at most ${manifestBytes} are read`);
@@ -84,9 +85,15 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
   }
 }
 
+const tagText = 'tags are not allowed; write a plain value';
+const plainTags = new Set(
+  ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+const isForeign = (tag: string | undefined): boolean => tag !== undefined && !plainTags.has(tag);
+
 const texts: Partial<Readonly<Record<YAMLError['code'], string>>> = {
   DUPLICATE_KEY: 'the key stands twice in this map',
-  TAG_RESOLVE_FAILED: 'tags are not allowed; write a plain value',
+  TAG_RESOLVE_FAILED: tagText,
 };
 
 const textOf = (error: YAMLError): string => texts[error.code] ?? error.message;
@@ -103,7 +110,11 @@ function foreignNodes(
       const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
       found.push(located('yaml', 'a key must be a plain value', offset));
     },
-    Scalar(_key, { value, range }) {
+    Collection(_key, { tag, range }) {
+      if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
+    },
+    Scalar(_key, { value, tag, range }) {
+      if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
       if (typeof value === 'bigint' || (typeof value === 'number' && !isExact(value))) {
         found.push(located('number', 'JSON cannot hold this number exactly; write it in quotes', range?.[0] ?? 0));
       }

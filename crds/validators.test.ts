@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { validateManifest, validateSpec } from './validators.ts';
+
+const state = (fields: object): object => ({ version: '1.0.0', initial_state: 'a', states: { a: fields } });
+const found = (spec: unknown): string[] =>
+  validateSpec.Workflow(spec).map(({ path, message }) => `${path}: ${message}`);
+
+describe('the validators', () => {
+  const cases: Record<string, { spec: unknown; want: string[] }> = {
+    'WF-STATE-01 a state of one kind is judged by the fields of that kind alone': {
+      spec: state({ kind: 'Human', transitions: [] }),
+      want: ['spec.states.a.prompt: is required'],
+    },
+    'AMB-060 an unknown field is named with the field that was meant': {
+      spec: state({ kind: 'Human', promt: 'x', prompt: 'x', transitions: [] }),
+      want: ['spec.states.a.promt: unknown field; did you mean prompt?'],
+    },
+    'WF-STATE-01 a missing kind names all kinds': {
+      spec: state({ transitions: [] }),
+      want: [
+        'spec.states.a.kind: is required and must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow',
+      ],
+    },
+    'a key that is no plain word stands in quotes': {
+      spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), output_template: { 'a.b': 1 } },
+      want: ['spec.output_template["a.b"]: must be a string, not the number 1'],
+    },
+    'a list index is told from a key': {
+      spec: state({ kind: 'System', command: 'true', transitions: [{ target: 'a' }, {}] }),
+      want: ['spec.states.a.transitions[1].target: is required'],
+    },
+    'WF-MAN-05 a version is explained': {
+      spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), version: 'v1' },
+      want: ['spec.version: must be a semantic version, as 1.0.0'],
+    },
+    'nothing at all': {
+      spec: {},
+      want: ['spec.version: is required', 'spec.initial_state: is required', 'spec.states: is required'],
+    },
+    'a text instead of a map': { spec: 'x', want: ['spec: must be a map, not the string "x"'] },
+  };
+  it.each(Object.entries(cases))('%s', (_name, { spec, want }) => {
+    expect(found(spec)).toEqual(want);
+  });
+
+  it('never change what they look at', () => {
+    const spec = state({ kind: 'Human', prompt: 'x', transitions: [] });
+    const before = JSON.stringify(spec);
+    expect(found(spec)).toEqual([]);
+    expect(JSON.stringify(spec)).toBe(before);
+  });
+
+  it('WF-MAN-15 a manifest has no scope', () => {
+    const { metadata, ...rest } = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'Workflow',
+      metadata: { name: 'a', version: '1.0.0' },
+    };
+    const spec = { initial_state: 'a', states: { a: { kind: 'System', command: 'true', transitions: [] } } };
+    const problems = (more: object): string[] =>
+      validateManifest({ ...rest, metadata: { ...metadata, ...more }, spec }).map(({ path }) => path);
+    expect(problems({})).toEqual([]);
+    expect(problems({ scope: 'global' })).toEqual(['metadata.scope']);
+  });
+
+  it('an execution and a volume have validators too', () => {
+    expect(validateSpec.WorkflowExecution({ workflow: 'w', input: { a: null } })).toEqual([]);
+    expect(validateSpec.WorkflowExecution({ input: [] }).map(({ path }) => path)).toEqual([
+      'spec.workflow',
+      'spec.input',
+    ]);
+    expect(validateSpec.Volume({ storage_class: 'fast' }).map(({ rule }) => rule)).toEqual(['enum']);
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { type ReadWorkflow, readWorkflows } from './read-workflows.ts';
+import { manifestBytes } from './yaml-document.ts';
+
+const manifest = `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata:
+  name: small
+  version: 1.0.0
+spec:
+  initial_state: a
+  states:
+    a:
+      kind: System
+      command: finalize
+      transitions: []
+`;
+const resource = `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata:
+  name: small
+  namespace: team
+spec:
+  version: 1.0.0
+  initial_state: a
+  states: {a: {kind: System, command: finalize, transitions: []}}
+`;
+const first = (text: string): ReadWorkflow => {
+  const [read] = readWorkflows(text);
+  if (read === undefined) throw new Error('the text holds no document');
+  return read;
+};
+const problemsOf = (text: string): string[] =>
+  first(text).problems.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`);
+
+describe('both forms are read', () => {
+  it('WF-MAN-01 a manifest', () => {
+    expect(first(manifest)).toMatchObject({ form: 'manifest', problems: [], workflow: { spec: { version: '1.0.0' } } });
+  });
+
+  it('AMB-060 a custom resource', () => {
+    const { form, problems, workflow } = first(resource);
+    expect([form, problems, workflow?.metadata.namespace]).toEqual(['resource', [], 'team']);
+  });
+
+  it('JSON is read as well', () => {
+    const { workflow } = first(resource);
+    expect(first(JSON.stringify(workflow)).workflow).toEqual(workflow);
+  });
+
+  it('several documents, empty ones left out', () => {
+    expect(readWorkflows(`---\n${manifest}---\n---\n# nothing\n---\n${resource}`).map(({ form }) => form)).toEqual([
+      'manifest',
+      'resource',
+    ]);
+    expect(readWorkflows('')).toEqual([]);
+  });
+});
+
+describe('problems have path, line and column', () => {
+  const cases: Record<string, { text: string; want: string[] }> = {
+    'WF-MAN-16 of a manifest': {
+      text: manifest.replace('initial_state: a', 'initial_state: b'),
+      want: ["7:3 spec.initial_state: 'b' is not a key of states"],
+    },
+    'WF-MAN-05 under metadata, where the manifest has it': {
+      text: manifest.replace('version: 1.0.0', 'version: one'),
+      want: ['5:3 metadata.version: must be a semantic version, as 1.0.0'],
+    },
+    'AMB-058 a missing field at the part that should hold it': {
+      text: manifest.replace('  version: 1.0.0\n', ''),
+      want: ['3:1 metadata.version: is required'],
+    },
+    'WF-MAN-04 a name in upper case': {
+      text: manifest.replace('name: small', 'name: Small'),
+      want: ['4:3 metadata.name: must match ^[a-z0-9][a-z0-9-]{0,62}$'],
+    },
+    'WF-MAN-15 a scope': {
+      text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  scope: global'),
+      want: ['6:3 metadata.scope: unknown field'],
+    },
+    'WF-MAN-02 another apiVersion': {
+      text: manifest.replace('dev/v1', 'dev/v2'),
+      want: ['1:1 apiVersion: must be windlass.dev/v1'],
+    },
+    'WF-MAN-03 another kind': {
+      text: manifest.replace('kind: Workflow', 'kind: Job'),
+      want: ['2:1 kind: must be Workflow'],
+    },
+    'WF-STATE-01 of a state in flow style': {
+      text: resource.replace('kind: System', 'kind: system'),
+      want: [
+        '9:16 spec.states.a.kind: must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow',
+      ],
+    },
+    'WF-MAN-07 a label that Kubernetes refuses': {
+      text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  labels: {team: "a b"}'),
+      want: ['6:12 metadata.labels.team: must be empty or up to 63 letters, digits, -, _ or .'],
+    },
+    'WF-MAN-08 an annotation with a number': {
+      text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  annotations: {a: 1}'),
+      want: ['6:17 metadata.annotations.a: must be a string, not the number 1'],
+    },
+    'AMB-060 a version in both places': {
+      text: manifest.replace('initial_state: a', 'version: 1.0.0\n  initial_state: a'),
+      want: ['7:3 spec.version: unknown field'],
+    },
+    'AMB-060 an unknown field of the custom resource': {
+      text: resource.replace('namespace: team', 'scope: team'),
+      want: ['5:3 metadata.scope: unknown field'],
+    },
+    'a template': {
+      text: manifest.replace('command: finalize', 'command: "{{#if a}}"'),
+      want: [
+        '11:7 spec.states.a.command: unexpected end of the template; is a block not closed? (line 1, column 10 of the template)',
+      ],
+    },
+  };
+  it.each(Object.entries(cases))('%s', (_name, { text, want }) => {
+    expect(problemsOf(text)).toEqual(want);
+    expect(first(text).workflow).toBeUndefined();
+  });
+
+  it('a warning keeps no workflow back', () => {
+    const { problems, workflow } = first(`${manifest}    b: {kind: System, command: finalize, transitions: []}\n`);
+    expect(problems.map(({ severity, line, rule }) => [severity, line, rule])).toEqual([
+      ['warning', 13, 'unreachable_state'],
+    ]);
+    expect(workflow).toBeDefined();
+  });
+});
+
+describe('what YAML can do and a definition must not', () => {
+  const bomb = [
+    'a: &a [x, x, x, x, x, x, x, x, x, x]',
+    'b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]',
+    'c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]',
+    'd: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]',
+  ];
+  const cases: Record<string, { text: string; line: number; says: string }> = {
+    'a key that stands twice': { text: 'a: 1\nb: 2\na: 3', line: 3, says: 'the key stands twice' },
+    'a number and a text that are one key': { text: '1: a\n"1": b', line: 2, says: 'the key stands twice' },
+    'a tag': { text: 'a: 1\nb: !!js/function x', line: 2, says: 'tags are not allowed' },
+    'binary data': { text: 'a: !!binary aGk=', line: 1, says: 'tags are not allowed' },
+    'a list as a key': { text: '? [a]\n: b', line: 1, says: 'a key must be a plain value' },
+    'a number that is none': { text: 'a:\n  b: .nan', line: 2, says: 'JSON cannot hold this number' },
+    'a number too large to be exact': { text: 'a: 9007199254740993', line: 1, says: 'JSON cannot hold this number' },
+    'a bomb of aliases': { text: bomb.join('\n'), line: 1, says: 'alias' },
+    'a syntax error': { text: 'a: [1, 2\nb: 3', line: 2, says: '' },
+    'a tab': { text: 'a:\n\tb: 1', line: 2, says: '' },
+  };
+  it.each(Object.entries(cases))('%s is refused where it stands', (_name, { text, line, says }) => {
+    const { problems, workflow } = first(text);
+    expect(workflow).toBeUndefined();
+    expect(problems[0]?.line).toBe(line);
+    expect(problems[0]?.message).toContain(says);
+  });
+
+  it('an alias is a copy, and no is a word', () => {
+    const text = manifest.replace('spec:', 'spec:\n  context: {a: &a {answer: no}, b: *a}');
+    expect(first(text).workflow?.spec.context).toEqual({ a: { answer: 'no' }, b: { answer: 'no' } });
+  });
+
+  it('a key __proto__ changes no prototype', () => {
+    const text = manifest.replace('spec:', 'spec:\n  context: {__proto__: {polluted: true}}');
+    expect(problemsOf(text)).toEqual(['7:13 spec.context.__proto__: the key is reserved']);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it.each([
+    [manifestBytes - 1, 0],
+    [manifestBytes, 0],
+    [manifestBytes + 1, 1],
+  ])('a text of %i bytes has %i problems', (bytes, count) => {
+    const text = `${manifest}#${'x'.repeat(bytes - manifest.length - 1)}`;
+    expect(first(text).problems).toHaveLength(count);
+  });
+
+  it.each(['just text', '[1, 2]', 'null', '42', '{}', 'metadata: 1\nspec: []'])('%s is no workflow', (text) => {
+    for (const { workflow, problems } of readWorkflows(text)) {
+      expect(workflow).toBeUndefined();
+      expect(problems.length).toBeGreaterThan(0);
+    }
+  });
+});

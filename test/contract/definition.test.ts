@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { reservedStateNames } from '../../crds/reserved-names.ts';
+import { stateKinds } from '../../crds/schema/state-kinds.ts';
+import { fullWorkflow } from '../bad-manifests/full-workflow.ts';
+import { badWorkflow, type Edit } from '../bad-manifests/row.ts';
+import { badManifests } from '../bad-manifests/rows.ts';
+import { reservedNames } from '../../lib/template/template.ts';
+import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
+
+const check = (...edits: Edit[]): readonly Problem[] =>
+  checkDefinition((badWorkflow({ edits }) as { spec: unknown }).spec);
+const errors = (...edits: Edit[]): string[] =>
+  check(...edits)
+    .filter(({ severity }) => severity === 'error')
+    .map(({ path }) => path);
+const warnings = (...edits: Edit[]): [string, string][] =>
+  check(...edits)
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ path, rule }) => [path, rule]);
+
+describe('a bad definition is refused with its path', () => {
+  for (const row of badManifests) {
+    it(`${row.requirements.join(' ')} ${row.name}`, () => {
+      const found = check(...row.edits).filter(({ severity }) => severity === 'error');
+      expect(found.map(({ path, rule }) => `${path} ${rule}`)).toContain(`${row.path} ${row.rule}`);
+      for (const { message } of found) expect(message).not.toBe('');
+    });
+  }
+});
+
+describe('a good definition', () => {
+  it('WF-MAN-12 with every field has neither error nor warning', () => {
+    expect(checkDefinition(fullWorkflow().spec)).toEqual([]);
+  });
+
+  it('WF-STATE-01 uses all kinds', () => {
+    expect(new Set(Object.values(fullWorkflow().spec.states).map(({ kind }) => kind))).toEqual(new Set(stateKinds));
+  });
+
+  const boundaries: [ids: string, ...Edit][] = [
+    ['WF-MAN-18', 'spec.max_total_transitions', 1],
+    ['WF-MAN-18', 'spec.max_total_transitions', 100],
+    ['WF-STATE-03', 'spec.states.agent.max_state_visits', 20],
+    ['WF-COND-08', 'spec.states.agent.transitions.1.min', 0.9],
+    ['WF-PAR-15', 'spec.states.panel.consensus.confidence_weighting.agreement_factor', 0.6000000005],
+    ['AMB-084', 'spec.states.panel.consensus.n', 1],
+    ['AMB-061', `spec.states.${'x'.repeat(63)}`, { kind: 'System', command: 'finalize', transitions: [] }],
+  ];
+  it.each(boundaries)('%s %s may be %j', (_ids, ...edit) => expect(errors(edit)).toEqual([]));
+});
+
+describe('all problems are told at once', () => {
+  it('a slip in one state hides no problem of another', () => {
+    const found = errors(
+      ['spec.states.agent.timeout', '5'],
+      ['spec.states.system.transitions.0.target', 'nope'],
+      ['spec.states.approval.prompt', '{{#if x}}'],
+      ['spec.version', 'one'],
+    );
+    expect(found.toSorted()).toEqual([
+      'spec.states.agent.timeout',
+      'spec.states.approval.prompt',
+      'spec.states.system.transitions[0].target',
+      'spec.version',
+    ]);
+  });
+
+  it('a slip in storage makes no mount wrong', () => {
+    expect(errors(['spec.storage.workspace.ttl_hours', 'long'])).toEqual(['spec.storage.workspace.ttl_hours']);
+  });
+
+  it.each([undefined, null, 1, 'text', []])('%j is no definition', (spec) => {
+    expect(checkDefinition(spec).some(({ severity }) => severity === 'error')).toBe(true);
+  });
+});
+
+describe('warnings', () => {
+  const done = { kind: 'System', command: 'finalize', transitions: [] };
+  const cases: [name: string, edits: Edit[], want: [string, string]][] = [
+    ['a state that nothing leads to', [['spec.states.lonely', done]], ['spec.states.lonely', 'unreachable_state']],
+    [
+      'WF-COND-26 a rule behind one that always matches',
+      [['spec.states.approval.transitions.4', { target: 'agent' }]],
+      ['spec.states.approval.transitions[4]', 'unreachable_rule'],
+    ],
+    [
+      'a threshold that the condition does not read',
+      [['spec.states.system.transitions.0.threshold', 0.5]],
+      ['spec.states.system.transitions[0].threshold', 'no_effect'],
+    ],
+    [
+      'WF-COND-14 a value that no exit code equals',
+      [['spec.states.system.transitions.1.value', 'two']],
+      ['spec.states.system.transitions[1].value', 'never_matches'],
+    ],
+    [
+      'WF-SUB-03 a result_key that nobody waits for',
+      [['spec.states.child.mode', 'fire_and_forget']],
+      ['spec.states.child.result_key', 'no_effect'],
+    ],
+    [
+      'a result_key that is a state',
+      [['spec.states.child.result_key', 'agent']],
+      ['spec.states.child.result_key', 'overwrites_state'],
+    ],
+    [
+      'an n that the strategy does not read',
+      [['spec.states.panel.consensus.strategy', 'majority']],
+      ['spec.states.panel.consensus.n', 'no_effect'],
+    ],
+    [
+      'a template that reads no state',
+      [['spec.states.system.command', 'echo {{sytem.output}}']],
+      ['spec.states.system.command', 'unknown_reference'],
+    ],
+    [
+      'an expression that reads no state',
+      [['spec.states.child.transitions.0.expression', 'chld.status']],
+      ['spec.states.child.transitions[0].expression', 'unknown_reference'],
+    ],
+    [
+      'WF-MAN-14 a context key that does not exist',
+      [['spec.states.system.command', '{{workflow.context.nope}}']],
+      ['spec.states.system.command', 'unknown_reference'],
+    ],
+    [
+      'WF-MAN-13 an input that the schema rules out',
+      [['spec.states.system.command', '{{input.nope}}']],
+      ['spec.states.system.command', 'unknown_reference'],
+    ],
+    [
+      'an output_schema without output_template',
+      [['spec.output_template', undefined]],
+      ['spec.output_schema', 'no_effect'],
+    ],
+  ];
+  it.each(cases)('%s', (_name, edits, want) => {
+    expect(warnings(...edits)).toContainEqual(want);
+    expect(errors(...edits)).toEqual([]);
+  });
+});
+
+it('AMB-061 every name that templates reserve is refused as the name of a state', () => {
+  for (const name of reservedNames) expect(reservedStateNames).toContain(name);
+});
