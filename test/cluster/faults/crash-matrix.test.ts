@@ -8,8 +8,8 @@ import { workflowExecutions } from '../harness/kinds.ts';
 import { openPodLedger, type PodLedger } from '../harness/pod-ledger.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 import { pause, waitForView } from '../harness/wait.ts';
-import { createWriteNumbers, createWriteTracker } from '../harness/write-tracker.ts';
-import { type CrashPlan, type CrashPoint, createCrashRig } from './crash-points.ts';
+import { createWriteTracker } from '../harness/write-tracker.ts';
+import { type CrashPoint, createCrashRig } from './crash-points.ts';
 import { endState } from './end-state.ts';
 import { createReferenceRuns, type ReferenceRuns } from './reference-runs.ts';
 import { type Reference, references } from './reference-workflows.ts';
@@ -23,6 +23,7 @@ const livesAtMost = 60;
 
 interface Undisturbed {
   readonly reference: Reference;
+  /** Kinds of the writes that took effect, in order. */
   readonly writes: readonly string[];
   readonly end: unknown;
   readonly slots: readonly string[];
@@ -34,12 +35,11 @@ interface Case {
   readonly points: readonly CrashPoint[];
 }
 
-/** Shares the crash points of a workflow out so that those of one execution lie far apart. */
+const moments = ['before', 'after'] as const;
+
+/** Before and after each write by its number, shared out so that the points of one execution lie far apart. */
 function shareOut({ reference, writes }: Undisturbed): Case[] {
-  const points = writes.flatMap((write) => [
-    { write, when: 'before' as const },
-    { write, when: 'after' as const },
-  ]);
+  const points = writes.flatMap((_kind, i) => moments.map((when) => ({ at: i + 1, when })));
   const executions = Math.ceil(points.length / deathsEach);
   return Array.from({ length: executions }, (_, i) => ({
     name: `kill-${reference.name}-${i}`,
@@ -48,12 +48,15 @@ function shareOut({ reference, writes }: Undisturbed): Case[] {
   }));
 }
 
-/** One execution for each crash point that a wave missed, as an earlier death may have led around it. */
-function oneByOne(cases: readonly Case[], missed: CrashPlan): Case[] {
-  return cases.flatMap(({ name, reference }) =>
-    (missed.get(name) ?? []).map((point, i) => ({ name: `${name}-alone-${i}`, reference, points: [point] })),
+/** What is to be shown: a death before and after each kind of write of each reference. */
+function allKinds(undisturbed: readonly Undisturbed[]): string[] {
+  return undisturbed.flatMap(({ reference, writes }) =>
+    [...new Set(writes)].flatMap((kind) => moments.map((when) => keyOf({ reference: reference.name, kind, when }))),
   );
 }
+
+const keyOf = (key: { readonly reference: string; readonly kind: string; readonly when: string }): string =>
+  `${key.reference}: ${key.when} ${key.kind}`;
 
 describe('GEN a controller that dies at any write changes nothing about the end', () => {
   let stage: Stage;
@@ -84,19 +87,15 @@ describe('GEN a controller that dies at any write changes nothing about the end'
     const ended = await Promise.all(references.map((reference) => runs.run(reference, nameOf(reference))));
     await podsReleased();
     const tracker = createWriteTracker();
-    const numbers = createWriteNumbers();
     const writes = proxy.exchanges.flatMap((exchange) => {
       const write = tracker.attribute(exchange);
-      if (write === undefined || (exchange.status ?? 500) >= 300) return [];
-      const name = numbers.peek(write);
-      numbers.count(write);
-      return [{ execution: write.execution, name }];
+      return write === undefined || (exchange.status ?? 500) >= 300 ? [] : [write];
     });
     return references.map((reference, i) => {
       const execution = nameOf(reference);
       return {
         reference,
-        writes: writes.filter((write) => write.execution === execution).map(({ name }) => name),
+        writes: writes.filter((write) => write.execution === execution).map(({ kind }) => kind),
         end: endState(ended[i] as WorkflowExecution),
         slots: slotsOf(execution),
       };
@@ -120,15 +119,15 @@ describe('GEN a controller that dies at any write changes nothing about the end'
       .toSorted();
   }
 
-  /** Runs a set of cases through as many lives of the controller as it takes; gives back what no run came to. */
-  async function runWave(cases: readonly Case[]): Promise<CrashPlan> {
+  /** Runs a set of cases through as many lives of the controller as it takes; gives back the kinds of its deaths. */
+  async function runWave(cases: readonly Case[]): Promise<string[]> {
     const rig = createCrashRig(proxy, new Map(cases.map(({ name, points }) => [name, points])));
     const started = Date.now();
     let lives = 1;
     const ended = Promise.all(cases.map(({ reference, name }) => runs.run(reference, name, 400_000)));
     // Looked at below; a failure must not end the process while lives are still being taken.
     ended.catch(() => undefined);
-    while (lives < livesAtMost && (await rig.timeToKill(quietMs))) {
+    while (lives < livesAtMost && (await rig.timeToKill(quietMs, ended))) {
       await controllers.kill();
       rig.letGo();
       controllers = await stage.controllers(proxy);
@@ -136,13 +135,12 @@ describe('GEN a controller that dies at any write changes nothing about the end'
     }
     await ended;
     proxy.setRules({});
-    const missed = rig.pending();
-    const points = cases.reduce((sum, { points: own }) => sum + own.length, 0);
     const seconds = Math.round((Date.now() - started) / 1000);
-    console.log(
-      `${points} crash points, ${cases.length} executions, ${lives} lives, ${seconds} s, missed ${missed.size}`,
-    );
-    return missed;
+    console.log(`${rig.deaths.length} crash points, ${cases.length} executions, ${lives} lives, ${seconds} s`);
+    return rig.deaths.map(({ execution, kind, when }) => {
+      const reference = cases.find(({ name }) => name === execution)?.reference.name ?? '';
+      return keyOf({ reference, kind, when });
+    });
   }
 
   it('the undisturbed runs complete and make no more pods than they need', () => {
@@ -159,10 +157,20 @@ describe('GEN a controller that dies at any write changes nothing about the end'
     timeout: 900_000,
   }, async () => {
     const cases = undisturbed.flatMap(shareOut);
-    const alone = oneByOne(cases, await runWave(cases));
-    const unreached: CrashPlan = alone.length === 0 ? new Map() : await runWave(alone);
+    const shown = new Set(await runWave(cases));
+    // Which writes a run makes depends on what the controller sees at once: a kind that was missed gets its own run.
+    const again = undisturbed.flatMap(({ reference, writes }) =>
+      [...new Set(writes)].flatMap((kind, k) =>
+        moments.flatMap((when): Case[] =>
+          shown.has(keyOf({ reference: reference.name, kind, when }))
+            ? []
+            : [{ name: `again-${reference.name}-${k}-${when}`, reference, points: [{ at: kind, when }] }],
+        ),
+      ),
+    );
+    if (again.length > 0) for (const key of await runWave(again)) shown.add(key);
     const wrong: string[] = [];
-    for (const { name, reference, points } of [...cases, ...alone]) {
+    for (const { name, reference, points } of [...cases, ...again]) {
       const execution = await stage.kube.get(workflowExecutions, { namespace: stage.namespace, name });
       const calm = undisturbed.find((run) => run.reference === reference);
       try {
@@ -173,7 +181,7 @@ describe('GEN a controller that dies at any write changes nothing about the end'
     }
     expect(wrong).toEqual([]);
     expect(ledger.duplicates()).toEqual([]);
-    // Crash points that no run came to: the matrix would claim more than it did.
-    expect(Object.fromEntries(unreached)).toEqual({});
+    // Kubernetes Events are told once and never again: a death on the way to the status patch may leave none to tell.
+    expect(allKinds(undisturbed).filter((key) => !shown.has(key) && !key.includes('events'))).toEqual([]);
   });
 });

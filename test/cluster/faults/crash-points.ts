@@ -1,25 +1,30 @@
 import type { ApiProxy } from '../harness/api-proxy.ts';
-import { type AttributedWrite, createWriteNumbers, createWriteTracker } from '../harness/write-tracker.ts';
+import { type AttributedWrite, createWriteTracker } from '../harness/write-tracker.ts';
 
 /** A moment at which the controller dies: on its way to a write, or before it hears of the answer. */
 export interface CrashPoint {
-  /** As `WriteNumbers` names it. */
-  readonly write: string;
+  /** The nth write that takes effect for the execution, or the first one of a kind. */
+  readonly at: number | string;
   readonly when: 'before' | 'after';
 }
 
 /** The crash points of each execution. */
 export type CrashPlan = ReadonlyMap<string, readonly CrashPoint[]>;
 
+/** A death that happened. */
+export interface Death extends AttributedWrite {
+  readonly when: CrashPoint['when'];
+}
+
 /** Holds executions at their crash points and lets one death of the controller serve all that are held. */
 export interface CrashRig {
-  /** Crash points that no run has come to, by execution. */
-  pending(): ReadonlyMap<string, readonly CrashPoint[]>;
+  readonly deaths: readonly Death[];
   /**
    * Resolves to true when it is time to kill: something is held, and nothing more has come for `quietMs`. Resolves to
-   * false when no run can come to a crash point any more: none is left, or nothing came for ten times as long.
+   * false when no run can come to a crash point any more: none is left, or `over` has resolved (every run has ended)
+   * and the writes that follow the end of a run have had their time.
    */
-  timeToKill(quietMs: number): Promise<boolean>;
+  timeToKill(quietMs: number, over: Promise<unknown>): Promise<boolean>;
   /** Breaks the held requests, after the controller is dead. */
   letGo(): void;
 }
@@ -30,15 +35,20 @@ export interface CrashRig {
  */
 export function createCrashRig(proxy: ApiProxy, plan: CrashPlan): CrashRig {
   const tracker = createWriteTracker();
-  const numbers = createWriteNumbers();
   const left = new Map([...plan].map(([execution, points]) => [execution, new Set(points)]));
-  const underWay = new Map<number, { readonly write: AttributedWrite; readonly point?: CrashPoint }>();
+  const effective = new Map<string, number>();
+  const underWay = new Map<number, AttributedWrite>();
+  const deaths: Death[] = [];
   const held: (() => void)[] = [];
   let onHold: () => void = () => undefined;
-  const pointOf = (write: AttributedWrite, when: CrashPoint['when']): CrashPoint | undefined =>
-    [...(left.get(write.execution) ?? [])].find((point) => point.when === when && point.write === numbers.peek(write));
-  const hold = (write: AttributedWrite, point: CrashPoint): Promise<'reset'> => {
-    left.get(write.execution)?.delete(point);
+  const dieAt = (write: AttributedWrite, ordinal: number, when: CrashPoint['when']): Promise<'reset'> | undefined => {
+    const points = left.get(write.execution);
+    const point = [...(points ?? [])].find(
+      ({ at, when: then }) => then === when && (at === ordinal || at === write.kind),
+    );
+    if (point === undefined) return undefined;
+    points?.delete(point);
+    deaths.push({ ...write, when });
     return new Promise((resolve) => {
       held.push(() => resolve('reset'));
       onHold();
@@ -48,35 +58,38 @@ export function createCrashRig(proxy: ApiProxy, plan: CrashPlan): CrashRig {
     before(exchange) {
       const write = tracker.attribute(exchange);
       if (write === undefined) return 'forward';
-      const now = pointOf(write, 'before');
-      if (now !== undefined) return hold(write, now);
-      underWay.set(exchange.id, { write, point: pointOf(write, 'after') });
-      return 'forward';
+      underWay.set(exchange.id, write);
+      return dieAt(write, (effective.get(write.execution) ?? 0) + 1, 'before') ?? 'forward';
     },
     after(exchange, status) {
-      const known = underWay.get(exchange.id);
+      const write = underWay.get(exchange.id);
       underWay.delete(exchange.id);
-      if (known === undefined || status >= 300) return 'send';
-      numbers.count(known.write);
-      return known.point === undefined ? 'send' : hold(known.write, known.point);
+      if (write === undefined || status >= 300) return 'send';
+      const ordinal = (effective.get(write.execution) ?? 0) + 1;
+      effective.set(write.execution, ordinal);
+      return dieAt(write, ordinal, 'after') ?? 'send';
     },
   });
   return {
-    pending: () =>
-      new Map([...left].filter(([, points]) => points.size > 0).map(([execution, points]) => [execution, [...points]])),
-    timeToKill: (quietMs) =>
+    deaths,
+    timeToKill: (quietMs, over) =>
       new Promise((resolve) => {
         const anyLeft = [...left.values()].some((points) => points.size > 0);
         if (!anyLeft && held.length === 0) return resolve(false);
-        const due = (): void => {
-          onHold = () => undefined;
-          resolve(held.length > 0);
-        };
-        let timer = setTimeout(due, held.length > 0 ? quietMs : 10 * quietMs);
-        onHold = () => {
+        let timer: NodeJS.Timeout | undefined;
+        const dueIn = (ms: number): void => {
           clearTimeout(timer);
-          timer = setTimeout(due, quietMs);
+          timer = setTimeout(() => {
+            onHold = () => undefined;
+            resolve(held.length > 0);
+          }, ms);
         };
+        onHold = () => dueIn(quietMs);
+        if (held.length > 0) dueIn(quietMs);
+        const afterTheEnd = (): void => {
+          if (held.length === 0) dueIn(4 * quietMs);
+        };
+        over.then(afterTheEnd, afterTheEnd);
       }),
     letGo() {
       for (const release of held.splice(0)) release();

@@ -81,20 +81,3 @@ function bodyOf(exchange: Exchange): Body {
     return {};
   }
 }
-
-/** Numbers the writes that took effect: the third status patch of a run is the third in each run of its workflow. */
-export interface WriteNumbers {
-  /** What the write would be called if it took effect now. */
-  peek(write: AttributedWrite): string;
-  /** It has taken effect. */
-  count(write: AttributedWrite): void;
-}
-
-export function createWriteNumbers(): WriteNumbers {
-  const counts = new Map<string, number>();
-  const keyOf = ({ execution, kind }: AttributedWrite): string => `${execution} ${kind}`;
-  return {
-    peek: (write) => `${write.kind} #${(counts.get(keyOf(write)) ?? 0) + 1}`,
-    count: (write) => void counts.set(keyOf(write), (counts.get(keyOf(write)) ?? 0) + 1),
-  };
-}
