@@ -12,12 +12,14 @@ interface ConnectDeps {
  */
 export function connect({ env, clock }: ConnectDeps): (options: GlobalOptions) => Promise<Cluster> {
   return async ({ kubeconfig, context, namespace }) => {
-    const [{ findCredentials }, { createKubeClient }] = await Promise.all([
+    const [{ findCredentials }, { createKubeClient }, { createOutputReader }] = await Promise.all([
       import('../lib/kube/kubeconfig-credentials.ts'),
       import('../lib/kube/http-client.ts'),
+      import('./output-reader.ts'),
     ]);
     const credentials = await findCredentials({ env, now: () => clock.now(), kubeconfig, context });
     const kube = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });
-    return { kube, namespace: namespace ?? credentials.namespace ?? 'default' };
+    const outputs = createOutputReader(kube, env);
+    return { kube, outputs, namespace: namespace ?? credentials.namespace ?? 'default' };
   };
 }

@@ -37,7 +37,12 @@ function appParts(error: AppError, exitCode: ExitCode): Parts {
     const hint = 'Set KUBECONFIG, or give --kubeconfig FILE and --context NAME.';
     return { message, facts: [], hint, exitCode: exitCodes.cluster };
   }
-  return { message, facts: [], hint: hintOfCode[error.code], exitCode };
+  if (error.reason === 'OutputStoreUnavailable') {
+    const hint = 'Check the WINDLASS_S3_ variables and the credentials that the AWS SDK finds.';
+    return { message, facts: [], hint, exitCode };
+  }
+  const prefix = error.code === 'unavailable' ? 'the cluster cannot be reached: ' : '';
+  return { message: prefix + message, facts: [], hint: hintOfCode[error.code], exitCode };
 }
 
 const hintOfCode: Partial<Record<AppError['code'], string>> = {

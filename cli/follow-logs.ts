@@ -58,7 +58,7 @@ class Follower {
   }
 
   async #takeStored(execution: WorkflowExecution, source: StoredLog): Promise<void> {
-    const reader = { kube: this.#deps.kube, execution };
+    const reader = { outputs: this.#deps.outputs, execution };
     for (const log of await singleSteps(reader, source)) {
       const key = placeText(log);
       await this.#active.get(key);

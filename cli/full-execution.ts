@@ -1,29 +1,21 @@
 import type { Json } from '../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { StoredValue } from '../crds/schema/workflow-execution-status.ts';
-import { type ConfigMapPort, createConfigMapStore } from '../lib/output-store/config-map-store.ts';
-import { type BlobReader, blobValue, wholeValue } from './stored-value.ts';
-
-/** Reads what an execution has put into the output store, as the user whose kubeconfig it is. */
-export function blobReader(kube: ConfigMapPort, { metadata }: WorkflowExecution): BlobReader {
-  const store = createConfigMapStore(kube);
-  const executionUid = metadata.uid ?? '';
-  const namespace = metadata.namespace ?? '';
-  return (ref) => store.get(namespace, { executionUid, ref, encoding: 'text' });
-}
+import type { OutputReader } from './output-reader.ts';
+import { blobValue, wholeValue } from './stored-value.ts';
 
 /** `final_output`, wherever it is kept; undefined where the workflow declares none or has not completed. */
-export async function finalOutput(kube: ConfigMapPort, execution: WorkflowExecution): Promise<Json | undefined> {
+export async function finalOutput(outputs: OutputReader, execution: WorkflowExecution): Promise<Json | undefined> {
   const { final_output: inline, final_output_ref: ref } = execution.status ?? {};
   if (inline !== undefined || ref === undefined) return inline;
-  return blobValue(ref, blobReader(kube, execution));
+  return blobValue(ref, outputs(execution));
 }
 
 /** The execution with every value of the Blackboard and the final output in full, and no references left. */
-export async function fullExecution(kube: ConfigMapPort, execution: WorkflowExecution): Promise<WorkflowExecution> {
+export async function fullExecution(outputs: OutputReader, execution: WorkflowExecution): Promise<WorkflowExecution> {
   const { status } = execution;
   if (status === undefined) return execution;
-  const read = blobReader(kube, execution);
+  const read = outputs(execution);
   const inFull = async (stored: StoredValue): Promise<StoredValue> => ({ value: await wholeValue(stored, read) });
   const entries = Object.entries(status.blackboard ?? {});
   const blackboard = await Promise.all(entries.map(async ([key, stored]) => [key, await inFull(stored)] as const));
@@ -33,7 +25,7 @@ export async function fullExecution(kube: ConfigMapPort, execution: WorkflowExec
     ),
   );
   const { final_output_ref: _, ...rest } = status;
-  const output = await finalOutput(kube, execution);
+  const output = await finalOutput(outputs, execution);
   return {
     ...execution,
     status: {

@@ -1,8 +1,8 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { createDecoder } from '../lib/capture/decoder.ts';
 import type { KubeClient, Pod } from '../lib/kube/index.ts';
-import { blobReader } from './full-execution.ts';
 import { type StoredLog, stepNames, streamBlob, streamPaths } from './log-source.ts';
+import type { OutputReader } from './output-reader.ts';
 import { childOf, wholeValue } from './stored-value.ts';
 
 export type StreamName = 'stdout' | 'stderr';
@@ -12,7 +12,7 @@ export type LogSink = (stream: StreamName, bytes: Uint8Array) => Promise<void>;
 
 /** What reads the output of finished commands. */
 export interface StoredReader {
-  readonly kube: Pick<KubeClient, 'get' | 'create'>;
+  readonly outputs: OutputReader;
   readonly execution: WorkflowExecution;
 }
 
@@ -21,8 +21,8 @@ export interface StoredReader {
  * order in which they were interleaved is not kept. A stream that is kept on its own is given byte for byte; one
  * inside a JSON value has U+FFFD where the command wrote no UTF-8.
  */
-export async function readStored({ kube, execution }: StoredReader, log: StoredLog, sink: LogSink): Promise<void> {
-  const read = blobReader(kube, execution);
+export async function readStored({ outputs, execution }: StoredReader, log: StoredLog, sink: LogSink): Promise<void> {
+  const read = outputs(execution);
   for (const stream of ['stdout', 'stderr'] as const) {
     const paths = streamPaths(log.step, stream);
     const blob = streamBlob(log.value, paths);
@@ -32,9 +32,9 @@ export async function readStored({ kube, execution }: StoredReader, log: StoredL
 }
 
 /** The logs of single steps that `log` stands for: itself, unless all steps are kept together in the output store. */
-export async function singleSteps({ kube, execution }: StoredReader, log: StoredLog): Promise<StoredLog[]> {
+export async function singleSteps({ outputs, execution }: StoredReader, log: StoredLog): Promise<StoredLog[]> {
   if (log.step !== '*') return [log];
-  const value = { value: await wholeValue(log.value, blobReader(kube, execution)) };
+  const value = { value: await wholeValue(log.value, outputs(execution)) };
   return stepNames(value).map((step) => ({ ...log, step, value }));
 }
 

@@ -76,8 +76,8 @@ async function ended(session: Session, end: WorkflowExecution): Promise<ExitCode
 
 /** `final_output` as JSON on standard output; nothing where the workflow declares none. */
 export async function printOutput(session: Session, execution: WorkflowExecution): Promise<void> {
-  const { kube } = await session.cluster();
-  const output = await finalOutput(kube, execution);
+  const { outputs } = await session.cluster();
+  const output = await finalOutput(outputs, execution);
   if (output !== undefined) session.terminal.out(JSON.stringify(output, null, 2));
 }
 

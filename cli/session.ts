@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { FilePort } from './files.ts';
+import type { OutputReader } from './output-reader.ts';
 import type { Terminal } from './terminal.ts';
 
 export const outputFormats = ['json', 'yaml', 'wide', 'name'] as const;
@@ -17,6 +18,7 @@ export interface GlobalOptions {
 /** The cluster and namespace that the user's kubeconfig and flags name. */
 export interface Cluster {
   readonly kube: KubeClient;
+  readonly outputs: OutputReader;
   readonly namespace: string;
 }
 

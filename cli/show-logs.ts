@@ -1,12 +1,14 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import { type LogPlace, type LogSource, placeText } from './log-source.ts';
+import type { OutputReader } from './output-reader.ts';
 import { type LogSink, readPod, readStored, singleSteps } from './read-logs.ts';
 import type { Session } from './session.ts';
 import { stepOf, stepPods, whyNotStarted } from './step-pods.ts';
 
 export interface LogDeps extends Pick<Session, 'terminal' | 'clock' | 'interrupted'> {
   readonly kube: KubeClient;
+  readonly outputs: OutputReader;
   readonly sink: LogSink;
 }
 
@@ -24,7 +26,7 @@ export async function showLogs(
       await showPods(deps, execution, source);
       continue;
     }
-    const reader = { kube: deps.kube, execution };
+    const reader = { outputs: deps.outputs, execution };
     const logs = await singleSteps(reader, source);
     for (const log of logs) {
       heading(log, sources.length > 1 || logs.length > 1);

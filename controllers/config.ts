@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../crds/limits.ts';
 import { oneOf } from '../crds/schema/parts.ts';
 import { logLevels } from '../lib/logger.ts';
+import { s3Variables } from '../lib/output-store/s3-config.ts';
 
 /** The environment variables of the controllers (charts/windlass/README.md). */
 export const ControllersConfig = Type.Object({
@@ -20,11 +21,7 @@ export const ControllersConfig = Type.Object({
   WINDLASS_VOLUME_ACCESS_MODE: oneOf(['ReadWriteMany', 'ReadWriteOnce'], { default: 'ReadWriteMany' }),
   WINDLASS_VOLUME_SIZE_MB: Type.Integer({ minimum: 1, default: 1_024 }),
   WINDLASS_OUTPUT_STORE: oneOf(['configmap', 's3'], { default: 'configmap' }),
-  WINDLASS_S3_BUCKET: Type.Optional(Type.String({ minLength: 1 })),
-  WINDLASS_S3_ENDPOINT: Type.Optional(Type.String({ minLength: 1 })),
-  WINDLASS_S3_REGION: Type.String({ minLength: 1, default: 'us-east-1' }),
-  WINDLASS_S3_PREFIX: Type.String({ default: 'windlass/' }),
-  WINDLASS_S3_PATH_STYLE: Type.Boolean({ default: false }),
+  ...s3Variables,
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),
   WINDLASS_LEASE_NAME: Type.String({ minLength: 1, default: 'windlass-controllers' }),
   WINDLASS_LEASE_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),

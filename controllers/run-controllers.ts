@@ -3,7 +3,10 @@ import type { NewId } from '../lib/ids.ts';
 import { type KubeClient, withFence } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import { createConfigMapStore } from '../lib/output-store/config-map-store.ts';
+import { createLayeredStore } from '../lib/output-store/layered-store.ts';
 import type { OutputStore } from '../lib/output-store/output-store.ts';
+import { s3Options } from '../lib/output-store/s3-config.ts';
+import { createS3Store } from '../lib/output-store/s3-store.ts';
 import type { ControllersConfig } from './config.ts';
 import { createExecutionController } from './execution/controller.ts';
 import { createInformers, type Informers } from './informers.ts';
@@ -39,13 +42,14 @@ export interface ProcessDeps {
 export async function runControllers(deps: ProcessDeps): Promise<number> {
   const { config, logger, metrics, clock, kube, runtime, newId } = deps;
   const election = createElection(deps);
-  const fenced = config.WINDLASS_LEADER_ELECT ? withFence(kube, () => election.assertLeader()) : kube;
+  const guard = (): void => election.assertLeader();
+  const fenced = config.WINDLASS_LEADER_ELECT ? withFence(kube, guard) : kube;
   const informers = createInformers((kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }));
   const recorder = createEventRecorder(
     { client: fenced, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },
   );
-  const controllers = await createControllers({ ...deps, kube: fenced }, informers, recorder);
+  const controllers = await createControllers({ ...deps, kube: fenced, guard }, informers, recorder);
   observeExecutions(metrics, informers);
   const health = await serveHealth(deps, informers);
   try {
@@ -63,8 +67,13 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
   }
 }
 
+/** What the controllers need: a client that writes only while this replica leads, and the same guard by itself. */
+interface ControllersDeps extends ProcessDeps {
+  readonly guard: () => void;
+}
+
 async function createControllers(
-  deps: ProcessDeps,
+  deps: ControllersDeps,
   informers: Informers,
   events: EventRecorder,
 ): Promise<Controller[]> {
@@ -74,7 +83,7 @@ async function createControllers(
   const caches = { workflows: informers.workflows.cache, revisions: informers.revisions.cache };
   const stores = { volumes: informers.volumes.cache, claims: informers.claims.cache };
   const settings = volumeSettings(config);
-  const store = createStore(kube, config);
+  const store = createStore(deps);
   const controllers = {
     workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches })),
     volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, ...stores, settings })),
@@ -124,8 +133,11 @@ const alone: LeaseElection = {
   assertLeader: () => undefined,
 };
 
-function createStore(kube: KubeClient, _config: ControllersConfig): OutputStore {
-  return createConfigMapStore(kube);
+/** Neither ConfigMaps nor a bucket may be written by a replica that no longer leads. */
+function createStore({ kube, config, guard }: ControllersDeps): OutputStore {
+  const configMaps = createConfigMapStore(kube);
+  if (config.WINDLASS_OUTPUT_STORE === 'configmap') return configMaps;
+  return createLayeredStore(createS3Store({ ...s3Options(config), guard }), configMaps);
 }
 
 function observeExecutions(metrics: Metrics, { executions }: Informers): void {

@@ -35,7 +35,7 @@ const get: Run<GetOptions> = async (session, [name = ''], options): Promise<Exit
   const cluster = await session.cluster();
   const execution = await findExecution(cluster, name);
   if (options.watch) return watchToEnd(session, execution.metadata);
-  const shown = options.full ? await fullExecution(cluster.kube, execution) : execution;
+  const shown = options.full ? await fullExecution(cluster.outputs, execution) : execution;
   if (await printedObject(session, shown)) return ok;
   const { terminal, clock } = session;
   const size = { columns: terminal.live ? terminal.columns() : 200 };

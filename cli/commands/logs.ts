@@ -48,7 +48,7 @@ const logs: Run<LogsOptions> = async (session, [name = '', state], options): Pro
   const choice = { state, visit: visitOf(options.visit), step: options.step };
   const cluster = await session.cluster();
   const execution = await findExecution(cluster, name);
-  const deps = { ...session, kube: cluster.kube, sink: sinkOf(session, options) };
+  const deps = { ...session, kube: cluster.kube, outputs: cluster.outputs, sink: sinkOf(session, options) };
   if (options.follow) return followLogs(deps, execution, choice);
   await showLogs(deps, execution, logSources(execution, choice));
   return ok;

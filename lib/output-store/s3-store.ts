@@ -1,5 +1,5 @@
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import type * as Sdk from '@aws-sdk/client-s3';
+import { AppError, messageOf } from '../errors.ts';
 import type { BlobLocator } from './blob.ts';
 import type { BlobOwner, OutputStore } from './output-store.ts';
 import { pack, unpack } from './packed.ts';
@@ -61,31 +61,30 @@ interface Bucket {
   clear(folder: string): Promise<void>;
 }
 
-type Sdk = typeof import('@aws-sdk/client-s3');
-
 async function openBucket(options: S3StoreOptions): Promise<Bucket> {
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client(clientConfig(options));
   const { bucket: Bucket, guard = () => undefined } = options;
-  const commands = { sdk, client, Bucket };
+  const commands = { sdk, client, Bucket, guard };
   return {
-    async write(Key, Body) {
-      guard();
-      await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
-      return Body.byteLength;
-    },
-    read: (key) => read(commands, key),
-    async clear(folder) {
-      // One page at a time, and from the start again: what was listed is gone by then.
-      for (let keys = await listed(commands, folder); keys.length > 0; keys = await listed(commands, folder)) {
-        guard();
-        await remove(commands, keys);
-      }
-    },
+    write: (key, body) => named(Bucket, write(commands, key, body)),
+    read: (key) => named(Bucket, read(commands, key)),
+    clear: (folder) => named(Bucket, clear(commands, folder)),
   };
 }
 
-function clientConfig({ endpoint, region, pathStyle, credentials }: S3StoreOptions): S3ClientConfig {
+/** Servers answer with a word such as AccessDenied; which bucket it is about is for us to say. */
+async function named<T>(bucket: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const message = `output store, bucket ${bucket}: ${messageOf(error)}`;
+    throw new AppError('unavailable', message, { reason: 'OutputStoreUnavailable', cause: error });
+  }
+}
+
+function clientConfig({ endpoint, region, pathStyle, credentials }: S3StoreOptions): Sdk.S3ClientConfig {
   return {
     region,
     forcePathStyle: pathStyle,
@@ -99,9 +98,16 @@ function clientConfig({ endpoint, region, pathStyle, credentials }: S3StoreOptio
 }
 
 interface Commands {
-  readonly sdk: Sdk;
-  readonly client: S3Client;
+  readonly sdk: typeof Sdk;
+  readonly client: Sdk.S3Client;
   readonly Bucket: string;
+  readonly guard: () => void;
+}
+
+async function write({ sdk, client, Bucket, guard }: Commands, Key: string, Body: Uint8Array): Promise<number> {
+  guard();
+  await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
+  return Body.byteLength;
 }
 
 async function read({ sdk, client, Bucket }: Commands, Key: string): Promise<Uint8Array> {
@@ -111,6 +117,14 @@ async function read({ sdk, client, Bucket }: Commands, Key: string): Promise<Uin
   } catch (error) {
     if (!(error instanceof sdk.NoSuchKey)) throw error;
     throw new AppError('not_found', `stored output is gone: ${Key} in bucket ${Bucket}`, { cause: error });
+  }
+}
+
+async function clear(commands: Commands, folder: string): Promise<void> {
+  // A page at a time, and always the first one: what was listed before is gone by then.
+  for (let keys = await listed(commands, folder); keys.length > 0; keys = await listed(commands, folder)) {
+    commands.guard();
+    await remove(commands, keys);
   }
 }
 
