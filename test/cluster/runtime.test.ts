@@ -1,0 +1,526 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createEventRecorder,
+  createInformer,
+  type InformerChange,
+  statusPatch,
+} from '../../controllers/runtime/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { TerminalError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import {
+  type ConfigMap,
+  configMaps,
+  customResourceDefinitions,
+  defineResource,
+  events,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  leases,
+  type ListWatchPort,
+  namespaces,
+  pods,
+  type WatchEvent,
+} from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { type ApiProxy, startApiProxy } from './harness/api-proxy.ts';
+import { type Cluster, connect } from './harness/cluster.ts';
+import { forgetProcess, recordProcess } from './harness/process-record.ts';
+import { makeTestNamespace, type TestNamespace } from './harness/test-namespace.ts';
+import { pause, waitForNone, waitForObject } from './harness/wait.ts';
+
+/** The client and the controller runtime against a real API server. */
+let cluster: Cluster;
+let kube: KubeClient;
+let space: TestNamespace;
+let namespace: string;
+let folder: string;
+
+beforeAll(async () => {
+  cluster = await connect();
+  kube = cluster.kube;
+  space = await makeTestNamespace(kube, 'runtime');
+  namespace = space.name;
+  folder = await mkdtemp(join(tmpdir(), 'windlass-runtime-'));
+});
+
+afterAll(async () => {
+  await space?.remove();
+  await kube?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const configMap = (
+  name: string,
+  data: Record<string, string> = {},
+  labels: Record<string, string> = {},
+): ConfigMap => ({
+  metadata: { namespace, name, labels },
+  data,
+});
+
+describe('the client', () => {
+  it('200 requests one after another use at most two connections', async () => {
+    const { kube: own } = await connect(cluster.kubeconfig);
+    const open = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = open();
+    for (let i = 0; i < 200; i++) await own.list(configMaps, { namespace });
+    expect(open() - before).toBeLessThanOrEqual(2);
+    await own.close();
+  });
+
+  it('knows itself, the server and what it may do', async () => {
+    expect((await kube.whoAmI()).username).not.toBe('');
+    const version = await kube.serverVersion();
+    expect([version.major, version.minor >= 30]).toEqual([1, true]);
+    expect(await kube.accessReview({ verb: 'create', resource: pods, namespace })).toMatchObject({ allowed: true });
+    expect(await kube.getText('/readyz')).toBe('ok');
+  });
+
+  it('writes in every way, and tells refusals apart', async () => {
+    const name = 'ways';
+    const made = await kube.create(configMaps, configMap(name, { a: '1' }));
+    await expect(kube.create(configMaps, configMap(name))).rejects.toSatisfy(isAlreadyExists);
+    await expect(kube.create(configMaps, configMap('Bad_Name'))).rejects.toSatisfy(isInvalid);
+    await expect(kube.get(configMaps, { namespace, name: 'absent' })).rejects.toSatisfy(isNotFound);
+    const patched = await kube.mergePatch(configMaps, { namespace, name }, { data: { a: null, b: '2' } });
+    expect(patched.data).toEqual({ b: '2' });
+    await expect(kube.replace(configMaps, { ...made, data: {} })).rejects.toSatisfy(isConflict);
+    const stale = { metadata: { resourceVersion: made.metadata.resourceVersion }, data: { c: '3' } };
+    await expect(kube.mergePatch(configMaps, { namespace, name }, stale)).rejects.toSatisfy(isConflict);
+    await kube.jsonPatch(configMaps, { namespace, name }, [{ op: 'add', path: '/data/d', value: '4' }]);
+    const applied = await kube.apply(configMaps, configMap(name, { e: '5' }), { fieldManager: 'test' });
+    expect(applied.data).toEqual({ b: '2', d: '4', e: '5' });
+    const theirs = { fieldManager: 'other' };
+    await expect(kube.apply(configMaps, configMap(name, { e: '6' }), theirs)).rejects.toSatisfy(isConflict);
+    expect((await kube.apply(configMaps, configMap(name, { e: '6' }), { ...theirs, force: true })).data?.e).toBe('6');
+    await kube.create(configMaps, configMap('never'), { dryRun: true });
+    await expect(kube.get(configMaps, { namespace, name: 'never' })).rejects.toSatisfy(isNotFound);
+    await expect(kube.delete(configMaps, { namespace, name }, { uid: 'another' })).rejects.toSatisfy(isConflict);
+    expect(await kube.delete(configMaps, { namespace, name }, { uid: made.metadata.uid })).toBe(true);
+    expect(await kube.delete(configMaps, { namespace, name })).toBe(false);
+  });
+
+  it('reads a long list page by page, and deletes a collection by label', async () => {
+    const labels = { batch: 'pages' };
+    const names = Array.from({ length: 60 }, (_, i) => `page-${String(i).padStart(3, '0')}`);
+    await Promise.all(names.map((name) => kube.create(configMaps, configMap(name, {}, labels))));
+    const selection = { namespace, labelSelector: 'batch=pages' };
+    const list = await kube.listAll(configMaps, { ...selection, limit: 7 });
+    expect(list.items.map((item) => item.metadata.name)).toEqual(names);
+    await kube.deleteCollection(configMaps, selection);
+    expect((await kube.listAll(configMaps, selection)).items).toEqual([]);
+  });
+
+  it('a version that the server no longer knows is gone', async () => {
+    const seen = async (): Promise<WatchEvent<ConfigMap> | undefined> => {
+      for await (const event of kube.watch(configMaps, { namespace, resourceVersion: '1', timeoutSeconds: 5 }))
+        return event;
+      return undefined;
+    };
+    const answer = await seen().catch((error: unknown) => error);
+    const code = isGone(answer) ? 410 : (answer as { object?: { code?: number } }).object?.code;
+    expect(code).toBe(410);
+  });
+});
+
+describe('a pod', () => {
+  const name = 'shell';
+
+  beforeAll(async () => {
+    await kube.create(pods, {
+      metadata: { namespace, name },
+      spec: {
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: 0,
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            name: 'step',
+            image: 'windlass.local/test-tools:dev',
+            imagePullPolicy: 'Never',
+            command: ['sh', '-c', 'i=0; while [ $i -lt 5 ]; do echo line $i; i=$((i+1)); sleep 0.2; done; sleep 3600'],
+            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          },
+        ],
+      },
+    });
+    await waitForObject(kube, { resource: pods, namespace, name }, (pod) => pod.status?.phase === 'Running');
+  });
+
+  const exec = (command: string, options: { stdin?: string | Uint8Array; timeoutMs?: number } = {}) =>
+    kube.exec({ namespace, name }, { command: ['sh', '-c', command], ...options });
+
+  it('runs a command: exit code, both streams apart, standard input to its end', async () => {
+    const result = await exec('cat; echo wrong >&2; exit 3', { stdin: 'hello ä' });
+    expect(result.exitCode).toBe(3);
+    expect(Buffer.from(result.stdout).toString()).toBe('hello ä');
+    expect(Buffer.from(result.stderr).toString()).toBe('wrong\n');
+    expect(await exec('true')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('carries three megabytes in and out unchanged', async () => {
+    const bytes = Buffer.alloc(3_000_000);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = (i * 7) % 251;
+    const result = await exec('cat', { stdin: bytes });
+    expect(bytes.equals(result.stdout)).toBe(true);
+  });
+
+  it('says what was wrong: no such pod, no such command, no end', async () => {
+    await expect(kube.exec({ namespace, name: 'absent' }, { command: ['true'] })).rejects.toSatisfy(isNotFound);
+    const missing = await kube.exec({ namespace, name }, { command: ['/no/such'] }).catch((error: unknown) => error);
+    expect(String(missing)).toMatch(/no such file|not found/);
+    await expect(exec('sleep 60', { timeoutMs: 500 })).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  it('its log is followed as it is written, and an abort ends that quietly', async () => {
+    const stop = new AbortController();
+    let text = '';
+    for await (const chunk of kube.readLog({ namespace, name }, { follow: true, signal: stop.signal })) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('line 4')) stop.abort();
+    }
+    expect(text).toBe('line 0\nline 1\nline 2\nline 3\nline 4\n');
+  });
+});
+
+describe('an informer', () => {
+  function follow(port: ListWatchPort, options: { parse?: (object: ConfigMap) => ConfigMap } = {}) {
+    const stop = new AbortController();
+    const changes: InformerChange<ConfigMap>[] = [];
+    const failures: string[] = [];
+    const observer = {
+      failed: (reason: string) => void failures.push(reason),
+      sinkFailed: () => void failures.push('sink'),
+    };
+    const informer = createInformer<ConfigMap>(
+      { client: port, clock: systemClock, logger: silentLogger, observer },
+      { resource: configMaps, namespace, labelSelector: 'follow=yes', ...options },
+    );
+    informer.onChange((change) => changes.push(change));
+    const running = informer.run(stop.signal);
+    const end = async (): Promise<void> => {
+      stop.abort();
+      await running;
+    };
+    return { informer, changes, failures, end };
+  }
+
+  const followed = (name: string, data: Record<string, string> = {}) => configMap(name, data, { follow: 'yes' });
+
+  it('follows creation, change and deletion; our own writes are read at once and come back marked as ours', async () => {
+    const { informer, changes, failures, end } = follow(kube);
+    await informer.synced;
+    const made = await kube.create(configMaps, followed('one', { n: '1' }));
+    informer.cache.remember(made);
+    expect(informer.cache.get(`${namespace}/one`)?.data).toEqual({ n: '1' });
+    expect(informer.cache.getByUid(made.metadata.uid ?? '')?.metadata.name).toBe('one');
+    await expect.poll(() => changes.map(({ own }) => own)).toEqual([true]);
+    await kube.mergePatch(configMaps, { namespace, name: 'one' }, { data: { n: '2' } });
+    await expect.poll(() => informer.cache.get(`${namespace}/one`)?.data?.n).toBe('2');
+    await kube.delete(configMaps, { namespace, name: 'one' });
+    await expect.poll(() => informer.cache.size).toBe(0);
+    expect(changes.map(({ own, after }) => [own, after?.data?.n])).toEqual([
+      [true, '1'],
+      [false, '2'],
+      [false, undefined],
+    ]);
+    expect(failures).toEqual([]);
+    await end();
+  });
+
+  it('lists anew when the server has forgotten its version, and misses nothing', async () => {
+    let first = true;
+    const port: ListWatchPort = {
+      list: (resource, options) => kube.list(resource, options),
+      watch: (resource, options) => {
+        const { resourceVersion } = options;
+        const aged = first ? '1' : resourceVersion;
+        first = false;
+        return kube.watch(resource, { ...options, resourceVersion: aged });
+      },
+    };
+    await kube.create(configMaps, followed('before'));
+    const { informer, changes, failures, end } = follow(port);
+    await informer.synced;
+    await kube.create(configMaps, followed('after'));
+    await expect.poll(() => informer.cache.size, { timeout: 5_000 }).toBe(2);
+    expect(failures).toEqual(['Expired']);
+    expect(changes.map(({ key }) => key)).toEqual([`${namespace}/before`, `${namespace}/after`]);
+    await end();
+    await kube.deleteCollection(configMaps, { namespace, labelSelector: 'follow=yes' });
+  });
+
+  it('a poison object degrades only itself', async () => {
+    const parse = (object: ConfigMap): ConfigMap => {
+      if (Number.isNaN(Number(object.data?.n ?? 0))) throw new TerminalError('Unreadable', 'data.n is no number');
+      return object;
+    };
+    await kube.create(configMaps, followed('poison', { n: 'x' }));
+    await kube.create(configMaps, followed('good', { n: '1' }));
+    const { informer, failures, end } = follow(kube, { parse });
+    await informer.synced;
+    expect([...informer.cache.values()].map((object) => object.metadata.name)).toEqual(['good']);
+    expect([...informer.invalid.values()].map(({ problem }) => problem)).toEqual(['data.n is no number']);
+    await kube.mergePatch(configMaps, { namespace, name: 'poison' }, { data: { n: '2' } });
+    await kube.mergePatch(configMaps, { namespace, name: 'good' }, { data: { n: '3' } });
+    await expect.poll(() => [informer.cache.size, informer.invalid.size]).toEqual([2, 0]);
+    await expect.poll(() => informer.cache.get(`${namespace}/good`)?.data?.n).toBe('3');
+    expect(failures).toEqual([]);
+    await end();
+    await kube.deleteCollection(configMaps, { namespace, labelSelector: 'follow=yes' });
+  });
+});
+
+describe('a status', () => {
+  interface Thing extends KubeObject {
+    readonly status?: object;
+  }
+  const group = `runtime-${newId().slice(0, 6)}.windlass.test`;
+  const things = defineResource<Thing>({ group, version: 'v1', plural: 'things', kind: 'Thing', namespaced: true });
+  const crdName = `things.${group}`;
+
+  beforeAll(async () => {
+    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { status: open } } };
+    await kube.create(customResourceDefinitions, {
+      metadata: { name: crdName },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { kind: 'Thing', plural: 'things', singular: 'thing' },
+        versions: [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }],
+      },
+    });
+    await waitForObject(kube, { resource: customResourceDefinitions, name: crdName }, (crd) =>
+      Boolean(crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')),
+    );
+  });
+
+  afterAll(async () => {
+    await kube.delete(customResourceDefinitions, { name: crdName });
+  });
+
+  it('is patched to exactly what was decided: nulls kept, members removed, lists appended', async () => {
+    const ref = { namespace, name: 'a' };
+    let thing = await kube.create(things, { metadata: ref });
+    const states = [
+      { phase: 'running', blackboard: { x: { value: { a: null, b: [null, { c: null }] } } }, history: [{ n: 1 }] },
+      {
+        phase: 'running',
+        blackboard: { x: { value: { a: 1 } }, 'k/~': { value: null } },
+        history: [{ n: 1 }, { n: 2 }],
+      },
+      { phase: 'completed', history: [{ n: 1 }, { n: 2 }, { n: 3 }] },
+    ];
+    for (const status of states) {
+      thing = await kube.jsonPatchStatus(things, ref, statusPatch(thing, status) ?? []);
+      expect(thing.status).toEqual(status);
+      expect(statusPatch(thing, status)).toBeUndefined();
+    }
+  });
+
+  it('of a version that is no longer the newest is refused with a conflict', async () => {
+    const ref = { namespace, name: 'b' };
+    const old = await kube.create(things, { metadata: ref });
+    await kube.mergePatch(things, ref, { metadata: { labels: { x: 'y' } } });
+    const patch = statusPatch(old, { phase: 'running' }) ?? [];
+    await expect(kube.jsonPatchStatus(things, ref, patch)).rejects.toSatisfy(isConflict);
+  });
+});
+
+it('an Event is accepted by the server and stands beside its object', async () => {
+  const object = await kube.create(configMaps, configMap('spoken-of'));
+  const recorder = createEventRecorder(
+    { client: kube, clock: systemClock, logger: silentLogger, newId },
+    { controller: 'windlass.dev/test', instance: 'test' },
+  );
+  recorder.record({
+    resource: configMaps,
+    object,
+    type: 'Warning',
+    reason: 'Tested',
+    action: 'Test',
+    note: 'Tested to 1.',
+  });
+  await recorder.flush();
+  const list = await kube.list(events, { namespace, fieldSelector: 'regarding.name=spoken-of' });
+  expect(list.items.map(({ reason, note, type }) => [reason, note, type])).toEqual([
+    ['Tested', 'Tested to 1.', 'Warning'],
+  ]);
+});
+
+it('a right that is missing is told apart', async () => {
+  const { kube: own } = await connect(cluster.kubeconfig);
+  await own.close();
+  const { createCredentialSource, createKubeClient, findCredentials } = await import('../../lib/kube/index.ts');
+  const admin = await findCredentials({ env: {}, now: Date.now, kubeconfig: cluster.kubeconfig });
+  const headers = { 'impersonate-user': 'nobody-in-particular' };
+  const credentials = createCredentialSource(async () => ({ ...(await admin.current()), headers }), { now: Date.now });
+  const nobody = createKubeClient({ credentials, clock: systemClock });
+  await expect(nobody.get(namespaces, { name: 'default' })).rejects.toSatisfy(isForbidden);
+  expect((await nobody.whoAmI()).username).toBe('nobody-in-particular');
+  expect(await nobody.accessReview({ verb: 'get', resource: namespaces, name: 'default' })).toMatchObject({
+    allowed: false,
+  });
+  const refused = nobody.exec({ namespace, name: 'shell' }, { command: ['true'] });
+  await expect(refused).rejects.toSatisfy(isForbidden);
+  await nobody.close();
+});
+
+describe('leader election between processes', () => {
+  const program = fileURLToPath(new URL('./runtime/leader.ts', import.meta.url));
+
+  interface Candidate {
+    readonly identity: string;
+    readonly proxy: ApiProxy;
+    readonly process: ChildProcess;
+    readonly said: string[];
+    /** Exit code, or the signal that ended it. */
+    readonly exited: Promise<number | string | null>;
+  }
+
+  let candidates: Candidate[] = [];
+
+  async function start(identity: string, scale: number): Promise<Candidate> {
+    const proxy = await startApiProxy({ upstream: cluster.kubeconfig, kubeconfig: join(folder, `${identity}.yaml`) });
+    const args = [program, '--kubeconfig', proxy.kubeconfig, '--namespace', namespace];
+    const child = spawn(process.execPath, [...args, '--identity', identity, '--scale', String(scale)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await recordProcess(child.pid ?? 0, 'leader.ts');
+    const said: string[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => said.push(line));
+    const exited = new Promise<number | string | null>((resolve) => {
+      child.on('exit', (code, signal) => resolve(code ?? signal));
+    });
+    const candidate = { identity, proxy, process: child, said, exited };
+    candidates.push(candidate);
+    return candidate;
+  }
+
+  async function endAll(): Promise<void> {
+    for (const { process: child, proxy, exited } of candidates) {
+      child.kill('SIGCONT');
+      child.kill('SIGKILL');
+      await exited;
+      await forgetProcess(child.pid ?? 0);
+      await proxy.close();
+    }
+    candidates = [];
+    await kube.delete(leases, { namespace, name: 'controllers' });
+    await kube.deleteCollection(configMaps, { namespace, labelSelector: 'ledger=yes' });
+    await waitForNone(kube, { resource: leases, namespace, fieldSelector: 'metadata.name=controllers' });
+  }
+
+  /** Writes of a candidate to anything but the Lease, by the time they arrived. */
+  const writesOf = ({ proxy }: Candidate) =>
+    proxy.exchanges.filter(({ method, path }) => method === 'PATCH' && path.includes('/ledger-'));
+
+  const leads = (candidate: Candidate) => candidate.said.includes('leading 0');
+
+  const makeLedgers = () =>
+    Promise.all(
+      Array.from({ length: 8 }, (_, i) => kube.create(configMaps, configMap(`ledger-${i}`, {}, { ledger: 'yes' }))),
+    );
+
+  /** Stops a leader in the middle of its writes, lets another take over, resumes it, and tells what it did then. */
+  async function overtake(scale: number, stoppedMs: number) {
+    try {
+      await makeLedgers();
+      const old = await start(`old-${newId()}`, scale);
+      await expect.poll(() => writesOf(old).length, { timeout: 30_000 }).toBeGreaterThan(50);
+      const next = await start(`next-${newId()}`, scale);
+      await pause(1_500);
+      const early = leads(next);
+
+      const wake = pause(stoppedMs);
+      old.process.kill('SIGSTOP');
+      await expect.poll(() => writesOf(next).length, { timeout: stoppedMs }).toBeGreaterThan(50);
+      await wake;
+      const wokenAt = Date.now();
+      old.process.kill('SIGCONT');
+      const exitCode = await old.exited;
+
+      const firstNext = Math.min(...writesOf(next).map(({ arrivedAt }) => arrivedAt));
+      const late = writesOf(old).filter(({ arrivedAt }) => arrivedAt >= wokenAt);
+      const lastOld = Math.max(
+        ...writesOf(old)
+          .filter((one) => !late.includes(one))
+          .map(({ arrivedAt }) => arrivedAt),
+      );
+      const lateEffects = late.filter(({ status = 0 }) => status < 300).length;
+      const [end, refused] = (old.said.at(-1) ?? '').split(' ');
+      const failed = old.said.filter((line) => line.startsWith('failed')).length;
+      return {
+        early,
+        exitCode,
+        late: late.length,
+        lateEffects,
+        end,
+        refusedSome: Number(refused) > 0,
+        failed,
+        apartMs: firstNext - lastOld,
+      };
+    } finally {
+      await endAll();
+    }
+  }
+
+  const want = { early: false, exitCode: 1, lateEffects: 0, end: 'lost', refusedSome: true, failed: 0 };
+  /** A process can be stopped between its last look at the clock and the kernel taking the bytes: one request fits. */
+  const mostLate = 1;
+
+  it('a leader stopped for 40 s and resumed finds another in its place and writes nothing', async () => {
+    const { apartMs, late, ...seen } = await overtake(1, 40_000);
+    expect(seen).toEqual(want);
+    expect(late).toBeLessThanOrEqual(mostLate);
+    expect(apartMs).toBeGreaterThan(5_000);
+  });
+
+  it.each([1, 2, 3])('the same with short timings, round %i', async () => {
+    const { apartMs, late, ...seen } = await overtake(0.2, 10_000);
+    expect(seen).toEqual(want);
+    expect(late).toBeLessThanOrEqual(mostLate);
+    expect(apartMs).toBeGreaterThan(1_000);
+  });
+
+  it('a graceful stop hands over at once, and an outage of the API server costs no restart', async () => {
+    try {
+      await makeLedgers();
+      const old = await start(`old-${newId()}`, 1);
+      await expect.poll(() => leads(old), { timeout: 20_000 }).toBe(true);
+      await old.proxy.goDown();
+      await pause(12_000);
+      await old.proxy.comeUp();
+      old.proxy.forget();
+      const renewed = () => old.proxy.exchanges.some(({ status, method }) => method === 'PUT' && status === 200);
+      const renewal = expect.poll(renewed, { timeout: 20_000 }).toBe(true);
+      expect(await Promise.race([renewal, old.exited])).toBeUndefined();
+      const next = await start(`next-${newId()}`, 1);
+      await pause(2_000);
+      expect(leads(next)).toBe(false);
+      old.process.kill('SIGTERM');
+      expect(await old.exited).toBe(0);
+      const leftAt = Date.now();
+      await expect.poll(() => leads(next), { timeout: 15_000 }).toBe(true);
+      // Without the release the other would wait for the whole lease, 15 s.
+      expect(Date.now() - leftAt).toBeLessThan(10_000);
+    } finally {
+      await endAll();
+    }
+  });
+});
