@@ -22,17 +22,15 @@ all_processes_run() {
   done
 }
 
-# Whether a node has reported Ready since its kubelet was started: the condition of before stays True for a while.
-node_ready() {
-  local status heartbeat
-  read -r status heartbeat < <(kubectl get node "node$1" --output \
-    'jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\n"}{end}')
-  [[ $status == True && $(date -d "$heartbeat" +%s) -ge $(stat -c %Y "$cluster_dir/run/node$1-kubelet.pid") ]]
-}
-
+# Whether the nodes, or one of them, have reported Ready since their kubelets were started: the condition of before stays
+# True for a while. usage: nodes_ready [NUMBER]
 nodes_ready() {
-  local node
-  for node in $(node_numbers); do
-    node_ready "$node" || return 1
+  local reports node status heartbeat
+  reports=$(kubectl get nodes --output \
+    'jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.status.conditions[?(@.type=="Ready")].lastHeartbeatTime}{"\n"}{end}')
+  for node in ${1:-$(node_numbers)}; do
+    read -r status heartbeat < <(sed -n "s/^node$node //p" <<<"$reports") || return 1
+    [[ $status == True ]] || return 1
+    (($(date -d "$heartbeat" +%s) >= $(stat -c %Y "$cluster_dir/run/node$node-kubelet.pid"))) || return 1
   done
 }
