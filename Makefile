@@ -54,4 +54,4 @@ image: ## Build the project's image and load it into the cluster
 setup: ## Install and build everything that any target needs
 	@dev/setup/packages
 	@dev/setup/node
-	@dev/setup/build kubernetes containerd etcd coredns volume-provisioner helm registry rclone
+	@dev/setup/build kubectl kubernetes containerd etcd coredns volume-provisioner helm registry rclone
