@@ -128,9 +128,7 @@ func (f *family) reap() {
 // forward gives a signal to the command's process group. A group that is gone
 // is no error: the command is ending.
 func (f *family) forward(s os.Signal) {
-	if n, ok := s.(syscall.Signal); ok {
-		_ = syscall.Kill(-f.pid, n)
-	}
+	_ = syscall.Kill(-f.pid, s.(syscall.Signal))
 }
 
 // kill ends every other process of the container at once.

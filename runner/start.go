@@ -79,9 +79,6 @@ func lookup(name string, shell bool) (string, *outcome) {
 	denied := ""
 	for _, dir := range filepath.SplitList(search) {
 		path := filepath.Join(dir, name)
-		if dir == "" || dir == "." {
-			path = "./" + name
-		}
 		info, err := os.Stat(path)
 		switch {
 		case err != nil || info.IsDir():

@@ -76,14 +76,10 @@ func (s *stream) forward(p []byte) {
 // wholeCharacters drops the beginning of a UTF-8 character from the end of p.
 // Bytes that are no UTF-8 at all stay.
 func wholeCharacters(p []byte) []byte {
-	for i := len(p) - 1; i >= 0; i-- {
-		if !utf8.RuneStart(p[i]) {
-			continue
+	for i := range p {
+		if !utf8.FullRune(p[i:]) {
+			return p[:i]
 		}
-		if utf8.FullRune(p[i:]) {
-			return p
-		}
-		return p[:i]
 	}
 	return p
 }
