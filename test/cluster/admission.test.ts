@@ -128,7 +128,7 @@ describe('names and header', () => {
 });
 
 describe('a legal manifest is accepted', () => {
-  it('WF-MAN-19 a workflow with every field is stored exactly as written, without defaults', async () => {
+  it('WF-MAN-06 WF-MAN-07 WF-MAN-08 WF-MAN-10 WF-MAN-11 WF-MAN-19 WF-MAN-20 WF-AGENT-02 WF-AGENT-03 WF-SYS-04 WF-HUMAN-03 WF-PAR-04 WF-PAR-10 WF-CR-02 WF-CR-06 WF-CR-07 WF-CR-08 WF-CR-12 WF-CR-16 WF-SUB-03 WF-SUB-04 WF-COND-03 WF-COND-05 a workflow with every field is stored exactly as written, without defaults', async () => {
     const path = await create(workflowsIn(namespace), fullWorkflow());
     const { body } = await send('GET', path);
     expect(body['spec']).toEqual(fullWorkflow().spec);

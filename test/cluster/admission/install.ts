@@ -42,10 +42,24 @@ export async function installDefinitions(send: Send, namespace: string): Promise
   });
 }
 
+const manager = 'admission-test';
+
+/**
+ * Applies an object that is not there or that an earlier run made. One that the chart installed stays the chart's: the
+ * test only makes sure that it says the same, since taking its fields over would break the next upgrade.
+ */
 async function apply(send: Send, object: Named): Promise<void> {
-  const path = `${collections[object.kind] ?? ''}/${object.metadata.name}?fieldManager=admission-test&force=true`;
-  const answer = await send('PATCH', path, object, { contentType: 'application/apply-patch+yaml' });
-  if (answer.status >= 300) throw new Error(`${object.kind} ${object.metadata.name} was refused: ${answer.message}`);
+  const path = `${collections[object.kind] ?? ''}/${object.metadata.name}`;
+  const { body } = await send('GET', path);
+  const { managedFields = [] } = (body['metadata'] ?? {}) as {
+    managedFields?: { manager: string; subresource?: string }[];
+  };
+  const isForeign = managedFields.some((entry) => entry.subresource === undefined && entry.manager !== manager);
+  const query = `fieldManager=${manager}&${isForeign ? 'dryRun=All' : 'force=true'}`;
+  const answer = await send('PATCH', `${path}?${query}`, object, { contentType: 'application/apply-patch+yaml' });
+  if (answer.status < 300) return;
+  const hint = isForeign ? 'it differs from the generated file; install the chart again' : 'it was refused';
+  throw new Error(`${object.kind} ${object.metadata.name}: ${hint}: ${answer.message}`);
 }
 
 /** Asks until the answer is yes; fails after 30 s. */
