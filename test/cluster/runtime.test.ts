@@ -508,8 +508,8 @@ describe('leader election between processes', () => {
       await old.proxy.comeUp();
       old.proxy.forget();
       const renewed = () => old.proxy.exchanges.some(({ status, method }) => method === 'PUT' && status === 200);
-      const renewal = expect.poll(renewed, { timeout: 20_000 }).toBe(true);
-      expect(await Promise.race([renewal, old.exited])).toBeUndefined();
+      const state = () => (renewed() ? 'renewed' : (old.process.exitCode ?? old.process.signalCode ?? 'silent'));
+      await expect.poll(state, { timeout: 20_000 }).toBe('renewed');
       const next = await start(`next-${newId()}`, 1);
       await pause(2_000);
       expect(leads(next)).toBe(false);
