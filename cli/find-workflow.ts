@@ -51,8 +51,9 @@ export async function specOfVersion(
     );
   }
   const ref = { namespace: workflow.metadata.namespace, name: wanted.revision };
-  const revision = await kube.get(controllerRevisions, ref);
-  return revision.data as WorkflowSpec;
+  const { data } = await kube.get(controllerRevisions, ref);
+  const { spec } = data as { readonly spec: WorkflowSpec };
+  return spec;
 }
 
 /** By the name that its manifest has, else by uid. */

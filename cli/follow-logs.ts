@@ -5,7 +5,7 @@ import { isInvalid, isNotFound } from '../lib/kube/kube-error.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { createLinePrefix } from './line-prefix.ts';
 import { type LogChoice, type LogPlace, type LogSource, logSources, placeText, type StoredLog } from './log-source.ts';
-import { readPod, readStored, singleSteps } from './read-logs.ts';
+import { type LogSink, readPod, readStored, singleSteps } from './read-logs.ts';
 import type { LogDeps } from './show-logs.ts';
 import { attemptOf, stepOf, stepPods, whyNotStarted } from './step-pods.ts';
 import { finished } from './watch-execution.ts';
@@ -63,8 +63,10 @@ class Follower {
       const key = placeText(log);
       await this.#active.get(key);
       if ((this.#shown.get(key) ?? 0) >= log.attempts) continue;
-      this.#heading(log);
-      await readStored(reader, log, this.#deps.sink);
+      this.#heading({ ...log, step: undefined });
+      const lines = linesOf(this.#deps.sink, log.step);
+      await readStored(reader, log, lines.sink);
+      await lines.end();
       this.#shown.set(key, log.attempts);
     }
   }
@@ -95,12 +97,18 @@ class Follower {
   }
 }
 
+/** Output of a step of a parallel state, marked with its name line by line; of any other command as it is. */
+function linesOf(sink: LogSink, step: string | undefined): ReturnType<typeof createLinePrefix> {
+  if (step !== undefined) return createLinePrefix(`${step} | `, sink);
+  return { sink, end: () => Promise.resolve() };
+}
+
 /** False when the pod has gone before all could be read: then its output is in the store. */
 async function followPod(deps: LogDeps, pod: Pod, step: string | undefined): Promise<boolean> {
-  const prefix = step === undefined ? undefined : createLinePrefix(`${step} | `, deps.sink);
+  const lines = linesOf(deps.sink, step);
   try {
-    await readPod(deps.kube, pod, { follow: true, signal: deps.interrupted }, prefix?.sink ?? deps.sink);
-    await prefix?.end();
+    await readPod(deps.kube, pod, { follow: true, signal: deps.interrupted }, lines.sink);
+    await lines.end();
     return true;
   } catch (error) {
     if (isNotFound(error) || isInvalid(error)) return false;

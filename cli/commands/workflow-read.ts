@@ -70,11 +70,18 @@ const get: Run<{ readonly version?: string }> = async (session, [name = ''], { v
   const shown = { ...workflow, spec };
   if (await printedObject(session, shown)) return ok;
   const { apiVersion, kind, metadata } = workflow;
-  const { labels, annotations } = metadata;
+  const { labels } = metadata;
+  const annotations = withoutLastApplied(metadata.annotations);
   const brief = { name: metadata.name, namespace: metadata.namespace, labels, annotations };
   session.terminal.out(await serialised({ apiVersion, kind, metadata: brief, spec }, 'yaml'));
   return ok;
 };
+
+/** What kubectl apply notes for itself is a copy of what is shown anyway. */
+function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...others } = annotations;
+  return Object.keys(others).length > 0 ? others : undefined;
+}
 
 const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
   const cluster = await session.cluster();
@@ -84,7 +91,7 @@ const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> =>
   const now = session.clock.now();
   const columns: Column<(typeof stored)[number]>[] = [
     { heading: 'VERSION', cell: (row) => row.version },
-    { heading: 'NEWEST', cell: (row) => (row.version === workflow.spec.version ? 'yes' : 'no') },
+    { heading: 'CURRENT', cell: (row) => (row.version === workflow.spec.version ? 'yes' : 'no') },
     { heading: 'AGE', cell: (row) => formatAge(row.registered_at, now) },
     { heading: 'REVISION', cell: (row) => row.revision, wide: true },
   ];
