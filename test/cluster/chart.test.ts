@@ -459,8 +459,13 @@ describe('the installed chart', () => {
     const { items } = await kube.listAll(pods, selection);
     const running = items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
     expect(running.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
-    const { spec } = await kube.get(leases, { namespace, name: clusterNames.controllers });
-    expect(running.some((pod) => spec?.holderIdentity?.startsWith(pod.metadata.name ?? '-'))).toBe(true);
+    // After a rollout the old leader hands over within moments.
+    await waitForObject(
+      kube,
+      { resource: leases, namespace, name: clusterNames.controllers },
+      ({ spec }) => running.some((pod) => spec?.holderIdentity?.startsWith(`${pod.metadata.name}-`)),
+      { timeoutMs: 30_000, what: 'a leader among the replicas' },
+    );
   });
 
   it('is installed again without a change in under ten seconds, and no replica restarts', { retry: 2 }, async () => {
