@@ -37,6 +37,14 @@ describe('completion', () => {
     expect(at('wait', '--').words).toEqual(expect.arrayContaining(['--timeout', '--for', '--namespace', '--help']));
   });
 
+  it('knows the options before the cursor, so that names come from where they will be used', () => {
+    expect(at('-n', 'team', 'get', '').values).toEqual({ namespace: 'team' });
+    expect(at('logs', '--context', 'prod', 'demo-1', '')).toMatchObject({
+      values: { context: 'prod' },
+      before: ['demo-1'],
+    });
+  });
+
   it('asks for nothing where the user makes up a name', () => {
     expect(at('tenant', 'create', '')).toMatchObject({ words: [], before: [] });
     expect(at('tenant', 'create', '').names).toBeUndefined();

@@ -7,6 +7,8 @@ export interface Completion {
   readonly files?: boolean;
   /** Positional arguments before the cursor, for names that depend on them. */
   readonly before: readonly string[];
+  /** Values of options before the cursor, such as `namespace`, by their name in commander. */
+  readonly values: Readonly<Record<string, string>>;
 }
 
 /**
@@ -15,15 +17,15 @@ export interface Completion {
  */
 export function complete(program: Command, typed: readonly string[]): Completion {
   const current = typed.at(-1) ?? '';
-  const { command, operands, waiting } = walk(program, typed.slice(0, -1));
+  const { command, operands, waiting, values } = walk(program, typed.slice(0, -1));
   const chain = [command, ...ancestors(command)];
-  if (waiting) return { ...valuesOf(waiting), before: operands };
+  if (waiting) return { ...valuesOf(waiting), before: operands, values };
   if (current.startsWith('-')) {
     const flags = chain.flatMap(({ options }) => options).flatMap(({ short, long }) => [long, short]);
-    return { words: [...flags.filter((flag) => flag !== undefined), '--help'], before: operands };
+    return { words: [...flags.filter((flag) => flag !== undefined), '--help'], before: operands, values };
   }
   const subcommands = visible(command).map((child) => child.name());
-  return { words: subcommands, ...argumentOf(command, operands), before: operands };
+  return { words: subcommands, ...argumentOf(command, operands), before: operands, values };
 }
 
 interface Place {
@@ -31,16 +33,20 @@ interface Place {
   readonly operands: readonly string[];
   /** The option whose value is being typed. */
   readonly waiting: Option | undefined;
+  readonly values: Readonly<Record<string, string>>;
 }
 
 function walk(program: Command, words: readonly string[]): Place {
   let command = program;
   let waiting: Option | undefined;
   const operands: string[] = [];
+  const values: Record<string, string> = {};
   for (const word of words) {
-    const isValue = waiting !== undefined;
-    waiting = undefined;
-    if (isValue) continue;
+    if (waiting !== undefined) {
+      values[waiting.attributeName()] = word;
+      waiting = undefined;
+      continue;
+    }
     if (word.startsWith('-')) {
       waiting = optionAwaitingValue(command, word);
       continue;
@@ -49,7 +55,7 @@ function walk(program: Command, words: readonly string[]): Place {
     if (child === undefined) operands.push(word);
     command = child ?? command;
   }
-  return { command, operands, waiting };
+  return { command, operands, waiting, values };
 }
 
 function isCalled(command: Command, word: string): boolean {

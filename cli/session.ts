@@ -34,7 +34,7 @@ export interface World {
 }
 
 /** The world as one command sees it: with its global options read. */
-export interface Session extends Omit<World, 'connect'> {
+export interface Session extends World {
   readonly options: GlobalOptions;
   readonly format: OutputFormat | undefined;
   /** The same client and namespace every time. */
@@ -49,6 +49,7 @@ export function openSession(world: World, options: GlobalOptions): Session {
     files: world.files,
     clock: world.clock,
     interrupted: world.interrupted,
+    connect: world.connect,
     options,
     format: options.output,
     cluster: () => (cluster ??= world.connect(options)),

@@ -47,7 +47,7 @@ function root(command: Command): Command {
 }
 
 async function print(session: Session, found: Completion, typed: string): Promise<void> {
-  const names = found.names === undefined ? [] : await namesOf(session, found.names, found.before);
+  const names = found.names === undefined ? [] : await namesOf(session, found.names, found);
   const fitting = [...new Set([...found.words, ...names])].filter((word) => word.startsWith(typed));
   for (const word of fitting) session.terminal.out(word);
   if (found.files) session.terminal.out(':files');
@@ -74,9 +74,9 @@ const look: Readonly<Record<Names, Look>> = {
 };
 
 /** Never an error: a shell that completes must not print one. */
-async function namesOf(session: Session, names: Names, before: readonly string[]): Promise<string[]> {
+async function namesOf(session: Session, names: Names, { before, values }: Completion): Promise<string[]> {
   try {
-    const found = await look[names](await session.cluster(), before);
+    const found = await look[names](await session.connect(values), before);
     return found.filter((name) => name !== undefined);
   } catch {
     return [];
