@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { buildPod, type PodSettings, slotOf } from './pod.ts';
+import type { StepPlan } from './step-plan.ts';
+
+const settings: PodSettings = {
+  runnerImage: 'runner:1',
+  systemImage: 'busybox:1',
+  imageVolumes: true,
+  runAsUser: 65_532,
+  defaultResources: { requests: { cpu: '10m', memory: '16Mi' } },
+  nodeLostSeconds: 60,
+};
+const plan = (fields: Partial<StepPlan> = {}): StepPlan => ({
+  image: 'app:1',
+  imagePullPolicy: 'IfNotPresent',
+  argv: ['true'],
+  env: {},
+  workdir: '/workspace',
+  mounts: [],
+  timeoutMs: 300_000,
+  ...fields,
+});
+const slot = { state: 'build', visit: 2, attempt: 3 };
+const pod = (fields?: Partial<StepPlan>, more: Partial<PodSettings> = {}) =>
+  buildPod(anExecution('run-1').build(), slot, plan(fields), { ...settings, ...more });
+const [container] = pod().spec.containers;
+
+describe('the pod of a step', () => {
+  it('WF-CR-01 has one container, no init container, and is never restarted', () => {
+    const { spec } = pod();
+    expect(spec.containers).toHaveLength(1);
+    expect(spec.initContainers).toBeUndefined();
+    expect(spec.restartPolicy).toBe('Never');
+  });
+
+  it('GEN-07 holds no credential: no service-account token, and no environment but the plan', () => {
+    const { spec } = pod({ env: { A: '1' } });
+    expect(spec.automountServiceAccountToken).toBe(false);
+    expect(spec.enableServiceLinks).toBe(false);
+    expect(spec.containers[0]?.env).toEqual([{ name: 'A', value: '1' }]);
+    expect(JSON.stringify(spec.volumes)).not.toMatch(/secret|projected|configMap|hostPath/);
+  });
+
+  it('meets the restricted Pod Security level', () => {
+    expect(pod().spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container?.securityContext).toEqual({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
+  });
+
+  it('is labelled with execution, state, visit and attempt, held until captured, and owned by its execution', () => {
+    const { metadata } = pod();
+    expect(metadata.labels).toMatchObject({ [labels.state]: 'build', [labels.visit]: '2', [labels.attempt]: '3' });
+    expect(metadata.finalizers).toEqual([captureFinalizer]);
+    expect(metadata.ownerReferences).toMatchObject([{ kind: 'WorkflowExecution', name: 'run-1', controller: true }]);
+    expect(slotOf(pod())).toEqual(slot);
+  });
+
+  it('WF-CR-04 WF-CR-05 WF-CR-15 runs the command under the runner with its limit', () => {
+    expect(container).toMatchObject({ image: 'app:1', imagePullPolicy: 'IfNotPresent' });
+    expect(pod({ timeoutMs: 1_001 }).spec.containers[0]?.command).toEqual([
+      '/windlass/runner',
+      'run',
+      '--workdir=/workspace',
+      '--timeout=2s',
+      '--grace=10s',
+      '--',
+      'true',
+    ]);
+  });
+
+  it('WF-CR-06 WF-CR-08 text that the kubelet would expand stays as it was written', () => {
+    const [only] = pod({ argv: ['echo', '$(A) $$(B)'], env: { C: '$(A)' } }).spec.containers;
+    expect(only?.command?.at(-1)).toBe('$$(A) $$$$(B)');
+    expect(only?.env).toEqual([{ name: 'C', value: '$$(A)' }]);
+  });
+
+  it('AMB-167 a System command runs in the image of the configuration', () => {
+    expect(pod({ image: undefined }).spec.containers[0]?.image).toBe('busybox:1');
+  });
+
+  it('WF-CR-13 WF-CR-14 what a step asks for is request and limit; else the defaults hold', () => {
+    expect(container?.resources).toEqual({ requests: { cpu: '10m', memory: '16Mi' }, limits: {} });
+    expect(pod({ cpuMillis: 250, memory: '1Gi' }).spec.containers[0]?.resources).toEqual({
+      requests: { cpu: '250m', memory: '1Gi' },
+      limits: { cpu: '250m', memory: '1Gi' },
+    });
+  });
+
+  it('WF-CR-16 registry credentials are named as a pull secret and nowhere else', () => {
+    const { spec } = pod({ registryCredentials: 'pull' });
+    expect(spec.imagePullSecrets).toEqual([{ name: 'pull' }]);
+    expect(JSON.stringify({ ...spec, imagePullSecrets: [] })).not.toContain('pull"');
+  });
+
+  it.each([
+    { mounts: [], workdir: '/workspace', own: true },
+    { mounts: ['/workspace'], workdir: '/workspace', own: false },
+    { mounts: ['/workspace/'], workdir: '/workspace/app', own: false },
+    { mounts: ['/work'], workdir: '/workspace', own: true },
+    { mounts: ['/workspace/cache'], workdir: '/workspace', own: true },
+    { mounts: ['/'], workdir: '/data', own: false },
+    { mounts: [], workdir: '/', own: false },
+  ])('WF-CR-09 with $mounts mounted, $workdir gets an empty directory: $own', ({ mounts, workdir, own }) => {
+    const planned = mounts.map((mountPath) => ({ claim: 'c', mountPath, readOnly: false }));
+    const { spec } = pod({ workdir, mounts: planned });
+    expect(spec.volumes?.some(({ emptyDir }) => emptyDir !== undefined)).toBe(own);
+  });
+
+  it('WF-CR-10 WF-CR-11 WF-CR-12 a claim that is mounted twice is one volume', () => {
+    const mounts = [
+      { claim: 'long.claim.name', mountPath: '/a', readOnly: false },
+      { claim: 'long.claim.name', mountPath: '/b', readOnly: true },
+    ];
+    const { spec } = pod({ mounts });
+    expect(spec.volumes?.filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)).toEqual([
+      { name: 'claim-0', persistentVolumeClaim: { claimName: 'long.claim.name' } },
+    ]);
+    expect(spec.containers[0]?.volumeMounts?.slice(0, 2)).toEqual([
+      { name: 'claim-0', mountPath: '/a', readOnly: false },
+      { name: 'claim-0', mountPath: '/b', readOnly: true },
+    ]);
+  });
+
+  it('before image volumes, an init container copies the runner', () => {
+    const { spec } = pod({}, { imageVolumes: false });
+    expect(spec.initContainers).toMatchObject([
+      { image: 'runner:1', command: ['/runner', 'copy', '/windlass/runner'] },
+    ]);
+    expect(spec.volumes?.at(-1)).toMatchObject({ name: 'runner', emptyDir: {} });
+  });
+});
+
+describe('names', () => {
+  it('are the same for the same slot, differ for another, and fit a host name', () => {
+    const long = anExecution('x'.repeat(63)).build();
+    const name = (fields: object) => buildPod(long, { ...slot, ...fields }, plan(), settings).metadata.name ?? '';
+    expect(name({})).toBe(name({}));
+    const all = [name({}), name({ visit: 3 }), name({ attempt: 4 }), name({ step: 'a' }), name({ state: 'build-2' })];
+    expect(new Set(all).size).toBe(all.length);
+    for (const one of all) expect(one).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
+  });
+
+  it('a state name with capitals and underscores makes a valid name', () => {
+    const { metadata } = buildPod(anExecution().build(), { ...slot, state: '_Build-It_' }, plan(), settings);
+    expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
+  });
+});

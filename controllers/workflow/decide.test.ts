@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { decideWorkflow, type StoredRevision, type WorkflowFacts } from './decide.ts';
+
+const now = Date.parse('2026-01-02T00:00:00Z');
+const workflow: Workflow = {
+  ...aWorkflow('w').state('a', anEnd()).build(),
+  metadata: { name: 'w', uid: 'u', generation: 3 },
+};
+const stored = (fields: Partial<StoredRevision> = {}): StoredRevision => ({
+  name: 'w-old',
+  version: '0.9.0',
+  specHash: 'h0',
+  createdAt: '2026-01-01T00:00:00Z',
+  ...fields,
+});
+const facts = (fields: Partial<WorkflowFacts> = {}): WorkflowFacts => ({
+  workflow,
+  specHash: 'h1',
+  revisionName: 'w-new',
+  revisions: [],
+  problems: [],
+  forced: false,
+  ...fields,
+});
+const ready = (status: Workflow['status']) => status?.conditions?.find(({ type }) => type === 'Ready');
+
+describe('a definition', () => {
+  it('that is valid is stored as a revision and Ready, with the generation that was looked at', () => {
+    const { status, create } = decideWorkflow(facts(), now);
+    expect(create).toBe('w-new');
+    expect(ready(status)).toMatchObject({ status: 'True', reason: 'Accepted', observedGeneration: 3 });
+    expect(status).toMatchObject({
+      revision: 'w-new',
+      observedGeneration: 3,
+      versions: [{ version: '1.0.0', revision: 'w-new' }],
+    });
+  });
+
+  it('that is stored already is not stored again', () => {
+    expect(
+      decideWorkflow(facts({ revisions: [stored({ name: 'w-new', version: '1.0.0' })] }), now).create,
+    ).toBeUndefined();
+  });
+
+  it('that breaks a rule is refused with the path, and the five first of many problems', () => {
+    const problems = Array.from({ length: 7 }, (_, index) => `spec.states.s${index}: wrong`);
+    const { status, create } = decideWorkflow(facts({ problems }), now);
+    expect(create).toBeUndefined();
+    expect(ready(status)).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
+    expect(ready(status)?.message).toMatch(/^spec\.states\.s0: wrong.*s4: wrong; and 2 more$/);
+  });
+
+  it('WF-API-11 whose version exists with other content is refused unless it is forced', () => {
+    const revisions = [stored({ version: '1.0.0' })];
+    expect(ready(decideWorkflow(facts({ revisions }), now).status)).toMatchObject({ reason: 'VersionConflict' });
+    const forced = decideWorkflow(facts({ revisions, forced: true }), now);
+    expect(forced.create).toBe('w-new');
+    expect(forced.status.versions).toMatchObject([{ version: '1.0.0', revision: 'w-new' }]);
+  });
+
+  it('keeps its earlier versions, newest first', () => {
+    const { status } = decideWorkflow(facts({ revisions: [stored()] }), now);
+    expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.9.0']);
+  });
+
+  it('does not move the time of a condition that stays', () => {
+    const before = decideWorkflow(facts(), now).status;
+    const again = decideWorkflow(facts({ workflow: { ...workflow, status: before } }), now + 60_000);
+    expect(ready(again.status)?.lastTransitionTime).toBe(ready(before)?.lastTransitionTime);
+  });
+});
