@@ -19,9 +19,6 @@ export interface S3StoreOptions {
   readonly guard?: () => void;
 }
 
-/** Deletions that are under way at once. */
-const deletionsAtOnce = 16;
-
 /** Milliseconds until a server that does not answer counts as down; the SDK then tries twice more. */
 const connectMs = 5_000;
 const answerMs = 30_000;
@@ -133,13 +130,10 @@ async function listed({ sdk, client, Bucket }: Commands, Prefix: string): Promis
   return Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
 }
 
-/** One by one: deletion of many objects in one request is what compatible servers disagree about most. */
 async function remove({ sdk, client, Bucket }: Commands, keys: readonly string[]): Promise<void> {
-  const left = [...keys];
-  const worker = async (): Promise<void> => {
-    for (let Key = left.pop(); Key !== undefined; Key = left.pop()) {
-      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
-    }
-  };
-  await Promise.all(Array.from({ length: deletionsAtOnce }, worker));
+  const Objects = keys.map((Key) => ({ Key }));
+  const { Errors = [] } = await client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+  const [first] = Errors;
+  if (first === undefined) return;
+  throw new Error(`${Errors.length} objects are not deleted, first ${first.Key ?? ''}: ${first.Message ?? first.Code}`);
 }

@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { projectDir } from '../harness/project.ts';
+
+const run = promisify(execFile);
+
+/** Path of a third-party program of `dev/setup`, built if need be. */
+export async function programPath(name: string): Promise<string> {
+  await run(join(projectDir, 'dev', 'setup', 'build'), [name], { timeout: 900_000 });
+  const script = `source "$1/dev/setup/programs.sh" && program_dir "$2"`;
+  const { stdout } = await run('bash', ['-c', script, 'bash', projectDir, name]);
+  return join(stdout.trim(), name);
+}
