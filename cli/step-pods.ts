@@ -2,6 +2,7 @@ import { labels } from '../crds/labels.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { KubeClient, Pod } from '../lib/kube/index.ts';
 import { pods } from '../lib/kube/resource.ts';
+import { slotOf } from '../lib/pod-slot.ts';
 import type { LogPlace } from './log-source.ts';
 
 /** The pods of one visit, of each step the newest attempt, in the order of their steps. */
@@ -25,13 +26,13 @@ export function whyNotStarted({ status }: Pod): string | undefined {
 
 /** The step of a parallel state that a pod runs. */
 export function stepOf({ metadata }: Pod): string | undefined {
-  return metadata.labels?.[labels.step];
+  return slotOf(metadata)?.step;
 }
 
 function belongs({ metadata }: Pod, { state, visit, step }: LogPlace): boolean {
-  const own = metadata.labels ?? {};
-  if (own[labels.state] !== state || own[labels.visit] !== String(visit)) return false;
-  return step === undefined || step === '*' || own[labels.step] === step;
+  const slot = slotOf(metadata);
+  if (slot?.state !== state || slot.visit !== visit) return false;
+  return step === undefined || step === '*' || slot.step === step;
 }
 
 function newestAttempts(found: readonly Pod[]): Pod[] {
@@ -42,5 +43,5 @@ function newestAttempts(found: readonly Pod[]): Pod[] {
 
 /** Which attempt of its visit a pod runs, from 1. */
 export function attemptOf({ metadata }: Pod): number {
-  return Number(metadata.labels?.[labels.attempt] ?? 1);
+  return slotOf(metadata)?.attempt ?? 1;
 }

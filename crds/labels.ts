@@ -27,6 +27,9 @@ export const annotations = {
   force: 'windlass.dev/force',
   /** On a ControllerRevision: SHA-256 of the canonical spec. */
   specHash: 'windlass.dev/spec-hash',
+  /** On a pod: the names of its state and step, which labels cannot always hold. */
+  state: 'windlass.dev/state',
+  step: 'windlass.dev/step',
   /** On a ConfigMap of the output store: SHA-256 of the value, and in how many chunks it stands. */
   blob: 'windlass.dev/blob',
   blobChunks: 'windlass.dev/blob-chunks',

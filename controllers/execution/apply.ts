@@ -15,7 +15,8 @@ import {
 import type { CacheReader } from '../runtime/cache.ts';
 import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
-import { labelValue, podName } from './names.ts';
+import { labelValue } from '../../lib/pod-slot.ts';
+import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 
 export interface ApplyDeps {

@@ -2,7 +2,7 @@ import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Blob } from '../../lib/output-store/blob.ts';
-import type { PodSlot } from './facts.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** A fact that deciding turned out to depend on. */

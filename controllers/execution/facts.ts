@@ -2,6 +2,7 @@ import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { RawText } from '../../lib/output-store/raw-text.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
@@ -9,14 +10,6 @@ import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 export interface Failure {
   readonly reason: ExecutionReason;
   readonly message: string;
-}
-
-/** Which pod of an execution: its state, visit and attempt, and the step of a parallel state. */
-export interface PodSlot {
-  readonly state: string;
-  readonly visit: number;
-  readonly attempt: number;
-  readonly step?: string;
 }
 
 /** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { PodSlot } from './facts.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 
 /** Longest name of a pod that may serve as a host name, and of a label's value. */
 const labelLength = 63;
@@ -27,12 +27,6 @@ export function childName(
 /** The name of a volume that is made for the execution. */
 export function volumeName(execution: WorkflowExecution, name: string): string {
   return hashedName(execution, [execution.metadata.name, name], ['volume', name]);
-}
-
-/** A label's value for a name that may be longer than labels are. */
-export function labelValue(name: string): string {
-  if (name.length <= labelLength) return name;
-  return `${name.slice(0, labelLength - hashLength - 1).replace(/[^a-z0-9]+$/i, '')}-${digest(name)}`;
 }
 
 /** What people read is cut to fit; the hash of everything keeps names apart. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { captureFinalizer, labels } from '../../crds/labels.ts';
+import { captureFinalizer } from '../../crds/labels.ts';
 import type { ContainerState, Pod, PodStatus } from '../../lib/kube/index.ts';
+import { slotMetadata } from '../../lib/pod-slot.ts';
 import { begin } from '../../test/builders/execution-builder.ts';
 import { anOutcome } from '../../test/builders/world.ts';
 import { outcomeOfLoss } from './captured-outcome.ts';
@@ -12,7 +13,7 @@ const aPod = (state: ContainerState | undefined, status: PodStatus = {}, metadat
     namespace: 'n',
     uid: 'u',
     finalizers: [captureFinalizer],
-    labels: { [labels.state]: 's', [labels.visit]: '1', [labels.attempt]: '1' },
+    ...slotMetadata({ state: 's', visit: 1, attempt: 1 }),
     ...metadata,
   },
   spec: { containers: [], nodeName: 'node7' },
@@ -70,7 +71,7 @@ describe('what a pod tells', () => {
   });
 
   it('a pod without our labels is none of ours', () => {
-    expect(observePod(aPod(undefined, {}, { labels: {} }), unknown, begin)).toBeUndefined();
+    expect(observePod(aPod(undefined, {}, { annotations: {} }), unknown, begin)).toBeUndefined();
   });
 });
 

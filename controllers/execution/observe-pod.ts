@@ -2,7 +2,7 @@ import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
-import { slotOf } from './pod.ts';
+import { slotOf } from '../../lib/pod-slot.ts';
 import { podProblem, silenceEndsAt, stepState } from './pod-problem.ts';
 
 /** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
@@ -10,7 +10,7 @@ export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
 
 /** What deciding needs to know of a pod; undefined for one that is no step. */
 export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact | undefined {
-  const slot = slotOf(pod);
+  const slot = slotOf(pod.metadata);
   if (slot === undefined) return undefined;
   const { name = '', uid = '', finalizers = [], deletionTimestamp } = pod.metadata;
   const held = finalizers.includes(captureFinalizer);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
-import { buildPod, type PodSettings, slotOf } from './pod.ts';
+import { slotOf } from '../../lib/pod-slot.ts';
+import { buildPod, type PodSettings } from './pod.ts';
 import type { StepPlan } from './step-plan.ts';
 
 const settings: PodSettings = {
@@ -57,7 +58,7 @@ describe('the pod of a step', () => {
     expect(metadata.labels).toMatchObject({ [labels.state]: 'build', [labels.visit]: '2', [labels.attempt]: '3' });
     expect(metadata.finalizers).toEqual([captureFinalizer]);
     expect(metadata.ownerReferences).toMatchObject([{ kind: 'WorkflowExecution', name: 'run-1', controller: true }]);
-    expect(slotOf(pod())).toEqual(slot);
+    expect(slotOf(pod().metadata)).toEqual(slot);
   });
 
   it('WF-CR-04 WF-CR-05 WF-CR-15 runs the command under the runner with its limit', () => {

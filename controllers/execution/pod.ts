@@ -1,8 +1,8 @@
 import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
-import type { PodSlot } from './facts.ts';
-import { labelValue, podName } from './names.ts';
+import { labelValue, type PodSlot, slotMetadata } from '../../lib/pod-slot.ts';
+import { podName } from './names.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** What an operator configured for all step pods. */
@@ -44,39 +44,19 @@ export function buildPod(execution: WorkflowExecution, slot: PodSlot, plan: Step
     metadata: {
       name: podName(execution, slot),
       namespace: metadata.namespace,
-      labels: podLabels(execution, slot),
+      labels: {
+        [labels.managedBy]: 'windlass',
+        [labels.execution]: labelValue(metadata.name),
+        [labels.executionUid]: metadata.uid ?? '',
+        ...slotMetadata(slot).labels,
+      },
+      annotations: slotMetadata(slot).annotations,
       finalizers: [captureFinalizer],
       ownerReferences: [
         { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '', controller: true },
       ],
     },
     spec: podSpec(plan, settings),
-  };
-}
-
-function podLabels(execution: WorkflowExecution, slot: PodSlot): Record<string, string> {
-  return {
-    [labels.managedBy]: 'windlass',
-    [labels.execution]: labelValue(execution.metadata.name),
-    [labels.executionUid]: execution.metadata.uid ?? '',
-    [labels.state]: slot.state,
-    [labels.visit]: String(slot.visit),
-    [labels.attempt]: String(slot.attempt),
-    ...(slot.step === undefined ? {} : { [labels.step]: slot.step }),
-  };
-}
-
-/** The slot that a pod's labels name; undefined for a pod that is none of ours. */
-export function slotOf(pod: Pod): PodSlot | undefined {
-  const found = pod.metadata.labels ?? {};
-  const state = found[labels.state];
-  if (state === undefined) return undefined;
-  const step = found[labels.step];
-  return {
-    state,
-    visit: Number(found[labels.visit]),
-    attempt: Number(found[labels.attempt]),
-    ...(step === undefined ? {} : { step }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Failure, PodFact, PodSlot } from './facts.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
+import type { Failure, PodFact } from './facts.ts';
 import { noResult } from './outcome.ts';
 
 /**

@@ -8,6 +8,6 @@ const chart = 'charts/windlass/generated/';
 export function withChartCopies(files: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const copies = [...files]
     .filter(([path]) => path.startsWith(source) && path.endsWith('.yaml'))
-    .map(([path, text]) => [chart + (path.slice(source.length).replace(/^[^/]+$/, 'crds/$&')), text] as const);
+    .map(([path, text]) => [chart + path.slice(source.length).replace(/^[^/]+$/, 'crds/$&'), text] as const);
   return new Map([...files, ...copies]);
 }
