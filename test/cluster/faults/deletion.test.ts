@@ -33,6 +33,10 @@ const workflows: readonly Workflow[] = [
     .state('print', { ...aScript(`${wordy}; exit 3`), transitions: [{ condition: 'on_success', target: 'end' }] })
     .state('end', anEnd())
     .build(),
+  // A template that nobody can render: the definition is not accepted and executions of it wait until it is mended.
+  aWorkflow('broken')
+    .state('print', aScript('true', { env: { X: '{{#if input.x}}' } }))
+    .build(),
   aWorkflow('calls').state('call', { kind: 'Subworkflow', workflow_id: 'works', transitions: [] }).build(),
 ];
 
@@ -44,7 +48,7 @@ interface Case {
 }
 
 const cases: Readonly<Record<string, Case>> = {
-  'pending, as its workflow does not exist': { workflow: 'nowhere', at: { phase: 'pending' } },
+  'pending, as its workflow is not accepted': { workflow: 'broken', at: { phase: 'pending' } },
   'running, with a pod, a volume and stored output': { workflow: 'works', at: { phase: 'running', state: 'sleep' } },
   'running its first step': { workflow: 'works', at: { phase: 'running', state: 'print' } },
   'waiting for a person': { workflow: 'asks', at: { phase: 'waiting' } },
