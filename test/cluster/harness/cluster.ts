@@ -11,13 +11,13 @@ export interface Cluster {
   readonly kubeconfig: string;
 }
 
-const stateDir = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
+const stateDir = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
 
 /** KUBECONFIG where it is set, else the development cluster's (`make up`). */
 export function kubeconfigPath(): string {
   const named = process.env.KUBECONFIG;
   if (named !== undefined && named !== '') return named;
-  return join(stateDir, 'windlass', 'clusters', process.env.CLUSTER_NAME ?? 'dev', 'kubeconfig');
+  return join(stateDir, 'windlass', 'clusters', process.env.CLUSTER_NAME || 'dev', 'kubeconfig');
 }
 
 /** Connects as administrator; throws with what to do where no cluster is up. */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { buildDir } from './project.ts';
 
 /**
- * Every process that a test starts stands in a file until it has ended, with its start time in clock ticks since boot.
- * The next run stops what a killed one left behind, and never a stranger who got the pid meanwhile.
+ * Every process that a test starts stands in a file until it has ended: its start time in clock ticks since boot, then
+ * pid and start time of the run that started it. The next run stops what a killed one left behind, and neither a
+ * stranger who got the pid meanwhile nor a process of a run that is still alive.
  */
 const recordDir = join(buildDir, 'processes');
 
@@ -18,7 +19,7 @@ async function startTimeOf(pid: number): Promise<string | undefined> {
 
 export async function recordProcess(pid: number, what: string): Promise<void> {
   await mkdir(recordDir, { recursive: true });
-  await writeFile(join(recordDir, String(pid)), `${await startTimeOf(pid)} ${what}\n`);
+  await writeFile(join(recordDir, String(pid)), `${await startTimeOf(pid)} ${process.pid} ${await startTimeOf(process.pid)} ${what}\n`);
 }
 
 export async function forgetProcess(pid: number): Promise<void> {
@@ -30,7 +31,9 @@ export async function stopLeftovers(): Promise<string[]> {
   const stopped: string[] = [];
   for (const name of await readdir(recordDir).catch(() => [] as string[])) {
     const pid = Number(name);
-    const [started, ...what] = (await readFile(join(recordDir, name), 'utf8')).trim().split(' ');
+    const record = await readFile(join(recordDir, name), 'utf8').catch(() => '');
+    const [started, runner, runnerStarted, ...what] = record.trim().split(' ');
+    if (runnerStarted !== undefined && runnerStarted === (await startTimeOf(Number(runner)))) continue;
     if (started !== undefined && started === (await startTimeOf(pid))) {
       process.kill(pid, 'SIGKILL');
       stopped.push(`${pid} (${what.join(' ')})`);
