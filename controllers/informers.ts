@@ -57,7 +57,8 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
         executionKey: (pod) => idsOf(ownerKey(pod, 'WorkflowExecution')),
       },
     }),
-    claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, labelSelector: ours }),
+    // All of them: `spec.claim_name` may name one that somebody else has made.
+    claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: stripClaim }),
   };
 }
 
@@ -74,6 +75,12 @@ function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): 
   if (typeof object.spec !== 'object' || object.spec === null) throw new AppError('invalid', 'the object has no spec');
   return object;
 }
+
+/** Of a claim nobody reads what it asks for. */
+const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
+  ...stripManagedFields(claim),
+  spec: { accessModes: [], resources: {} },
+});
 
 /** Of a pod's spec nobody reads more than the node. */
 function stripPod(pod: Pod): Pod {

@@ -1,3 +1,4 @@
+import { labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
@@ -11,9 +12,9 @@ export interface Controllers {
   readonly volumes: Controller;
 }
 
-/** Executions that wait for a workflow, by its name or uid. */
+/** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
 export interface Waiting {
-  add(key: string, workflow: string): void;
+  add(key: string, awaited: string): void;
   /** Takes out whoever waits for one of these names. */
   take(names: readonly string[]): readonly string[];
 }
@@ -21,9 +22,9 @@ export interface Waiting {
 export function createWaiting(): Waiting {
   const keys = new Map<string, Set<string>>();
   return {
-    add(key, workflow) {
-      const waiting = keys.get(workflow) ?? new Set();
-      keys.set(workflow, waiting.add(key));
+    add(key, awaited) {
+      const waiting = keys.get(awaited) ?? new Set();
+      keys.set(awaited, waiting.add(key));
     },
     take(names) {
       const taken = names.flatMap((name) => [...(keys.get(name) ?? [])]);
@@ -56,8 +57,9 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
   informers.volumes.onChange(({ key, before, after, own }) => {
     if (!own || isUnseen(after)) volumes.queue.add(key);
     const volume = after ?? before;
-    const owner = volume === undefined ? undefined : ownerKey(volume, 'WorkflowExecution');
-    if (owner !== undefined) executions.queue.add(owner);
+    const maker = informers.executions.cache.getByUid(volume?.metadata.labels?.[labels.executionUid] ?? '');
+    if (maker !== undefined) executions.queue.add(`${maker.metadata.namespace}/${maker.metadata.name}`);
+    for (const waiter of waiting.take([key])) executions.queue.add(waiter);
   });
   connectClaims(informers, volumes);
 }

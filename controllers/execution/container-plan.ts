@@ -60,7 +60,7 @@ export function renderEnv(draft: Draft, env: Readonly<Record<string, string>> = 
 /** The claim of a volume, or why it cannot be mounted. */
 export function mountableClaim(fact: VolumeFact | undefined, name: string): string | Failure {
   if (fact?.phase === 'expired') return { reason: 'VolumeExpired', message: `volume ${name} has expired` };
-  if (fact?.claim !== undefined) return fact.claim;
+  if (fact?.claim !== undefined && fact.phase !== 'failed') return fact.claim;
   return { reason: 'VolumeFailed', message: `volume ${name}: ${fact?.message ?? 'there is no such volume'}` };
 }
 

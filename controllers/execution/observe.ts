@@ -65,6 +65,16 @@ export function observeVolumes(
   );
 }
 
+/** Whether a volume that the definition names by its uid is not in the cache. */
+export function lacksNamedVolume(
+  { volumes }: Pick<Caches, 'volumes'>,
+  { metadata }: WorkflowExecution,
+  { spec }: Definition,
+): boolean {
+  const ids = spec.storage?.shared_volumes?.flatMap(({ volume_id: id }) => id ?? []) ?? [];
+  return ids.some((id) => volumes.getByUid(id)?.metadata.namespace !== metadata.namespace);
+}
+
 function volumeFact({ metadata, status }: Volume): VolumeFact {
   const message = status?.conditions?.[0]?.message;
   return {

@@ -3,7 +3,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { WaitError } from '../../lib/errors.ts';
-import { workflowExecutions } from '../../lib/kinds.ts';
+import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { captureFinalizer } from '../../crds/labels.ts';
 import { isForbidden, type KubeClient } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
@@ -14,15 +14,15 @@ import { statusPatch } from '../runtime/status-patch.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import { decide, isTerminal } from './decide.ts';
 import type { Action, Decision, Need } from './decision.ts';
-import type { Facts, Failure } from './facts.ts';
+import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { lookupKey } from './lookup.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
-import { type Caches, type ObserveDeps, observe, observeVolumes } from './observe.ts';
+import { type Caches, type ObserveDeps, lacksNamedVolume, observe, observeVolumes } from './observe.ts';
 import { ownKey } from './own-workflow.ts';
 
 export interface ExecutionDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;
   readonly clock: Clock;
   readonly caches: Caches;
   readonly observe: ObserveDeps;
@@ -32,8 +32,8 @@ export interface ExecutionDeps {
   readonly events: EventRecorder;
   /** Told of each state that has ended, with its duration in seconds. */
   readonly onStateEnded: (kind: string, status: string, seconds: number) => void;
-  /** Told that an execution waits for a workflow that is not there or not accepted. */
-  readonly onWaiting: (key: string, workflow: string) => void;
+  /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
+  readonly onWaiting: (key: string, awaited: string) => void;
   /** Why the last actions of an execution were not allowed, by its uid. */
   readonly blocked: Map<string, Failure>;
   /** Told that nothing more will run for an execution. */
@@ -86,7 +86,21 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   if (own.kind === 'not_ready') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
   const workflows = new Map([[ownKey, own]]);
   if (own.kind !== 'found') return { ...facts, workflows };
-  return { ...facts, workflows, volumes: observeVolumes(deps.caches, execution, own.definition) };
+  return { ...facts, workflows, volumes: await allVolumes(deps, execution, own.definition) };
+}
+
+/** A volume that was made a moment ago may not have reached the cache. */
+async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: Definition) {
+  const { namespace = '' } = execution.metadata;
+  const begun = execution.status?.current !== undefined || execution.status?.finished_at !== undefined;
+  if (!begun && lacksNamedVolume(deps.caches, execution, definition)) {
+    for (const volume of (await deps.kube.listAll(volumes, { namespace })).items) deps.caches.volumes.remember(volume);
+  }
+  const facts = observeVolumes(deps.caches, execution, definition);
+  for (const { volume, phase } of Object.values(facts)) {
+    if (phase !== 'ready') deps.onWaiting(keyOfExecution(execution), `${namespace}/${volume}`);
+  }
+  return facts;
 }
 
 interface Settled {

@@ -13,36 +13,67 @@ export interface VolumeDecision {
 
 /** What a volume needs, given its claim and the time in milliseconds since the epoch. Pure. */
 export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | undefined, now: number): VolumeDecision {
-  const { spec } = volume;
-  const expiresAt = spec.expires_at === undefined ? undefined : Date.parse(spec.expires_at);
+  const expiresAt = volume.spec.expires_at === undefined ? undefined : Date.parse(volume.spec.expires_at);
   if (expiresAt !== undefined && now >= expiresAt) return expired(volume, claim, now);
-  const lookAt = expiresAt === undefined ? {} : { lookAt: expiresAt };
-  if (claim === undefined && spec.claim_name === undefined) {
-    return { ...lookAt, claim: 'create', status: statusOf(volume, now, 'ClaimPending', 'the claim is being made') };
-  }
-  if (claim === undefined) {
-    const message = `claim ${spec.claim_name ?? ''} does not exist`;
-    return { ...lookAt, status: statusOf(volume, now, 'ClaimFailed', message) };
-  }
-  return { ...lookAt, status: statusOfClaim(volume, claim, now) };
+  const { reason, message, create = false } = stateOfClaim(volume, claim);
+  return {
+    status: statusOf(volume, now, reason, message),
+    ...(create ? { claim: 'create' as const } : {}),
+    ...(expiresAt === undefined ? {} : { lookAt: expiresAt }),
+  };
 }
 
-/** A claim that was made elsewhere is not ours to delete. */
+/** The claim that holds, or will hold, the data of a volume. */
+export const claimName = ({ metadata, spec }: Volume): string => spec.claim_name ?? metadata.name;
+
+/** Whether the claim was made for this volume; one that was made elsewhere is not ours to delete. */
+const isOurs = ({ metadata: { uid } }: Volume, claim: PersistentVolumeClaim): boolean =>
+  claim.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+
 function expired(volume: Volume, claim: PersistentVolumeClaim | undefined, now: number): VolumeDecision {
-  const ours = claim !== undefined && volume.spec.claim_name === undefined;
-  const remove = ours && claim.metadata.deletionTimestamp === undefined;
+  const remove = claim !== undefined && isOurs(volume, claim) && claim.metadata.deletionTimestamp === undefined;
   const message = `expired at ${volume.spec.expires_at ?? ''}; its data are deleted`;
   return { status: statusOf(volume, now, 'VolumeExpired', message), ...(remove ? { claim: 'delete' as const } : {}) };
+}
+
+interface ClaimState {
+  readonly reason: VolumeReason;
+  readonly message: string;
+  readonly create?: boolean;
 }
 
 /**
  * A claim that is not bound yet can be mounted all the same: with a StorageClass that waits for the first consumer it
  * is bound only when a pod asks for it.
  */
-function statusOfClaim(volume: Volume, { metadata, status }: PersistentVolumeClaim, now: number): VolumeStatus {
-  if (status?.phase === 'Lost') return statusOf(volume, now, 'ClaimFailed', `claim ${metadata.name} lost its volume`);
-  return statusOf(volume, now, 'ClaimReady', `claim ${metadata.name} can be mounted`);
+function stateOfClaim(volume: Volume, claim: PersistentVolumeClaim | undefined): ClaimState {
+  const { claim_name: named } = volume.spec;
+  if (claim === undefined) return named === undefined ? withoutClaim(volume) : failed(`claim ${named} does not exist`);
+  const { name, deletionTimestamp } = claim.metadata;
+  if (deletionTimestamp !== undefined && !wasReady(volume)) {
+    return { reason: 'ClaimPending', message: `claim ${name} of an earlier volume is being deleted` };
+  }
+  if (deletionTimestamp !== undefined) return failed(`claim ${name} is being deleted with its data`);
+  if (named === undefined && !isOurs(volume, claim)) {
+    return failed(`claim ${name} was made by somebody else; name it in spec.claim_name to use it`);
+  }
+  if (claim.status?.phase === 'Lost') return failed(`claim ${name} lost its volume`);
+  return { reason: 'ClaimReady', message: `claim ${name} can be mounted` };
 }
+
+/** A new claim in place of one that held data would hide that they are gone. */
+function withoutClaim(volume: Volume): ClaimState {
+  if (wasReady(volume)) return failed(`claim ${volume.metadata.name} was deleted with its data; make a new Volume`);
+  return { reason: 'ClaimPending', message: 'the claim is being made', create: true };
+}
+
+const failed = (message: string): ClaimState => ({ reason: 'ClaimFailed', message });
+
+const readyCondition = ({ status }: Volume): Condition | undefined =>
+  status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+
+/** Whether the claim could be mounted once; only then the status names it. */
+const wasReady = ({ status }: Volume): boolean => status?.claim_name !== undefined;
 
 const phases: Readonly<Record<VolumeReason, NonNullable<VolumeStatus['phase']>>> = {
   ClaimPending: 'pending',
@@ -53,13 +84,13 @@ const phases: Readonly<Record<VolumeReason, NonNullable<VolumeStatus['phase']>>>
 
 function statusOf(volume: Volume, now: number, reason: VolumeReason, message: string): VolumeStatus {
   const value: Condition['status'] = reason === 'ClaimReady' ? 'True' : 'False';
-  const before = volume.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  const before = readyCondition(volume);
   const generation = volume.metadata.generation ?? 0;
   const lastTransitionTime = before?.status === value ? before.lastTransitionTime : new Date(now).toISOString();
   return {
     observedGeneration: generation,
     phase: phases[reason],
-    claim_name: volume.spec.claim_name ?? volume.metadata.name,
+    ...(reason === 'ClaimReady' || wasReady(volume) ? { claim_name: claimName(volume) } : {}),
     conditions: [
       {
         type: conditionTypes.ready,

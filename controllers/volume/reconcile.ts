@@ -12,7 +12,7 @@ import {
 import type { CacheReader } from '../runtime/cache.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import { decideVolume } from './decide.ts';
+import { claimName, decideVolume, type VolumeDecision } from './decide.ts';
 
 export interface VolumeSettings {
   /** StorageClass of new claims; absent: the cluster's default. */
@@ -32,27 +32,46 @@ export interface VolumeDeps {
   readonly settings: VolumeSettings;
 }
 
-/** Gives each Volume its claim, and takes an ephemeral one back when its time is over (spec 1 §2.6). */
+/**
+ * Gives each Volume its claim, and takes an ephemeral one back when its time is over (spec 1 §2.6). The claim of a
+ * Volume that is deleted is collected by Kubernetes, which its owner reference asks for.
+ */
 export function createVolumeReconcile(deps: VolumeDeps) {
+  /** The volumes that this replica has seen: only of those it can say that they are gone. */
+  const seen = new Map<string, Volume>();
   return async (key: string): Promise<{ requeueAfterMs: number; reason: string } | undefined> => {
     const volume = deps.volumes.get(key);
+    const before = seen.get(key);
+    if (before !== undefined && before.metadata.uid !== volume?.metadata.uid) tellDeleted(deps, before);
+    if (volume === undefined) seen.delete(key);
+    else seen.set(key, volume);
     if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return undefined;
-    const now = deps.clock.now();
-    const decision = decideVolume(volume, deps.claims.get(claimKey(volume)), now);
-    if (decision.claim === 'create') await createClaim(deps, volume);
-    if (decision.claim === 'delete') await deleteClaim(deps, volume);
-    await report(deps, volume, decision.status);
-    return decision.lookAt === undefined
+    const { status, lookAt } = await bringForward(deps, volume);
+    await report(deps, volume, status);
+    return lookAt === undefined
       ? undefined
-      : { requeueAfterMs: decision.lookAt - now, reason: 'volume expires' };
+      : { requeueAfterMs: Math.max(0, lookAt - deps.clock.now()), reason: 'volume expires' };
   };
 }
 
-/** Cache key of the claim that holds, or will hold, the data of a volume. */
-export const claimKey = ({ metadata, spec }: Volume): string =>
-  `${metadata.namespace}/${spec.claim_name ?? metadata.name}`;
+/** Makes or deletes the claim; what was made is judged at once, for it may never be changed by anybody else. */
+async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDecision> {
+  const now = deps.clock.now();
+  const decision = decideVolume(volume, deps.claims.get(claimKey(volume)), now);
+  if (decision.claim === 'delete') await deleteClaim(deps, volume);
+  if (decision.claim !== 'create') return decision;
+  const created = await createClaim(deps, volume);
+  return created === undefined ? decision : decideVolume(volume, created, now);
+}
 
-async function createClaim({ kube, claims, settings }: VolumeDeps, { metadata, spec }: Volume): Promise<void> {
+/** Cache key of the claim that holds, or will hold, the data of a volume. */
+export const claimKey = (volume: Volume): string => `${volume.metadata.namespace}/${claimName(volume)}`;
+
+/** Undefined where one of that name exists, which the cache does not know yet. */
+async function createClaim(
+  { kube, claims, settings }: VolumeDeps,
+  { metadata, spec }: Volume,
+): Promise<PersistentVolumeClaim | undefined> {
   const claim: PersistentVolumeClaim = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -69,9 +88,12 @@ async function createClaim({ kube, claims, settings }: VolumeDeps, { metadata, s
     },
   };
   try {
-    claims.remember(await kube.create(persistentVolumeClaims, claim));
+    const created = await kube.create(persistentVolumeClaims, claim);
+    claims.remember(created);
+    return created;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
+    return undefined;
   }
 }
 
@@ -94,4 +116,11 @@ function tellExpired({ events }: VolumeDeps, volume: Volume): void {
   const reason: VolumeReason = 'VolumeExpired';
   const note = `expired at ${volume.spec.expires_at ?? ''}; its data are deleted`;
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Expire', note });
+}
+
+/** spec 1 §2.6: the end of a volume is announced, persistent ones included. */
+function tellDeleted({ events }: VolumeDeps, volume: Volume): void {
+  const kept = volume.spec.claim_name;
+  const note = kept === undefined ? 'deleted with its data' : `deleted; claim ${kept} stays, for it was made elsewhere`;
+  events.record({ resource: volumes, object: volume, type: 'Normal', reason: 'VolumeDeleted', action: 'Delete', note });
 }
