@@ -30,9 +30,10 @@ async function main(): Promise<number> {
   }
 }
 
+// Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
 try {
-  process.exitCode = await main();
+  process.exit(await main());
 } catch (error) {
   process.stderr.write(`windlass controllers: ${messageOf(error)}\n`);
-  process.exitCode = 1;
+  process.exit(1);
 }
