@@ -6,6 +6,9 @@ import { inputProblem } from './input.ts';
 import { own, ownLookup } from './own-workflow.ts';
 import { volumesState } from './prepare-volumes.ts';
 
+/** How long a new execution waits for a workflow that does not exist, in milliseconds. */
+const workflowGraceMs = 5_000;
+
 /**
  * Brings the execution to its first state: pins the workflow, checks the input, makes the volumes, seeds the
  * Blackboard. True once the execution is in a state; false while it waits or has ended.
@@ -37,8 +40,17 @@ function start(draft: Draft, { name, namespace, uid, version, revision }: Defini
 function hold(draft: Draft): boolean {
   const lookup = ownLookup(draft.facts);
   if (lookup === undefined || lookup.kind === 'found') return false;
-  if (lookup.kind === 'absent') return fail(draft, lookup.failure);
-  return wait(draft, lookup.failure);
+  if (lookup.kind === 'not_ready') return wait(draft, lookup.failure);
+  return comesLater(draft, lookup.failure) ? wait(draft, lookup.failure) : fail(draft, lookup.failure);
+}
+
+/** Of two files that are applied together the execution may come first: its workflow gets a moment to follow. */
+function comesLater(draft: Draft, { reason }: Failure): boolean {
+  const { creationTimestamp } = draft.facts.execution.metadata;
+  const until = Date.parse(creationTimestamp ?? draft.time) + workflowGraceMs;
+  const waits = reason === 'WorkflowNotFound' && draft.status.workflow === undefined && draft.now < until;
+  if (waits) draft.wakeAt(until);
+  return waits;
 }
 
 function wait({ status }: Draft, { reason, message }: Failure): false {

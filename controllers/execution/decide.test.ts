@@ -663,6 +663,26 @@ describe('Subworkflow states', () => {
   });
 });
 
+describe('the workflow', () => {
+  const missing = { kind: 'absent', failure: { reason: 'WorkflowNotFound', message: 'no Workflow w' } } as const;
+  const decisionAfter = (ms: number) => {
+    const world = new World(aWorkflow('w').state('a', anEnd()).build()).pass(ms);
+    return world.decision({ workflows: new Map([['own', missing]]) });
+  };
+
+  it.each([
+    { ms: 4_999, phase: 'pending' },
+    { ms: 5_000, phase: 'failed' },
+    { ms: 5_001, phase: 'failed' },
+  ])('that does not exist may come within five seconds: after $ms ms the execution is $phase', ({ ms, phase }) => {
+    expect(decisionAfter(ms).status).toMatchObject({ phase, reason: 'WorkflowNotFound' });
+  });
+
+  it('an execution that waits for it looks again when the time is over', () => {
+    expect(decisionAfter(0).wakeAt).toBe(begin + 5_000);
+  });
+});
+
 describe('the input', () => {
   const schema = { type: 'object', required: ['a', 'b'], properties: { a: { type: 'integer' } } };
   const workflow = aWorkflow('w').state('a', anEnd()).with({ input_schema: schema }).build();

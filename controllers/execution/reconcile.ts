@@ -83,7 +83,7 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   const blocked = deps.blocked.get(execution.metadata.uid ?? '');
   const facts = { ...observe(deps.observe, execution, now), blocked };
   const own = await deps.findWorkflow.pinned(execution);
-  if (own.kind === 'not_ready') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
+  if (own.kind !== 'found') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
   const workflows = new Map([[ownKey, own]]);
   if (own.kind !== 'found') return { ...facts, workflows };
   return { ...facts, workflows, volumes: await allVolumes(deps, execution, own.definition) };
