@@ -13,6 +13,7 @@ import {
   type Pod,
   pods,
 } from '../lib/kube/index.ts';
+import { isTerminal } from './execution/decide.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import { createInformer, type Informer, stripManagedFields } from './runtime/index.ts';
 import type { ReflectorDeps } from './runtime/reflector.ts';
@@ -40,6 +41,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,
       parse: withSpec,
+      strip: stripFinished,
       indexes: { parentUid: ({ spec }) => idsOf(spec.parent?.uid), workflow: ({ spec }) => [spec.workflow] },
     }),
     volumes: createInformer(deps('Volume'), { resource: volumes, parse: withSpec }),
@@ -81,6 +83,19 @@ const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   ...stripManagedFields(claim),
   spec: { accessModes: [], resources: {} },
 });
+
+/**
+ * Of an execution that has ended only its end is looked at again, until it is deleted; thousands of them are kept. A
+ * child keeps everything: its parent has yet to read it.
+ */
+export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
+  const stripped = stripManagedFields(execution);
+  const { spec, status } = stripped;
+  if (status === undefined || !isTerminal(status) || spec.parent !== undefined) return stripped;
+  const { input: _input, blackboard: _seed, ...restOfSpec } = spec;
+  const { blackboard: _board, history: _history, final_output: _output, ...restOfStatus } = status;
+  return { ...stripped, spec: restOfSpec, status: restOfStatus };
+}
 
 /** Of a pod's spec nobody reads more than the node. */
 function stripPod(pod: Pod): Pod {

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { anExecution } from '../test/builders/execution-builder.ts';
+import { decide } from './execution/decide.ts';
+import { ownKey } from './execution/own-workflow.ts';
+import { stripFinished } from './informers.ts';
+import { statusPatch } from './runtime/index.ts';
+import { aWorkflow, anEnd } from '../test/builders/workflow-builder.ts';
+
+const finished = (spec: object = {}) =>
+  anExecution()
+    .with({ input: { a: 1 }, ...spec })
+    .past({ state: 'a' }, { big: 'x' })
+    .ended('completed', 5)
+    .build();
+
+describe('the cache of executions', () => {
+  it('keeps of one that has ended neither values nor history', () => {
+    const { spec, status } = stripFinished(finished());
+    expect(spec.input).toBeUndefined();
+    expect(status).toMatchObject({ phase: 'completed', finished_at: expect.any(String) });
+    expect(status).not.toHaveProperty('blackboard');
+    expect(status).not.toHaveProperty('history');
+  });
+
+  it('keeps everything of one that goes on, and of a child, which its parent reads', () => {
+    const running = anExecution().past({ state: 'a' }, { big: 'x' }).now({ state: 'b', kind: 'Human' }).build();
+    expect(stripFinished(running)).toEqual(running);
+    const child = finished({ parent: { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 } });
+    expect(stripFinished(child)).toEqual(child);
+  });
+
+  it('what was left out of the cache is never taken out of the object', () => {
+    const execution = stripFinished(finished());
+    const { spec } = aWorkflow('w').state('a', anEnd()).build();
+    const definition = { name: 'w', namespace: 'default', uid: 'w', version: '1.0.0', revision: 'r', spec };
+    const facts = {
+      execution,
+      workflows: new Map([[ownKey, { kind: 'found', definition } as const]]),
+      pods: [],
+      children: [],
+      volumes: {},
+      loaded: new Map(),
+      settings: { executionTtlSeconds: 60 },
+    };
+    const decision = decide(facts, Date.parse(execution.status?.finished_at ?? ''));
+    const patch = decision.kind === 'decision' ? statusPatch(execution, decision.status) : undefined;
+    const removed = (patch ?? []).filter(({ op, path }) => op === 'remove' || path === '/status');
+    expect(removed).toEqual([]);
+  });
+});
