@@ -13,9 +13,12 @@ export function releasePods(draft: Draft): void {
   }
 }
 
-/** The silence of a pod that was told to go is an outcome too; no event will tell of it. */
+/**
+ * The silence of a pod that was told to go is an outcome too; no event will tell of it. One that is over and still
+ * no outcome means that the container has ended and its log is being read, which wakes us by itself.
+ */
 function awaitEnd(draft: Draft, { outcome, silentUntil }: PodFact): void {
-  if (outcome === undefined && silentUntil !== undefined) draft.wakeAt(Math.max(silentUntil, draft.now));
+  if (outcome === undefined && silentUntil !== undefined && silentUntil > draft.now) draft.wakeAt(silentUntil);
 }
 
 function release(draft: Draft, pod: PodFact): void {
