@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Processes that a run starts, remembered so that they are stopped by their ids: by the run itself, or, where it was
-# killed, by the next one. Sourced; needs processes_dir.
+# killed, by the next one. Sourced; needs processes_dir and tests_processes_dir.
 #
 # Each stands in a file named by its pid that holds its start time in clock ticks since boot, so that a pid which the
 # kernel has given to someone else meanwhile is never taken for ours.
@@ -36,17 +36,31 @@ end_group() {
   kill -KILL -- "-$pid" 2>/dev/null || true
 }
 
-# Ends everything that is recorded and still the process that it was.
+# Ends everything that is recorded and still the process that it was: stages of this script first, then what the tests
+# themselves recorded (test/cluster/harness/process-record.ts), except for test runs that are alive.
 end_recorded() {
-  local file pid started what
+  local file pid started runner runner_started what
   for file in "$processes_dir"/*; do
     [[ -f $file ]] || continue
     pid=${file##*/}
     read -r started what <"$file"
-    if [[ $(process_start_time "$pid") == "$started" ]]; then
-      echo "stopping $what, process $pid" >&2
-      end_group "$pid"
-    fi
+    end_if_same "$pid" "$started" "$what"
     rm -f "$file"
   done
+  for file in "$tests_processes_dir"/*; do
+    [[ -f $file ]] || continue
+    pid=${file##*/}
+    read -r started runner runner_started what <"$file"
+    [[ $(process_start_time "$runner") != "$runner_started" ]] || continue
+    end_if_same "$pid" "$started" "$what"
+    rm -f "$file"
+  done
+}
+
+# usage: end_if_same PID START-TIME WHAT
+end_if_same() {
+  if [[ $(process_start_time "$1") == "$2" ]]; then
+    echo "stopping $3, process $1" >&2
+    end_group "$1"
+  fi
 }

@@ -19,7 +19,10 @@ async function startTimeOf(pid: number): Promise<string | undefined> {
 
 export async function recordProcess(pid: number, what: string): Promise<void> {
   await mkdir(recordDir, { recursive: true });
-  await writeFile(join(recordDir, String(pid)), `${await startTimeOf(pid)} ${process.pid} ${await startTimeOf(process.pid)} ${what}\n`);
+  await writeFile(
+    join(recordDir, String(pid)),
+    `${await startTimeOf(pid)} ${process.pid} ${await startTimeOf(process.pid)} ${what}\n`,
+  );
 }
 
 export async function forgetProcess(pid: number): Promise<void> {
