@@ -27,12 +27,16 @@ export function advance(draft: Draft): void {
     const outcome = outcomeOf(draft, state, current);
     if (outcome === undefined) return pause(draft, current);
     leave(draft, state, current, outcome);
+    if (draft.facts.refused !== undefined) return draft.wakeAt(draft.now);
   }
 }
 
 function outcomeOf(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
   const { refused } = draft.facts;
-  if (refused !== undefined) return { entry: { status: 'failed', output: null }, ...refused };
+  if (refused !== undefined && refused.consequence !== 'one_state') {
+    const fatal = refused.consequence === 'execution_fails';
+    return { entry: { status: 'failed', output: null }, failure: refused.failure, fatal };
+  }
   try {
     return runState(draft, state, current);
   } catch (error) {

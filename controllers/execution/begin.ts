@@ -24,6 +24,7 @@ export function begin(draft: Draft): boolean {
   const volumes = volumesState(draft);
   if (volumes.kind === 'failed') return fail(draft, volumes.failure);
   if (volumes.kind === 'pending') return wait(draft, { reason: 'VolumesPending', message: volumes.message });
+  noteVolumes(draft);
   seed(draft);
   enter(draft, definition.spec.initial_state);
   return status.current !== undefined;
@@ -61,6 +62,15 @@ function wait({ status }: Draft, { reason, message }: Failure): false {
 function fail(draft: Draft, failure: Failure): false {
   finish(draft, 'failed', failure);
   return false;
+}
+
+/** Which claims the execution works with, for whoever looks at it. */
+function noteVolumes({ status, facts }: Draft): void {
+  const rows = Object.entries(facts.volumes);
+  if (rows.length === 0) return;
+  status.volumes = Object.fromEntries(
+    rows.map(([name, { volume, claim }]) => [name, claim === undefined ? { volume } : { volume, claim }]),
+  );
 }
 
 /** spec 1 §2.6: the Blackboard begins with `spec.context` and the pairs of the caller, who wins. */

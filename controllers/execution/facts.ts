@@ -5,6 +5,7 @@ import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { RawText } from '../../lib/output-store/raw-text.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { Refusal } from './refusal.ts';
 
 /** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
 export interface Failure {
@@ -89,17 +90,11 @@ export interface Facts {
   readonly volumes: Readonly<Record<string, VolumeFact>>;
   /** Blobs of the output store that were asked for, by locator. */
   readonly loaded: ReadonlyMap<string, Json>;
-  /** Why the output store refused the blobs of the last decision; the state that made them fails. */
+  /** Why the output store refused the blobs of the last decision, and what fails for it. */
   readonly refused?: Refusal;
   /** Why the API server did not let us do what was decided last time, and may yet. */
   readonly blocked?: Failure | undefined;
   readonly settings: Settings;
-}
-
-/** The output store had no room. The second time in a row the whole execution fails, for nothing smaller helped. */
-export interface Refusal {
-  readonly failure: Failure;
-  readonly fatal: boolean;
 }
 
 /** What an operator configured and deciding depends on. */

@@ -18,6 +18,7 @@ import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { lookupKey } from './lookup.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
+import { refuse } from './refusal.ts';
 import { type Caches, type ObserveDeps, lacksNamedVolume, observe, observeVolumes } from './observe.ts';
 import { ownKey } from './own-workflow.ts';
 
@@ -124,8 +125,7 @@ async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<S
     if (blobs.length > 0) known = { ...known, execution: await holdOutputs(deps, known.execution) };
     const storedBytes = await tryStore(deps, known, result);
     if (typeof storedBytes === 'number') return { decision: result, storedBytes, held: known.execution };
-    const failure = { reason: 'OutputBudgetExceeded', message: storedBytes.message } as const;
-    known = { ...known, refused: { failure, fatal: known.refused !== undefined } };
+    known = refuse(known, storedBytes.message);
   }
   throw new Error(`deciding asked for more facts ${roundsMax} times`);
 }

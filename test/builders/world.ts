@@ -10,6 +10,7 @@ import type { ChildFact, Facts, PodFact, StepOutcome, VolumeFact } from '../../c
 import { lookupKey } from '../../controllers/execution/lookup.ts';
 import { podName } from '../../controllers/execution/names.ts';
 import { ownKey } from '../../controllers/execution/own-workflow.ts';
+import { refuse } from '../../controllers/execution/refusal.ts';
 import type { StepPlan } from '../../controllers/execution/step-plan.ts';
 import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
@@ -193,10 +194,7 @@ export class World {
       const result = decide(facts, this.now);
       if (result.kind === 'needs') facts = this.#learn(facts, result.needs);
       else if (this.#store(result)) return result;
-      else {
-        const failure = { reason: 'OutputBudgetExceeded', message: 'no room' } as const;
-        facts = { ...facts, refused: { failure, fatal: facts.refused !== undefined } };
-      }
+      else facts = refuse(facts, 'no room');
     }
     throw new Error('deciding never ends');
   }
