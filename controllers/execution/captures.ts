@@ -1,6 +1,7 @@
 import { type Captured, CaptureError, createCapture } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isNotFound, type KubeClient, type Pod } from '../../lib/kube/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isNotFound, type KubeClient, KubeError, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import type { StepOutcome } from './facts.ts';
@@ -13,6 +14,8 @@ const followMs = 60_000;
 const streamsMax = 200;
 /** Waits between readings of a log that cannot be read, in milliseconds; after the last one the output counts as lost. */
 const rereadAfterMs = [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
+/** Wait before asking again an API server that did not answer; the output outlives its outage (design §6). */
+const unansweredAfterMs = 5_000;
 
 export interface CapturesDeps {
   readonly kube: Pick<KubeClient, 'readLog'>;
@@ -106,8 +109,9 @@ class LogCaptures implements Captures {
     entry.busy = true;
     const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
     let outcome = await tryRead(this.#deps, entry.pod, signal);
-    for (const delayMs of rereadAfterMs) {
-      if (!('lost' in outcome) || this.#isOver(entry)) break;
+    for (let failures = 0; 'lost' in outcome && !this.#isOver(entry); ) {
+      const delayMs = isUnanswered(outcome.lost) ? unansweredAfterMs : rereadAfterMs[failures++];
+      if (delayMs === undefined) break;
       await this.#deps.clock.sleep(delayMs, signal);
       outcome = await tryRead(this.#deps, entry.pod, signal);
     }
@@ -156,4 +160,10 @@ async function tryRead(
     const final = isNotFound(error) || (killed && error instanceof CaptureError);
     return final ? outcomeOfLoss(error, pod) : { lost: error };
   }
+}
+
+/** The API server is away or overloaded: that says nothing of the log. A node that is away shows as another error. */
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof KubeError) return error.status === 429 || error.status === 503;
+  return error instanceof AppError && !(error instanceof CaptureError) && error.code === 'unavailable';
 }
