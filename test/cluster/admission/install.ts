@@ -55,11 +55,22 @@ async function apply(send: Send, object: Named): Promise<void> {
     managedFields?: { manager: string; subresource?: string }[];
   };
   const isForeign = managedFields.some((entry) => entry.subresource === undefined && entry.manager !== manager);
-  const query = `fieldManager=${manager}&${isForeign ? 'dryRun=All' : 'force=true'}`;
+  const name = `${object.kind} ${object.metadata.name}`;
+  if (isForeign) {
+    if (holds(body['spec'], (object as unknown as { spec: unknown }).spec)) return;
+    throw new Error(`${name} differs from the generated file: install the chart again`);
+  }
+  const query = `fieldManager=${manager}&force=true`;
   const answer = await send('PATCH', `${path}?${query}`, object, { contentType: 'application/apply-patch+yaml' });
-  if (answer.status < 300) return;
-  const hint = isForeign ? 'it differs from the generated file; install the chart again' : 'it was refused';
-  throw new Error(`${object.kind} ${object.metadata.name}: ${hint}: ${answer.message}`);
+  if (answer.status >= 300) throw new Error(`${name} was refused: ${answer.message}`);
+}
+
+/** Whether a value has everything that another one says; the server fills in defaults. */
+function holds(value: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return value === wanted;
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(wanted) && wanted.length !== (value as unknown[]).length) return false;
+  return Object.entries(wanted).every(([key, want]) => holds((value as Record<string, unknown>)[key], want));
 }
 
 /** Asks until the answer is yes; fails after 30 s. */
