@@ -4,21 +4,26 @@
 #   CLUSTER_NAME  a second development cluster beside the first (default dev)
 #   NODES         nodes of a new cluster (default 2)
 #   NAME          what `make logs` shows: a process or a deployment
+#   PREFIX        where `make cli` installs (default ~/.local)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 # The Node release the project is developed on comes with the npm packages.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-export CLUSTER CLUSTER_NAME NODES
+export CLUSTER CLUSTER_NAME NODES PREFIX
 
-.PHONY: help demo test verify bench up down status logs image setup
+.PHONY: help demo cli test verify bench up down status logs image setup
 
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
 
 demo: ## Run an example workflow on real pods and print its output
 	@dev/demo/run
+
+cli: ## Install the command windlass into ~/.local/bin; PREFIX=/usr/local installs it for everybody
+	@dev/setup/node
+	@dev/build/install-cli
 
 test: ## Run every test: unit, contract, and on the cluster; STAGES="unit go" runs only these
 	@dev/test/run $(STAGES)
@@ -46,7 +51,7 @@ status: ## Say what runs, and where its logs and credentials are
 logs: ## Show logs of everything, or of one: make logs NAME=apiserver
 	@dev/cluster/logs $(NAME)
 
-image: ## Build the project's image and load it into the cluster
+image: ## Build the project's images and load them into the cluster
 	@dev/setup/packages
 	@dev/setup/node
 	@dev/images/build-project --load

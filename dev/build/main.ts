@@ -1,13 +1,20 @@
-/** Bundles the programs of the image. usage: node dev/build/main.ts [FOLDER] (default dist) */
+/** Bundles programs of the image. usage: node dev/build/main.ts [FOLDER [PROGRAM...]] (default: all, into dist) */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
 import { programs } from './programs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const missing = Object.values(programs).filter((entry) => !existsSync(join(root, entry)));
+const [folder = join(root, 'dist'), ...names] = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(programs, name));
+if (unknown.length > 0)
+  throw new Error(`no program ${unknown.join(', ')}: there are ${Object.keys(programs).join(', ')}`);
+const wanted = Object.fromEntries(
+  Object.entries(programs).filter(([name]) => names.length === 0 || names.includes(name)),
+);
+const missing = Object.values(wanted).filter((entry) => !existsSync(join(root, entry)));
 if (missing.length > 0) throw new Error(`nothing to bundle at ${missing.join(', ')}`);
 
-for (const file of await bundle({ root, programs, out: resolve(process.argv[2] ?? join(root, 'dist')) })) {
+for (const file of await bundle({ root, programs: wanted, out: resolve(folder) })) {
   console.log(`${file.name} ${Math.ceil(file.bytes / 1024)} KiB`);
 }
