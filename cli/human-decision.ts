@@ -1,5 +1,6 @@
 import type { Signal, WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { CliError } from './exit-codes.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 
 /** What a person decides, and who that person is. */
 export interface Decision {
@@ -36,7 +37,7 @@ export function signalFor(execution: WorkflowExecution, decision: Decision): Sig
   }
   const id = `${waiting.state}-${waiting.visit}`;
   const winner = execution.spec.signals?.find((signal) => signal.id === id || fits(signal, waiting));
-  if (winner) throw alreadyDecided(execution.metadata.name, winner);
+  if (winner) throw alreadyDecided(execution, winner);
   const { response, feedback, by, at } = decision;
   return { id, ...waiting, response, ...(feedback === undefined ? {} : { feedback }), by, at, via: 'cli' };
 }
@@ -52,7 +53,7 @@ function notWaiting({ metadata, status }: WorkflowExecution): CliError {
   return new CliError(
     'conflict',
     `${metadata.name} is not waiting for a decision: it is ${status?.phase ?? 'pending'}${where}${lastDecision(status)}`,
-    `See what it does: windlass get ${metadata.name}`,
+    `See what it does: windlass get ${metadata.name}${namespaceFlag(metadata)}`,
   );
 }
 
@@ -61,11 +62,12 @@ function lastDecision(status: WorkflowExecution['status']): string {
   return last?.signal ? `; '${last.state}' was decided by ${last.signal.by}: ${last.signal.response}` : '';
 }
 
-function alreadyDecided(name: string, winner: Signal): CliError {
+function alreadyDecided({ metadata }: WorkflowExecution, winner: Signal): CliError {
+  const { name } = metadata;
   const feedback = winner.feedback === undefined ? '' : ` ('${winner.feedback}')`;
   return new CliError(
     'conflict',
     `${winner.by} has already decided '${winner.state}' of ${name} at ${winner.at}: ${winner.response}${feedback}`,
-    `See what it does now: windlass get ${name}`,
+    `See what it does now: windlass get ${name}${namespaceFlag(metadata)}`,
   );
 }

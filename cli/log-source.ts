@@ -2,6 +2,7 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, StoredValue } from '../crds/schema/workflow-execution-status.ts';
 import { CliError } from './exit-codes.ts';
 import { entryOf, fieldsOf, outputOf } from './exit-text.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 import { pointerKeys } from './stored-value.ts';
 
 /** Which logs are asked for. */
@@ -97,10 +98,11 @@ function fits(place: LogPlace, { state, visit, step }: LogChoice): boolean {
 
 function nothingFits(execution: WorkflowExecution, choice: LogChoice, all: readonly LogSource[]): CliError {
   const { name } = execution.metadata;
+  const get = `windlass get ${name}${namespaceFlag(execution.metadata)}`;
   const wanted =
     choice.state === undefined ? 'a command' : `'${placeText({ visit: 1, ...choice, state: choice.state })}'`;
   const known = all.map((source) => placeText(source)).join(', ');
-  const hint = known ? `There are: ${known}.` : `See what it does: windlass get ${name}`;
+  const hint = known ? `There are: ${known}.` : `See what it does: ${get}`;
   return new CliError('not_found', `${name} has no log of ${wanted}`, hint);
 }
 

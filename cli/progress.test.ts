@@ -25,7 +25,7 @@ describe('the lines that a watched execution appends', () => {
     expect(progressLines(started, waiting)).toEqual([
       '2026-01-02T03:04:06Z build succeeded after 1.0s, exit 0',
       '2026-01-02T03:04:06Z review (Human) started',
-      '2026-01-02T03:04:06Z review waits for windlass approve or reject demo-1: Ship ⏎ it?',
+      '2026-01-02T03:04:06Z review waits for windlass approve or reject demo-1 -n default: Ship ⏎ it?',
     ]);
     expect(progressLines(waiting, completed)).toEqual([
       '2026-01-02T03:04:13Z review succeeded after 7.0s, approved by kim',

@@ -3,6 +3,7 @@ import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schem
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
 import { waitingFor } from './human-decision.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 import { printable } from './text-width.ts';
 
 /**
@@ -70,7 +71,8 @@ function waitingLine(
   if (waiting === undefined || (already?.state === waiting.state && already.visit === waiting.visit)) return [];
   const prompt = status.current?.prompt ? `: ${status.current.prompt}` : '';
   const entered = status.current?.entered_at ?? '';
-  return [line(entered, `${waiting.state} waits for windlass approve or reject ${after.metadata.name}${prompt}`)];
+  const name = `${after.metadata.name}${namespaceFlag(after.metadata)}`;
+  return [line(entered, `${waiting.state} waits for windlass approve or reject ${name}${prompt}`)];
 }
 
 function endLine(

@@ -3,6 +3,7 @@ import type { ObjectRef } from '../lib/kube/index.ts';
 import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
 import { finalOutput } from './full-execution.ts';
 import { waitingFor } from './human-decision.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 import { printedObject } from './print-object.ts';
 import type { Session } from './session.ts';
 import { awaitExecution, finished, type Until, watchExecution } from './watch-execution.ts';
@@ -12,13 +13,13 @@ export async function watchToEnd(session: Session, ref: ObjectRef): Promise<Exit
   const { kube } = await session.cluster();
   const deps = { kube, clock: session.clock, terminal: session.terminal };
   const end = await watchExecution(deps, ref, session.interrupted);
-  return end === undefined ? interrupted(session, ref.name) : ended(session, end);
+  return end === undefined ? interrupted(session, ref) : ended(session, end);
 }
 
 /** Waits for the end without a word but for a decision somebody must make; then prints the output. */
 export async function waitToEnd(session: Session, ref: ObjectRef, timeoutMs?: number): Promise<ExitCode> {
   const end = await waitFor(session, ref, { until: finished, timeoutMs });
-  return end === undefined ? interrupted(session, ref.name) : ended(session, end);
+  return end === undefined ? interrupted(session, ref) : ended(session, end);
 }
 
 export interface WaitBounds {
@@ -48,7 +49,7 @@ export async function waitFor(
   const signal = AbortSignal.any([session.interrupted, late.signal]);
   try {
     const end = await awaitExecution({ kube, clock: session.clock, onChange }, ref, until, signal);
-    if (end === undefined && late.signal.aborted) throw timedOut(ref.name, last);
+    if (end === undefined && late.signal.aborted) throw timedOut(ref, last);
     return end;
   } finally {
     over.abort();
@@ -56,8 +57,10 @@ export async function waitFor(
 }
 
 /** What Ctrl-C leaves behind: the execution goes on. */
-export function interrupted({ terminal }: Session, name: string): ExitCode {
-  terminal.note(`${name} keeps running. Come back: windlass get ${name} --watch. Stop it: windlass cancel ${name}`);
+export function interrupted({ terminal }: Session, { name, namespace }: ObjectRef): ExitCode {
+  const flag = namespaceFlag({ namespace });
+  const comeBack = `windlass get ${name} --watch${flag}`;
+  terminal.note(`${name} keeps running. Come back: ${comeBack}. Stop it: windlass cancel ${name}${flag}`);
   return exitCodes.interrupted;
 }
 
@@ -69,7 +72,7 @@ async function ended(session: Session, end: WorkflowExecution): Promise<ExitCode
   if (phase !== 'completed') {
     const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
     session.terminal.note(`error: ${metadata.name} ${phase}: ${why}`);
-    session.terminal.note(`See what its steps wrote: windlass logs ${metadata.name}`);
+    session.terminal.note(`See what its steps wrote: windlass logs ${metadata.name}${namespaceFlag(metadata)}`);
   }
   return exitCodeOfPhase(phase);
 }
@@ -85,15 +88,16 @@ function tellDecision(session: Session, before: WorkflowExecution | undefined, a
   const waiting = waitingFor(after);
   if (waiting === undefined || (before && waitingFor(before)?.state === waiting.state)) return;
   const { name } = after.metadata;
-  session.terminal.note(`${name} waits in '${waiting.state}': windlass approve ${name}, or reject with --reason`);
+  const approve = `windlass approve ${name}${namespaceFlag(after.metadata)}`;
+  session.terminal.note(`${name} waits in '${waiting.state}': ${approve}, or reject with --reason`);
 }
 
-function timedOut(name: string, last: WorkflowExecution | undefined): CliError {
+function timedOut({ name, namespace }: ObjectRef, last: WorkflowExecution | undefined): CliError {
   const state = last?.status?.current?.state;
   const where = state === undefined ? '' : ` in state '${state}'`;
   return new CliError(
     'timeout',
     `timed out: ${name} is ${last?.status?.phase ?? 'pending'}${where}`,
-    `It goes on. Look again: windlass get ${name}`,
+    `It goes on. Look again: windlass get ${name}${namespaceFlag({ namespace })}`,
   );
 }

@@ -64,7 +64,8 @@ describe('the view of an execution', () => {
       '    Ship it?',
       '    Think.',
       '',
-      '    windlass approve demo-1   or   windlass reject demo-1 --reason …',
+      '    windlass approve demo-1 -n default',
+      '    windlass reject demo-1 -n default --reason …',
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schem
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
 import { waitingFor } from './human-decision.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 import { type Line, type Span, span, type Tone } from './terminal.ts';
 import { fitText, padText, printable, textWidth } from './text-width.ts';
 
@@ -157,19 +158,16 @@ function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus
 
 function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus): Line[] {
   if (waitingFor(execution) === undefined) return [];
-  const { name } = execution.metadata;
-  const prompt = (current?.prompt ?? 'a long prompt: see windlass get --full -o yaml').split(/\r?\n/);
+  const name = `${execution.metadata.name}${namespaceFlag(execution.metadata)}`;
+  const prompt = (current?.prompt ?? `a long prompt: see windlass get ${name} --full -o yaml`).split(/\r?\n/);
   const more = prompt.length - longestPrompt;
   return [
     [],
     ...prompt.slice(0, longestPrompt).map((text) => [span(`    ${printable(text)}`, 'wait')]),
     ...(more > 0 ? [[span(`    … ${more} more lines`, 'dim')]] : []),
     [],
-    [
-      span(`    windlass approve ${name}`, 'bold'),
-      span('   or   ', 'dim'),
-      span(`windlass reject ${name} --reason …`, 'bold'),
-    ],
+    [span(`    windlass approve ${name}`, 'bold')],
+    [span(`    windlass reject ${name} --reason …`, 'bold')],
   ];
 }
 

@@ -4,6 +4,7 @@ import { updateExecution } from '../commit-decision.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { namespaceFlag } from '../namespace-flag.ts';
 import { printedObject } from '../print-object.ts';
 import { finished } from '../watch-execution.ts';
 
@@ -47,6 +48,6 @@ export function cancelOf(latest: WorkflowExecution, wanted: Cancel): Cancel {
   throw new CliError(
     'conflict',
     `${name} cannot be cancelled: it has ${latest.status?.phase === 'failed' ? 'failed' : 'completed'}`,
-    `See its output: windlass get ${name}`,
+    `See its output: windlass get ${name}${namespaceFlag(latest.metadata)}`,
   );
 }

@@ -7,6 +7,7 @@ import { CliError, type ExitCode } from '../exit-codes.ts';
 import { findWorkflow, specOfVersion, workflowName } from '../find-workflow.ts';
 import { assertInput } from '../input-problems.ts';
 import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
+import { namespaceFlag } from '../namespace-flag.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { printedObject } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
@@ -105,6 +106,7 @@ async function started(session: Session, created: WorkflowExecution): Promise<Ex
   if (await printedObject(session, created)) return ok;
   const { name } = created.metadata;
   session.terminal.out(`execution ${name} started`);
-  if (session.terminal.live) session.terminal.note(`Watch it: windlass get ${name} --watch`);
+  if (session.terminal.live)
+    session.terminal.note(`Watch it: windlass get ${name} --watch${namespaceFlag(created.metadata)}`);
   return ok;
 }

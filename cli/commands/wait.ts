@@ -38,7 +38,7 @@ const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<Ex
   if (phase === undefined) return waitToEnd(session, metadata, timeoutMs);
   const until = (execution: WorkflowExecution) => phaseOf(execution) === phase || finished(execution);
   const reached = await waitFor(session, metadata, { until, timeoutMs });
-  if (reached === undefined) return interrupted(session, metadata.name);
+  if (reached === undefined) return interrupted(session, metadata);
   const end = phaseOf(reached);
   if (end === phase) return (await printedObject(session, reached)) ? ok : reachedLine(session.terminal, name, phase);
   const message = `${metadata.name} ended as ${end} and will never be ${phase}`;
