@@ -2,13 +2,11 @@ import { limits } from '../../crds/limits.ts';
 import type { Retry } from '../../crds/schema/container.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
-import { containerResult, noResult, timedOut, type VisitOutcome, withTwins } from './outcome.ts';
+import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
 import type { StepPlan } from './step-plan.ts';
-
-/** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
-export const stopGraceMs = 15_000;
 
 /** Ways to make the plan of the next pod; a Failure where it cannot be made, such as a volume that has expired. */
 export type MakePlan = () => StepPlan | { readonly failure: Failure };
@@ -42,11 +40,6 @@ export function retryDelayMs(retry: Retry | undefined, attempt: number): number 
   return parseDuration(backoff, { field: 'retry.backoff', allowZero: true }) * 2 ** (attempt - 2);
 }
 
-/** Whether the state is past its deadline. */
-export function stopping(draft: Draft, current: CurrentState): boolean {
-  return current.deadline !== undefined && draft.now >= Date.parse(current.deadline);
-}
-
 function start(draft: Draft, current: CurrentState, attempt: number, makePlan: MakePlan): VisitOutcome | undefined {
   const retryAt = current.retry_at === undefined ? 0 : Date.parse(current.retry_at);
   if (draft.now < retryAt) {
@@ -62,24 +55,9 @@ function start(draft: Draft, current: CurrentState, attempt: number, makePlan: M
 }
 
 function stopped(draft: Draft, current: CurrentState, pod: PodFact | undefined): VisitOutcome | undefined {
-  const failure = timeoutFailure(current);
-  if (pod === undefined) return attemptsEnded(noResult(failure), current.attempt ?? 1);
-  if (pod.outcome !== undefined) {
-    const late = pod.deleting || pod.outcome.failure?.reason === 'ContainerTimeout';
-    return attemptsEnded(late ? timedOut(pod.outcome, failure) : pod.outcome, pod.slot.attempt);
-  }
-  const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
-  if (draft.now >= givenUpAt) return attemptsEnded(timedOut(noResult(failure), failure), pod.slot.attempt);
-  if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
-  draft.wakeAt(givenUpAt);
-  return undefined;
+  const outcome = outcomeAtDeadline(draft, current, pod);
+  return outcome === undefined ? undefined : attemptsEnded(outcome, current.attempt ?? 1);
 }
-
-/** Why a state past its deadline failed. */
-export const timeoutFailure = (current: CurrentState): Failure => ({
-  reason: 'StateTimeout',
-  message: `state ${current.state} took longer than its timeout`,
-});
 
 function scheduleRetry(draft: Draft, current: CurrentState, failure: Failure, delayMs: number): void {
   const next = (current.attempt ?? 1) + 1;

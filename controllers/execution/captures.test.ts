@@ -154,6 +154,15 @@ describe('a step that has ended', () => {
     expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
   });
 
+  it('is read again where a reading gets stuck for a minute', async () => {
+    const { captures, clock } = setUp([hangs, logOf('second\n')]);
+    captures.outcomeOf(aPod(terminated()));
+    await clock.advance(59_999);
+    expect(captures.outcomeOf(aPod(terminated()))).toBeUndefined();
+    await clock.advance(201);
+    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ stdout: 'second\n' });
+  });
+
   it('has no output where its pod is gone', async () => {
     const { captures, clock, asked } = setUp([kubeError(404)]);
     captures.outcomeOf(aPod(terminated()));

@@ -8,8 +8,11 @@ import type { StepOutcome } from './facts.ts';
 import { stepContainer } from './pod.ts';
 import { stepState } from './pod-problem.ts';
 
-/** The log of a step is followed for at most its first minute: for a longer one the kubelet's delay is noise. */
-const followMs = 60_000;
+/**
+ * The log of a step is followed for at most its first minute: for a longer one the kubelet's delay is noise. One that
+ * has ended stands there in full; a reading that takes longer has got stuck.
+ */
+const readingMs = 60_000;
 /** Logs that are followed at once. */
 const streamsMax = 200;
 /** Waits between readings of a log that cannot be read, in milliseconds; after the last one the output counts as lost. */
@@ -88,17 +91,12 @@ class LogCaptures implements Captures {
     this.#streams += 1;
     entry.busy = true;
     entry.followed = true;
-    const enough = new AbortController();
-    void this.#deps.clock
-      .sleep(followMs, AbortSignal.any([enough.signal, entry.stop.signal]))
-      .then(() => enough.abort());
     try {
-      const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal, enough.signal]);
+      const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
       this.#settle(entry, outcomeOfCapture(await readLog(this.#deps, entry.pod, { follow: true, signal }), entry.pod));
     } catch (error) {
       this.#deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
     } finally {
-      enough.abort();
       this.#streams -= 1;
       entry.busy = false;
     }
@@ -137,14 +135,21 @@ class LogCaptures implements Captures {
 type Reading = { readonly follow: boolean; readonly signal: AbortSignal };
 
 /** @throws CaptureError, or what reading the log throws. */
-async function readLog({ kube }: CapturesDeps, pod: Pod, { follow, signal }: Reading): Promise<Captured> {
+async function readLog({ kube, clock }: CapturesDeps, pod: Pod, { follow, signal: stop }: Reading): Promise<Captured> {
   const { name = '', namespace = '' } = pod.metadata;
+  const enough = new AbortController();
+  const signal = AbortSignal.any([stop, enough.signal]);
+  void clock.sleep(readingMs, signal).then(() => enough.abort());
   const capture = createCapture();
-  for await (const chunk of kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
-    capture.push(chunk);
-    if (capture.isComplete()) break;
+  try {
+    for await (const chunk of kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
+      capture.push(chunk);
+      if (capture.isComplete()) break;
+    }
+    return capture.finish();
+  } finally {
+    enough.abort();
   }
-  return capture.finish();
 }
 
 /** The outcome, or why it could not be read; reading again may bring it, unless the runner itself was killed. */

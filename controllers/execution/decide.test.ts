@@ -3,7 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import { after, begin } from '../../test/builders/execution-builder.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { World } from '../../test/builders/world.ts';
+import { anOutcome, World } from '../../test/builders/world.ts';
 
 const loop = (fields: object, rules: State['transitions'] = [{ target: 'again' }]): State =>
   ({ kind: 'System', command: 'finalize', transitions: rules, ...fields }) as State;
@@ -387,6 +387,29 @@ describe('ContainerRun states', () => {
         .build(),
     ).settle();
     world.end('a').pass(10_000).settle();
+    expect(world.status.history).toMatchObject([{ status: 'success' }]);
+  });
+
+  it.each([
+    { kind: 'one attempt', state: aScript('x', { timeout: '1s' }) },
+    {
+      kind: 'a step',
+      state: { kind: 'ParallelContainerRun', timeout: '1s', steps: [{ name: 'x', image: 'i', command: ['x'] }] },
+    },
+  ])('WF-RUN-13 a pod of $kind that ended in time is not given up while its log is read', ({ state }) => {
+    const world = new World(
+      aWorkflow('w')
+        .state('a', { transitions: [], ...state } as State)
+        .build(),
+    ).settle();
+    const [pod] = world.pods.values();
+    if (pod === undefined) throw new Error('no pod was made');
+    world.pods.set(pod.name, { ...pod, ended: true });
+    world.pass(600_000).settle();
+    expect(world.status.phase).toBe('running');
+    expect(world.pods.get(pod.name)).toMatchObject({ deleting: false, held: true });
+    world.pods.set(pod.name, { ...pod, ended: true, outcome: anOutcome({ stdout: 'in time' }) });
+    world.settle();
     expect(world.status.history).toMatchObject([{ status: 'success' }]);
   });
 });

@@ -1,7 +1,7 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { stopping, timeoutFailure } from '../attempts.ts';
+import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';

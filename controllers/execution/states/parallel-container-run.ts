@@ -1,11 +1,11 @@
 import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { stopGraceMs, stopping, timeoutFailure } from '../attempts.ts';
 import { containerPlan } from '../container-plan.ts';
+import { outcomeAtDeadline, stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../facts.ts';
-import { containerResult, noResult, timedOut, type VisitOutcome, withTwins } from '../outcome.ts';
+import { containerResult, noResult, type VisitOutcome, withTwins } from '../outcome.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { loadStored } from '../stored.ts';
 
@@ -32,7 +32,7 @@ export const parallelContainerRun: StateHandler<'ParallelContainerRun'> = (draft
 
 function stepOutcome(draft: Draft, step: Step, current: CurrentState): StepOutcome | undefined {
   const pod = podOf(draft, current, step.name);
-  if (stopping(draft, current)) return stoppedStep(draft, current, pod);
+  if (stopping(draft, current)) return outcomeAtDeadline(draft, current, pod);
   if (pod !== undefined) return pod.outcome;
   const plan = containerPlan(draft, current, step);
   if ('failure' in plan) return noResult(plan.failure);
@@ -41,17 +41,6 @@ function stepOutcome(draft: Draft, step: Step, current: CurrentState): StepOutco
     slot: { state: current.state, visit: current.visit, attempt: 1, step: step.name },
     plan,
   });
-  return undefined;
-}
-
-function stoppedStep(draft: Draft, current: CurrentState, pod: PodFact | undefined): StepOutcome | undefined {
-  const failure = timeoutFailure(current);
-  const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
-  if (pod?.outcome !== undefined) return pod.deleting ? timedOut(pod.outcome, failure) : pod.outcome;
-  if (pod === undefined) return noResult(failure);
-  if (draft.now >= givenUpAt) return timedOut(noResult(failure), failure);
-  if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
-  draft.wakeAt(givenUpAt);
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '../../../crds/schema/parts.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { stopping, timeoutFailure } from '../attempts.ts';
+import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { ChildFact, Failure } from '../facts.ts';
 import { inputProblem } from '../input.ts';
