@@ -17,7 +17,9 @@ describe('make cli', () => {
   let said = '';
 
   const install = (extra: string) =>
-    run(script, { env: { PREFIX: prefix, PATH: `/usr/bin:/bin${extra}` } }).then(({ stdout }) => stdout);
+    run(script, { env: { PREFIX: prefix, PATH: `/usr/bin:/bin${extra}` } }).then(
+      ({ stdout, stderr }) => stdout + stderr,
+    );
   const windlass = (name: string, ...words: string[]) =>
     run(join(prefix, 'bin', name), words, { env: { PATH: path } }).then(({ stdout }) => stdout);
 
@@ -45,7 +47,7 @@ describe('make cli', () => {
   });
 
   it('replaces what an earlier run installed', async () => {
-    await install('');
+    expect(await install('')).toBe(said);
     expect(await windlass('windlass', 'version', '--client')).toBe(`windlass ${manifest.version}\n`);
     expect(await readdir(join(prefix, 'bin'))).toEqual(['kubectl-windlass', 'windlass']);
     expect(await readdir(join(prefix, 'lib/windlass'))).toEqual(['app', 'node']);
