@@ -58,7 +58,14 @@ export type WorkflowReason = keyof typeof workflowReasons;
 export const volumeReasons = {
   ClaimPending: 'The claim has been made and has no volume yet.',
   ClaimReady: 'The claim can be mounted.',
-  ClaimFailed: 'The claim could not be made.',
+  ClaimFailed: 'The claim could not be made, was deleted, or belongs to somebody else.',
   VolumeExpired: 'The time of the volume is over and its data were deleted.',
 } as const;
 export type VolumeReason = keyof typeof volumeReasons;
+
+/** Reasons of Events that belong to no condition. */
+export const eventReasons = {
+  VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',
+  OutputsHeld: 'An execution cannot be deleted: its outputs are in S3, and the controllers have no bucket.',
+} as const;
+export type EventReason = keyof typeof eventReasons;

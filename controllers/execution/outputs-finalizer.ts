@@ -1,3 +1,4 @@
+import type { EventReason } from '../../crds/conditions.ts';
 import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
@@ -67,6 +68,6 @@ function tellHeld({ events }: OutputsDeps, execution: WorkflowExecution): void {
   const note =
     `outputs of this execution are in S3, and the controllers have no S3 store: set WINDLASS_OUTPUT_STORE=s3, ` +
     `or remove the finalizer ${outputsFinalizer} and leave them there`;
-  const reason = 'OutputsHeld';
+  const reason: EventReason = 'OutputsHeld';
   events.record({ resource: workflowExecutions, object: execution, type: 'Warning', reason, action: 'Delete', note });
 }

@@ -1,4 +1,4 @@
-import { conditionTypes, type VolumeReason } from '../../crds/conditions.ts';
+import { conditionTypes, type EventReason, type VolumeReason } from '../../crds/conditions.ts';
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -122,5 +122,6 @@ function tellExpired({ events }: VolumeDeps, volume: Volume): void {
 function tellDeleted({ events }: VolumeDeps, volume: Volume): void {
   const kept = volume.spec.claim_name;
   const note = kept === undefined ? 'deleted with its data' : `deleted; claim ${kept} stays, for it was made elsewhere`;
-  events.record({ resource: volumes, object: volume, type: 'Normal', reason: 'VolumeDeleted', action: 'Delete', note });
+  const reason: EventReason = 'VolumeDeleted';
+  events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Delete', note });
 }
