@@ -13,8 +13,8 @@ import {
   type Pod,
   pods,
 } from '../lib/kube/index.ts';
-import { isTerminal } from './execution/decide.ts';
 import { nameOf } from './execution/find-workflow.ts';
+import { isTerminal } from './execution/terminal.ts';
 import { createInformer, type Informer, stripManagedFields } from './runtime/index.ts';
 import type { ReflectorDeps } from './runtime/reflector.ts';
 

@@ -684,6 +684,38 @@ describe('Subworkflow states', () => {
     const w = world().settle().cancel().settle();
     expect([...w.children.values()]).toMatchObject([{ cancelled: true }]);
   });
+
+  it('cancelling the parent leaves a fire_and_forget child alone', () => {
+    const w = world({ mode: 'fire_and_forget' }).settle().cancel().settle();
+    expect([...w.children.values()]).toMatchObject([{ cancelled: false }]);
+  });
+
+  it.each([
+    { when: 'its state timed out', leave: (w: World) => w.pass(10_000) },
+    { when: 'its parent was cancelled', leave: (w: World) => w.cancel() },
+  ])('WF-SUB-09 a wish to cancel that got lost after $when is made again', ({ leave }) => {
+    const w = leave(world({ timeout: '10s' }).settle());
+    w.step(({ kind }) => kind !== 'cancel_child');
+    expect([...w.children.values()]).toMatchObject([{ cancelled: false }]);
+    w.settle();
+    expect([...w.children.values()]).toMatchObject([{ cancelled: true }]);
+  });
+
+  it.each(['completed', 'failed', 'cancelled'] as const)('a child that has %s is not cancelled', (phase) => {
+    const w = world().settle().endChild({ phase }).cancel().settle();
+    expect([...w.children.values()]).toMatchObject([{ cancelled: false }]);
+  });
+
+  it('a child that was deleted before it ended fails its state and is not started again', () => {
+    const w = world().settle();
+    const [child] = w.children.values();
+    w.children.clear();
+    w.settle();
+    expect(w.children.size).toBe(0);
+    expect(w.visits()).toEqual(['s', 'bad']);
+    expect(w.status.history?.[0]).toMatchObject({ reason: 'SubworkflowFailed' });
+    expect(w.board()['s']).toMatchObject({ status: 'failed', child_execution_id: child?.uid });
+  });
 });
 
 describe('the workflow', () => {

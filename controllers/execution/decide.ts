@@ -1,4 +1,3 @@
-import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { advance } from './advance.ts';
 import { begin } from './begin.ts';
 import type { Decision, NeedsFacts } from './decision.ts';
@@ -6,9 +5,11 @@ import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
 import { afterwards } from './afterwards.ts';
+import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
 import { own } from './own-workflow.ts';
 import { summarise } from './summarise.ts';
+import { isTerminal } from './terminal.ts';
 
 /**
  * What should be true of an execution next, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
@@ -31,13 +32,10 @@ function decideFully(facts: Facts, now: number): Decision {
   else if (facts.execution.spec.cancel !== undefined) cancel(draft);
   else if (begin(draft)) advance(draft);
   releasePods(draft);
+  releaseChildren(draft);
   summarise(draft);
   return draft.finish();
 }
-
-/** Whether the execution has ended, one way or another. */
-export const isTerminal = ({ phase }: Pick<WorkflowExecutionStatus, 'phase'>): boolean =>
-  phase === 'completed' || phase === 'failed' || phase === 'cancelled';
 
 function cancel(draft: Draft): void {
   const { cancel: wish } = draft.facts.execution.spec;

@@ -50,6 +50,8 @@ export interface ChildFact {
   readonly uid: string;
   readonly phase: Phase;
   readonly cancelled: boolean;
+  /** Made by a blocking state: it goes with its parent. One that was fired and forgotten is on its own. */
+  readonly owned: boolean;
   readonly failure?: { readonly reason: string; readonly message: string };
   /** Final output, or the last state's output where the child has no template (requirements AMB-086). */
   readonly result: unknown;

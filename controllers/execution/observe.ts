@@ -101,6 +101,7 @@ function observeChild(child: WorkflowExecution): ChildFact {
     uid,
     phase,
     cancelled: spec.cancel !== undefined,
+    owned: metadata.ownerReferences?.some(({ uid: owner }) => owner === spec.parent?.uid) === true,
     result: childResult(child, blackboard),
     blackboard,
     ...failure,

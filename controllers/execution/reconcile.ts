@@ -12,7 +12,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import type { ReconcileResult } from '../runtime/outcome.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { type ApplyDeps, apply } from './apply.ts';
-import { decide, isTerminal } from './decide.ts';
+import { decide } from './decide.ts';
 import type { Action, Decision, Need } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
@@ -21,6 +21,7 @@ import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
 import { refuse } from './refusal.ts';
 import { type Caches, type ObserveDeps, lacksNamedVolume, observe, observeVolumes } from './observe.ts';
 import { ownKey } from './own-workflow.ts';
+import { isTerminal } from './terminal.ts';
 
 export interface ExecutionDeps {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;

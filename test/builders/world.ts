@@ -263,7 +263,7 @@ export class World {
       case 'release_pod':
         return this.#releasePod(action.name, action.stop !== undefined);
       case 'create_child':
-        return this.#createChild(action.name, action.spec);
+        return this.#createChild(action.name, action.spec, action.owned);
       case 'cancel_child':
         return void this.endChild({ cancelled: true });
       case 'create_volume':
@@ -292,13 +292,14 @@ export class World {
     if (pod !== undefined) this.pods.set(name, { ...pod, held: false, ended: true, deleting: pod.deleting || stop });
   }
 
-  #createChild(name: string, spec: WorkflowExecution['spec']): void {
+  #createChild(name: string, spec: WorkflowExecution['spec'], owned: boolean): void {
     if (this.children.has(name)) return;
     const fact = {
       name,
       uid: `uid-${name}`,
       phase: 'running',
       cancelled: false,
+      owned,
       result: null,
       blackboard: {},
       spec,

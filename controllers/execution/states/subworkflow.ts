@@ -13,16 +13,18 @@ import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { resolve } from '../stored.ts';
+import { isTerminal } from '../terminal.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
   const name = childName(draft.facts.execution, current);
   const child = draft.facts.children.find((fact) => fact.name === name);
-  if (child === undefined) return start(draft, state, current, name);
+  if (child === undefined)
+    return current.child?.uid === undefined ? start(draft, state, current, name) : gone(current.child);
   current.child = { name, uid: child.uid };
   if (state.mode === 'fire_and_forget') return started(child);
-  if (['completed', 'failed', 'cancelled'].includes(child.phase)) return ended(draft, state, child);
-  return stopping(draft, current) ? stopChild(draft, current, child) : undefined;
+  if (isTerminal(child)) return ended(draft, state, child);
+  return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : undefined;
 };
 
 function start(
@@ -103,19 +105,12 @@ function childFailure({ name, phase, failure }: ChildFact): Failure | undefined 
   return { reason: 'SubworkflowFailed', message: `child ${name} ${why}` };
 }
 
-/** spec 1 §3.3: the parent state timed out while the child runs. */
-function stopChild(draft: Draft, current: CurrentState, child: ChildFact): VisitOutcome {
-  if (!child.cancelled) {
-    draft.act({ kind: 'cancel_child', name: child.name, uid: child.uid, reason: `state ${current.state} timed out` });
-  }
-  return {
-    entry: twins({ status: 'failed', result: null, child_execution_id: child.uid }),
-    failure: timeoutFailure(current),
-  };
-}
+/** A child that this state has seen and that is gone was deleted; another one would do the work twice. */
+const gone = ({ name, uid }: { readonly name: string; readonly uid?: string }): VisitOutcome =>
+  failed({ reason: 'SubworkflowFailed', message: `child ${name} was deleted before it ended` }, uid);
 
-const failed = (failure: Failure): VisitOutcome => ({
-  entry: twins({ status: 'failed', result: null, child_execution_id: null }),
+const failed = (failure: Failure, childUid: string | null = null): VisitOutcome => ({
+  entry: twins({ status: 'failed', result: null, child_execution_id: childUid }),
   failure,
 });
 
