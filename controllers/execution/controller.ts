@@ -11,6 +11,7 @@ import type { ApplyDeps } from './apply.ts';
 import { type Captures, createCaptures } from './captures.ts';
 import type { Failure } from './facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
+import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import type { Caches } from './observe.ts';
@@ -59,6 +60,12 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const blocked = new Map<string, Failure>();
   const onKnown = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
+  const onEnded = (uid: string): void => {
+    rejected.forget(uid);
+    blocked.delete(uid);
+  };
+  onGone(pods, (uid) => captures.forget(uid));
+  onGone(executions, onEnded);
   return {
     kube,
     clock,
@@ -69,10 +76,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
-    onEnded: (uid) => {
-      rejected.forget(uid);
-      blocked.delete(uid);
-    },
+    onEnded,
     observe: {
       caches,
       outcomeOf: (pod) => captures.outcomeOf(pod),
