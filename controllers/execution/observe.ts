@@ -1,6 +1,6 @@
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Pod } from '../../lib/kube/index.ts';
+import type { KubeObject, Pod } from '../../lib/kube/index.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { locatorText } from '../../lib/output-store/blob.ts';
@@ -28,16 +28,19 @@ export interface ObserveDeps {
 
 /** Facts that need no call to the API; the workflow and stored values are added as deciding asks for them. */
 export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: number): Facts {
-  const uid = execution.metadata.uid ?? '';
+  const { uid = '', namespace } = execution.metadata;
+  // Labels and parents are anybody's to write: what claims to be ours from another tenant's namespace is not.
+  const isBeside = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace;
   const pods = deps.caches.pods
     .byIndex('executionUid', uid)
+    .filter(isBeside)
     .map((pod) => observePod(pod, deps.outcomeOf, now))
     .filter((fact) => fact !== undefined);
   return {
     execution,
     workflows: new Map(),
     pods: [...pods, ...deps.rejectedPods(uid)],
-    children: deps.caches.executions.byIndex('parentUid', uid).map(observeChild),
+    children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
     volumes: {},
     loaded: new Map(),
     settings: deps.settings,

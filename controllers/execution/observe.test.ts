@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Pod } from '../../lib/kube/index.ts';
+import { slotMetadata } from '../../lib/pod-slot.ts';
+import { LargeValue } from '../../lib/template/large-value.ts';
+import { anExecution, begin } from '../../test/builders/execution-builder.ts';
+import { createCache } from '../runtime/cache.ts';
+import { observe } from './observe.ts';
+
+const parent = anExecution('parent').build();
+const { uid = '', namespace = '' } = parent.metadata;
+
+function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
+  const caches = {
+    pods: createCache<Pod, 'executionUid' | 'executionKey'>({
+      indexes: {
+        executionUid: ({ metadata }) => [metadata.labels?.[labels.executionUid] ?? ''],
+        executionKey: () => [],
+      },
+    }),
+    executions: createCache<WorkflowExecution, 'parentUid' | 'workflow'>({
+      indexes: { parentUid: ({ spec }) => [spec.parent?.uid ?? ''], workflow: () => [] },
+    }),
+    volumes: createCache<Volume>(),
+  };
+  caches.pods.replaceAll(pods, '1');
+  caches.executions.replaceAll(executions, '1');
+  const settings = { executionTtlSeconds: 60 };
+  return observe({ caches, outcomeOf: () => undefined, rejectedPods: () => [], settings }, parent, begin);
+}
+
+const aPod = (metadata: object = {}): Pod => ({
+  metadata: {
+    name: 'pod-1',
+    namespace,
+    uid: 'p1',
+    finalizers: [captureFinalizer],
+    annotations: slotMetadata({ state: 's', visit: 1, attempt: 1 }).annotations,
+    labels: { [labels.executionUid]: uid, ...slotMetadata({ state: 's', visit: 1, attempt: 1 }).labels },
+    ...metadata,
+  },
+  spec: { containers: [] },
+});
+
+function aChild(status: Partial<WorkflowExecution['status']> = {}, metadata: object = {}): WorkflowExecution {
+  const spec = { parent: { name: 'parent', uid, state: 's', visit: 1, depth: 1 } };
+  const built = anExecution('child')
+    .with(spec)
+    .status(status ?? {})
+    .build();
+  return { ...built, metadata: { ...built.metadata, uid: 'c1', ...metadata } };
+}
+
+const owner = { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', name: 'parent', uid };
+
+describe('the pods of an execution', () => {
+  it('are those beside it that carry its uid', () => {
+    expect(facts([aPod()], []).pods).toMatchObject([{ name: 'pod-1', slot: { state: 's', visit: 1 } }]);
+  });
+
+  it('are never those of another namespace, whatever their labels claim', () => {
+    expect(facts([aPod({ namespace: 'other' })], []).pods).toEqual([]);
+  });
+
+  it('are steps alone', () => {
+    expect(facts([aPod({ labels: { [labels.executionUid]: uid }, annotations: {} })], []).pods).toEqual([]);
+  });
+});
+
+describe('the children of an execution', () => {
+  it('are never those of another namespace, whatever their parent claims to be', () => {
+    expect(facts([], [aChild({}, { namespace: 'other' })]).children).toEqual([]);
+  });
+
+  it.each([
+    { made: 'by a blocking state', ownerReferences: [owner], owned: true },
+    { made: 'to be forgotten', ownerReferences: undefined, owned: false },
+    { made: 'to be forgotten, and owned by something else', ownerReferences: [{ ...owner, uid: 'x' }], owned: false },
+  ])('go with it where they were made $made: $owned', ({ ownerReferences, owned }) => {
+    expect(facts([], [aChild({}, { ownerReferences })]).children).toMatchObject([{ owned }]);
+  });
+
+  it.each([
+    { phase: 'running', deleted: false, want: 'running' },
+    { phase: 'running', deleted: true, want: 'cancelled' },
+    { phase: 'completed', deleted: true, want: 'completed' },
+    { phase: 'failed', deleted: true, want: 'failed' },
+  ] as const)('that are $phase and deleted ($deleted) count as $want', ({ phase, deleted, want }) => {
+    const deletion = deleted ? { deletionTimestamp: new Date(begin).toISOString() } : {};
+    expect(facts([], [aChild({ phase }, deletion)]).children).toMatchObject([{ phase: want }]);
+  });
+
+  it.each([
+    { name: 'the final output', status: { final_output: { a: 1 } }, want: { a: 1 } },
+    {
+      name: "the last state's output",
+      status: { state: 'z', blackboard: { z: { value: { output: 'o', status: 'success' } } } },
+      want: 'o',
+    },
+    {
+      name: 'the whole entry where it names no output',
+      status: { state: 'z', blackboard: { z: { value: 7 } } },
+      want: 7,
+    },
+    { name: 'nothing before the first state', status: {}, want: null },
+  ])('AMB-086 have as result $name', ({ status, want }) => {
+    expect(facts([], [aChild(status)]).children[0]?.result).toEqual(want);
+  });
+
+  it('AMB-086 have a final output from the store as a value of their own uid', () => {
+    const ref = { path: '', ref: 'abc', bytes: 9, encoding: 'json' } as const;
+    const [child] = facts([], [aChild({ final_output_ref: ref })]).children;
+    expect(child?.result).toEqual(new LargeValue('json/c1/abc', 9));
+  });
+});
