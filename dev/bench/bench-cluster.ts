@@ -18,8 +18,13 @@ import { image } from './bare-pods.ts';
 export interface BenchCluster {
   readonly kube: KubeClient;
   readonly namespace: string;
-  /** Starts controllers that talk to the API server directly, or through a proxy that counts. */
-  controllers(options?: { readonly counted?: boolean }): Promise<{ process: Controllers; proxy?: ApiProxy }>;
+  /** Starts controllers: behind a proxy that counts, or not; holding a Lease, as installed ones do, or not. */
+  controllers(options?: ControllersOptions): Promise<{ process: Controllers; proxy?: ApiProxy }>;
+}
+
+export interface ControllersOptions {
+  readonly counted?: boolean;
+  readonly elected?: boolean;
 }
 
 /** Gives `work` a namespace, and afterwards stops what it started and waits until the machine is quiet again. */
@@ -35,13 +40,13 @@ export async function withBenchCluster<R>(
     return await work({
       kube,
       namespace: namespace.name,
-      async controllers({ counted = false } = {}) {
+      async controllers({ counted = false, elected = false } = {}) {
         const proxy = counted ? await countingProxy(cluster) : undefined;
         if (proxy !== undefined) stops.unshift(() => proxy.close());
         const process = await startControllers({
           kubeconfig: proxy?.kubeconfig ?? cluster.kubeconfig,
           name: `bench-${purpose}`,
-          env: { WINDLASS_LOG_LEVEL: 'warn' },
+          env: { WINDLASS_LOG_LEVEL: 'warn', ...(elected ? electionIn(namespace.name) : {}) },
         });
         stops.unshift(() => process.stop());
         await process.ready();
@@ -56,6 +61,12 @@ export async function withBenchCluster<R>(
     for (const stop of stops) await stop();
   }
 }
+
+const electionIn = (namespace: string): Record<string, string> => ({
+  WINDLASS_LEADER_ELECT: 'true',
+  WINDLASS_LEASE_NAMESPACE: namespace,
+  WINDLASS_LEASE_NAME: 'bench',
+});
 
 async function countingProxy(cluster: Cluster): Promise<ApiProxy> {
   await mkdir(buildDir, { recursive: true });

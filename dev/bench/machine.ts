@@ -21,3 +21,31 @@ export function machineLine(): string {
   const [first] = cpus();
   return `${cpus().length} processors (${first?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB of memory`;
 }
+
+/** Processor time that a process has used since its start, in seconds. */
+export async function processCpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // The second field, the program's name, may hold spaces: count from the closing parenthesis.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Processor time that passed while something ran. */
+export interface CpuUse<R> {
+  readonly result: R;
+  /** Of the whole machine: API server, kubelets, containers, measurement and all. */
+  readonly machineSeconds: number;
+  /** Of one process, where one is named. */
+  readonly processSeconds: number;
+}
+
+export async function withCpuUse<R>(work: () => Promise<R>, pid?: number): Promise<CpuUse<R>> {
+  const ofProcess = (): Promise<number> => (pid === undefined ? Promise.resolve(0) : processCpuSeconds(pid));
+  const [machineBefore, processBefore] = [await machineCpuSeconds(), await ofProcess()];
+  const result = await work();
+  return {
+    result,
+    machineSeconds: (await machineCpuSeconds()) - machineBefore,
+    processSeconds: (await ofProcess()) - processBefore,
+  };
+}

@@ -1,5 +1,6 @@
-import { chainOf, register, removePods, runExecutions, trueState } from '../bench-cluster.ts';
 import { barePodsAtOnce } from '../bare-pods.ts';
+import { chainOf, register, runExecutions, trueState } from '../bench-cluster.ts';
+import { besideBarePods } from '../beside-bare-pods.ts';
 import type { Program } from '../program.ts';
 
 const count = 50;
@@ -11,14 +12,15 @@ export const burst: Program = {
   unit: 's',
   bar: { of: 'ratio', atMost: 1.05 },
   async measure(bench, say) {
-    await bench.controllers();
+    const { process: controllers } = await bench.controllers();
     await register(bench, 'one-step', chainOf(1, trueState));
     await runExecutions(bench, 'one-step', { count: 2 });
-    await removePods(bench);
-    const baseline = await barePodsAtOnce(bench.kube, bench.namespace, count);
-    say(`bare pods ${baseline.toFixed(2)} s`);
-    await removePods(bench);
-    const { seconds } = await runExecutions(bench, 'one-step', { count });
-    return { ours: seconds, baseline };
+    const comparison = {
+      pods: count,
+      controllers,
+      bare: () => barePodsAtOnce(bench.kube, bench.namespace, count),
+      ours: async () => (await runExecutions(bench, 'one-step', { count })).seconds,
+    };
+    return besideBarePods(bench, comparison, say);
   },
 };

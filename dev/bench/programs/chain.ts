@@ -1,6 +1,6 @@
-import { chainOf, register, removePods, runExecutions, trueState } from '../bench-cluster.ts';
 import { barePodsInARow } from '../bare-pods.ts';
-import { machineCpuSeconds } from '../machine.ts';
+import { chainOf, register, runExecutions, trueState } from '../bench-cluster.ts';
+import { besideBarePods } from '../beside-bare-pods.ts';
 import type { Program } from '../program.ts';
 
 const length = 10;
@@ -12,22 +12,15 @@ export const chain: Program = {
   unit: 's',
   bar: { of: 'ratio', atMost: 0.45 },
   async measure(bench, say) {
-    await bench.controllers();
+    const { process: controllers } = await bench.controllers();
     await register(bench, 'chain', chainOf(length, trueState));
     await runExecutions(bench, 'chain', { count: 1 });
-    await removePods(bench);
-    const cpu = await machineCpuSeconds();
-    const baseline = await barePodsInARow(bench.kube, bench.namespace, length);
-    const between = await machineCpuSeconds();
-    say(`bare pods ${baseline.toFixed(2)} s`);
-    await removePods(bench);
-    const cpuOurs = await machineCpuSeconds();
-    const { seconds } = await runExecutions(bench, 'chain', { count: 1 });
-    const after = await machineCpuSeconds();
-    const extra = {
-      'cpu-seconds a pod, bare': Math.round((between - cpu) * (100 / length)) / 100,
-      'cpu-seconds a pod, ours': Math.round((after - cpuOurs) * (100 / length)) / 100,
+    const comparison = {
+      pods: length,
+      controllers,
+      bare: () => barePodsInARow(bench.kube, bench.namespace, length),
+      ours: async () => (await runExecutions(bench, 'chain', { count: 1 })).seconds,
     };
-    return { ours: seconds, baseline, extra };
+    return besideBarePods(bench, comparison, say);
   },
 };

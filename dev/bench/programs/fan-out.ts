@@ -1,6 +1,7 @@
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import { barePodsAtOnce, image } from '../bare-pods.ts';
-import { register, removePods, runExecutions } from '../bench-cluster.ts';
+import { register, runExecutions } from '../bench-cluster.ts';
+import { besideBarePods } from '../beside-bare-pods.ts';
 import type { Program } from '../program.ts';
 
 const count = 20;
@@ -21,14 +22,15 @@ export const fanOut: Program = {
   unit: 's',
   bar: { of: 'ratio', atMost: 1 },
   async measure(bench, say) {
-    await bench.controllers();
+    const { process: controllers } = await bench.controllers();
     await register(bench, 'fan-out', parallel());
     await runExecutions(bench, 'fan-out', { count: 1 });
-    await removePods(bench);
-    const baseline = await barePodsAtOnce(bench.kube, bench.namespace, count);
-    say(`bare pods ${baseline.toFixed(2)} s`);
-    await removePods(bench);
-    const { seconds } = await runExecutions(bench, 'fan-out', { count: 1 });
-    return { ours: seconds, baseline };
+    const comparison = {
+      pods: count,
+      controllers,
+      bare: () => barePodsAtOnce(bench.kube, bench.namespace, count),
+      ours: async () => (await runExecutions(bench, 'fan-out', { count: 1 })).seconds,
+    };
+    return besideBarePods(bench, comparison, say);
   },
 };

@@ -13,7 +13,7 @@ export const idle: Program = {
   bar: { of: 'ours', atMost: 0 },
   runs: 1,
   async measure(bench, say) {
-    const { proxy } = await bench.controllers({ counted: true });
+    const { proxy } = await bench.controllers({ counted: true, elected: true });
     if (proxy === undefined) throw new Error('the proxy that counts did not start');
     await register(bench, 'short', chainOf(1, trueState));
     await runExecutions(bench, 'short', { count: 3 });
