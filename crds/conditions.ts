@@ -41,6 +41,7 @@ export const executionReasons = {
   NodeLost: 'The node that ran the pod is gone.',
   CaptureFailed: 'The output of the pod could not be read in full.',
   OutputBudgetExceeded: 'The output store has no room left for this execution.',
+  OutputLost: 'A stored output that the state needs is no longer in the output store.',
   StepsFailed: 'Steps of the parallel state failed.',
 } as const;
 export type ExecutionReason = keyof typeof executionReasons;

@@ -8,8 +8,9 @@ import { type Draft, LackingFacts } from './draft.ts';
 import { enter } from './enter.ts';
 import type { Failure } from './facts.ts';
 import { finish } from './finish.ts';
+import { lackingValues } from './lacking-values.ts';
 import type { VisitOutcome } from './outcome.ts';
-import { blobNeed, renderText, scopeOf } from './scope.ts';
+import { renderText, scopeOf } from './scope.ts';
 import { runState } from './states/index.ts';
 
 /** Room for a message in the history of visits, in characters; 101 visits must fit one status. */
@@ -113,7 +114,7 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
       scope: scopeOf(draft),
       loaded: draft.facts.loaded,
     });
-    if (choice.kind === 'needs') throw new LackingFacts(choice.refs.map(blobNeed));
+    if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
     return choice.kind === 'rule' ? choice : noMatch(draft, outcome);
   } catch (error) {
     return failureOf(error);
@@ -147,9 +148,10 @@ function take(draft: Draft, rule: Transition): void {
   enter(draft, rule.target);
 }
 
-/** What a template or expression that cannot be worked out means for its state. Anything else is a bug and goes up. */
+/** What a template, expression or stored value that cannot be had means for its state. Anything else goes up: a bug. */
 function failureOf(error: unknown): Failure {
   if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
+  if (error.reason === 'OutputLost') return { reason: 'OutputLost', message: error.message };
   const reason = error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed';
   return { reason, message: error.message };
 }

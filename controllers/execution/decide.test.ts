@@ -4,6 +4,7 @@ import type { State } from '../../crds/schema/state.ts';
 import { after, begin } from '../../test/builders/execution-builder.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { anOutcome, World } from '../../test/builders/world.ts';
+import { decide } from './decide.ts';
 
 const loop = (fields: object, rules: State['transitions'] = [{ target: 'again' }]): State =>
   ({ kind: 'System', command: 'finalize', transitions: rules, ...fields }) as State;
@@ -843,6 +844,29 @@ describe('large outputs', () => {
     expect(JSON.stringify(world.status).length).toBeLessThan(4_096);
     expect(world.planOf('b').argv.at(-1)).toBe(`[${mib.length}] 0`);
     expect(world.board()['a']).toMatchObject({ stdout: mib, stderr: `${mib}!` });
+  });
+
+  it('AMB-022 a state whose template needs one that is gone for good fails and says which', () => {
+    const b = aScript('use {{a.output.stdout}}', { transitions: [{ condition: 'on_failure', target: 'c' }] });
+    const workflow = aWorkflow('w')
+      .state('a', aScript('x', { transitions: [{ target: 'ask' }] }))
+      .state('ask', aQuestion('go?', { yes: 'b', no: 'c' }))
+      .state('b', b)
+      .state('c', anEnd());
+    const world = new World(workflow.build()).settle();
+    world
+      .end('a', { stdout: 'x'.repeat(10_000) })
+      .settle()
+      .signal('ask', 'yes');
+    const needs = decide(world.facts(), world.now);
+    const locators =
+      needs.kind === 'needs' ? needs.needs.map((need) => (need.kind === 'blob' ? need.locator : '')) : [];
+    expect(locators).toHaveLength(1);
+    const unreadable = new Map(locators.map((locator) => [locator, `stored output ${locator} is gone`]));
+    const { history } = world.decision({ unreadable }).status;
+    expect(history?.map(({ state }) => state)).toEqual(['a', 'ask', 'b', 'c']);
+    expect(history?.[2]).toMatchObject({ status: 'failed', reason: 'OutputLost' });
+    expect(history?.[2]?.message).toContain(locators[0]);
   });
 
   it('AMB-022 status stays below 256 KiB with 100 transitions of 2 MiB each', () => {

@@ -92,6 +92,8 @@ export interface Facts {
   readonly volumes: Readonly<Record<string, VolumeFact>>;
   /** Blobs of the output store that were asked for, by locator. */
   readonly loaded: ReadonlyMap<string, Json>;
+  /** Blobs that were asked for and are lost, by locator, with what the store says of them. */
+  readonly unreadable?: ReadonlyMap<string, string>;
   /** Why the output store refused the blobs of the last decision, and what fails for it. */
   readonly refused?: Refusal;
   /** Why the API server did not let us do what was decided last time, and may yet. */

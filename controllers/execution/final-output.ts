@@ -3,7 +3,8 @@ import type { Json } from '../../crds/schema/parts.ts';
 import { AppError } from '../../lib/errors.ts';
 import { renderOutput } from '../../lib/final-output.ts';
 import { type Draft, LackingFacts } from './draft.ts';
-import { blobNeed, scopeOf } from './scope.ts';
+import { lackingValues } from './lacking-values.ts';
+import { scopeOf } from './scope.ts';
 
 /** How many warnings status keeps. */
 const warningsMax = 20;
@@ -17,7 +18,7 @@ export function finalOutput(draft: Draft): void {
   if (outputTemplate === undefined) return;
   try {
     const result = renderOutput({ outputTemplate, outputSchema }, scopeOf(draft), draft.facts.loaded);
-    if (result.kind === 'needs') throw new LackingFacts(result.refs.map(blobNeed));
+    if (result.kind === 'needs') throw lackingValues(draft, result.refs);
     warn(draft, result.warnings);
     keep(draft, result.output as Record<string, Json>);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { WaitError } from '../../lib/errors.ts';
+import { AppError, WaitError } from '../../lib/errors.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { captureFinalizer } from '../../crds/labels.ts';
 import { isForbidden, type KubeClient } from '../../lib/kube/index.ts';
@@ -134,12 +134,15 @@ async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<S
 async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]): Promise<Facts> {
   const workflows = new Map(facts.workflows);
   const loaded = new Map(facts.loaded);
+  const unreadable = new Map(facts.unreadable);
   const { metadata } = facts.execution;
   const namespace = metadata.namespace ?? '';
   await Promise.all(
     needs.map(async (need) => {
       if (need.kind === 'blob') {
-        loaded.set(need.locator, await load(deps, namespace, parseLocator(need.locator)));
+        const value = await load(deps, namespace, parseLocator(need.locator));
+        if ('lost' in value) unreadable.set(need.locator, value.lost);
+        else loaded.set(need.locator, value.json);
         return;
       }
       const lookup = await deps.findWorkflow.current(namespace, need.workflow, need.version);
@@ -147,12 +150,20 @@ async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]):
       workflows.set(lookupKey(need.workflow, need.version), lookup);
     }),
   );
-  return { ...facts, workflows, loaded };
+  return { ...facts, workflows, loaded, unreadable };
 }
 
-async function load(deps: ExecutionDeps, namespace: string, locator: BlobLocator): Promise<Json> {
-  const text = Buffer.from(await deps.store.get(namespace, locator)).toString('utf8');
-  return locator.encoding === 'text' ? text : (JSON.parse(text) as Json);
+type Loaded = { readonly json: Json } | { readonly lost: string };
+
+async function load({ store }: ExecutionDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
+  try {
+    const text = Buffer.from(await store.get(namespace, locator)).toString('utf8');
+    return { json: locator.encoding === 'text' ? text : (JSON.parse(text) as Json) };
+  } catch (error) {
+    // Somebody has deleted it: trying again for ever brings nothing back. A store that is away is another matter.
+    if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };
+    throw error;
+  }
 }
 
 /** Bytes that the store took, or why it took nothing. */

@@ -2,8 +2,8 @@ import { render } from '../../lib/template/render.ts';
 import { createScope, type Scope } from '../../lib/template/scope.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { Work } from '../../lib/template/work.ts';
-import type { Need } from './decision.ts';
-import { type Draft, LackingFacts } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { lackingValues } from './lacking-values.ts';
 
 /** Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6). */
 export function scopeOf(draft: Draft): Scope {
@@ -32,16 +32,14 @@ export function scopeOf(draft: Draft): Scope {
 
 /**
  * Renders a template against the draft.
- * @throws LackingFacts when it uses stored values that are not loaded, TemplateBudgetExceeded when it is too much work.
+ * @throws LackingFacts when it uses stored values that are not loaded, AppError `OutputLost` when they are lost,
+ * TemplateBudgetExceeded when it is too much work.
  */
 export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
   const given = Math.min(draft.workLeft, templateLimits.work);
   const work = new Work(given);
   const result = render(source, scope, draft.facts.loaded, work);
   draft.spendWork(given, work.left);
-  if (result.kind === 'needs') throw new LackingFacts(result.refs.map(blobNeed));
+  if (result.kind === 'needs') throw lackingValues(draft, result.refs);
   return result.text;
 }
-
-/** The need for one stored value. */
-export const blobNeed = (locator: string): Need => ({ kind: 'blob', locator });

@@ -1,12 +1,12 @@
 import type { StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
-import { type Draft, LackingFacts } from './draft.ts';
-import { blobNeed } from './scope.ts';
+import type { Draft } from './draft.ts';
+import { lackingValues } from './lacking-values.ts';
 
 /**
  * A stored value in full.
- * @throws LackingFacts naming every blob of it that is not loaded yet.
+ * @throws LackingFacts naming every blob of it that is not loaded yet, AppError `OutputLost` where one is lost.
  */
 export function loadStored(draft: Draft, stored: StoredValue): unknown {
   return resolve(draft, open(stored, draft.executionUid));
@@ -19,7 +19,7 @@ export function resolve(draft: Draft, value: unknown): unknown {
     if (!draft.facts.loaded.has(large.ref)) lacking.push(large.ref);
     return draft.facts.loaded.get(large.ref);
   });
-  if (lacking.length > 0) throw new LackingFacts(lacking.map(blobNeed));
+  if (lacking.length > 0) throw lackingValues(draft, lacking);
   return resolved;
 }
 
