@@ -2,9 +2,11 @@ import { limits } from '../../crds/limits.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { ownMember } from '../../lib/own-member.ts';
 import type { Scope } from '../../lib/template/scope.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
+import { processFailure } from './process-bounds.ts';
 import { renderText, scopeOf } from './scope.ts';
 import type { PlannedMount, StepPlan } from './step-plan.ts';
 
@@ -17,11 +19,15 @@ export function containerPlan(draft: Draft, current: CurrentState, fields: Conta
   const mounts = plannedMounts(draft, fields);
   if (!Array.isArray(mounts)) return mounts;
   const { image_pull_policy: imagePullPolicy = 'IfNotPresent', workdir = limits.workdirDefault } = fields;
+  const argv = plannedArgv(draft, fields, scope);
+  const env = renderEnv(draft, fields.env, scope);
+  const failure = processFailure(argv, env);
+  if (failure !== undefined) return { failure };
   return {
     image: fields.image,
     imagePullPolicy,
-    argv: plannedArgv(draft, fields, scope),
-    env: renderEnv(draft, fields.env, scope),
+    argv,
+    env,
     workdir,
     mounts,
     timeoutMs: commandTimeoutMs(draft, current, fields.resources?.timeout ?? limits.containerTimeoutDefault),
@@ -42,7 +48,7 @@ function plannedMounts(
 ): PlannedMount[] | { readonly failure: Failure } {
   const mounts: PlannedMount[] = [];
   for (const { name, mount_path: mountPath, read_only: readOnly = false } of volumes) {
-    const claim = mountableClaim(draft.facts.volumes[name], name);
+    const claim = mountableClaim(ownMember(draft.facts.volumes, name), name);
     if (typeof claim !== 'string') return { failure: claim };
     mounts.push({ claim, mountPath, readOnly });
   }

@@ -9,6 +9,7 @@ import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { withoutRaw } from '../../lib/output-store/raw-text.ts';
+import { ownMember } from '../../lib/own-member.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
@@ -79,7 +80,7 @@ export class Draft {
   /** The definition of the state the execution is in. */
   currentState(): State | undefined {
     const name = this.status.current?.state;
-    return name === undefined ? undefined : this.spec.states[name];
+    return name === undefined ? undefined : ownMember(this.spec.states, name);
   }
 
   act(...actions: Action[]): void {
@@ -102,8 +103,9 @@ export class Draft {
 
   /** Keeps what a key holds now with the visit that wrote it, before a later visit replaces it. */
   supersede(visit: Visit, key: string): void {
+    const stored = ownMember(this.status.blackboard, key);
     if (this.#written.has(key)) this.#superseded.set(visit, this.#written.get(key));
-    else if (this.status.blackboard?.[key] !== undefined) visit.output = this.status.blackboard[key];
+    else if (stored !== undefined) visit.output = stored;
   }
 
   /** Keeps the result of one step of a parallel state while others still run. */
@@ -113,7 +115,7 @@ export class Draft {
 
   /** Whether the result of a step is in the status, or will be. */
   isRecorded(step: string): boolean {
-    return this.#steps.has(step) || this.status.current?.steps?.[step] !== undefined;
+    return this.#steps.has(step) || ownMember(this.status.current?.steps, step) !== undefined;
   }
 
   setFeedback(text: string | undefined): void {
@@ -182,8 +184,8 @@ export class Draft {
   }
 
   #setStored(key: string, stored: StoredValue): void {
-    this.status.blackboard ??= {};
-    this.status.blackboard[key] = stored;
+    // A computed key makes a member also of `__proto__`, which an assignment would not.
+    this.status.blackboard = { ...this.status.blackboard, [key]: stored };
   }
 
   #setStep(name: string, step: FinishedStep): void {

@@ -2,15 +2,16 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { ownMember } from '../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import { finish } from './finish.ts';
 
 /** Enters a state, or ends the execution where that would be one visit too many (requirements AMB-068). */
 export function enter(draft: Draft, name: string): void {
   const { status } = draft;
-  const state = draft.spec.states[name];
+  const state = ownMember(draft.spec.states, name);
   if (state === undefined) throw new TypeError(`state ${name} is not in a definition that was accepted`);
-  const visit = (status.visits?.[name] ?? 0) + 1;
+  const visit = (ownMember(status.visits, name) ?? 0) + 1;
   const most = state.max_state_visits ?? limits.stateVisitsDefault;
   if (visit > most) {
     const message = `state ${name} would be entered ${visit} times; max_state_visits is ${most}`;

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import type { SharedVolume, Workspace } from '../../crds/schema/storage.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import { ownMember } from '../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
@@ -16,7 +17,7 @@ export function volumesState(draft: Draft): VolumesState {
   const { volumes: facts, execution } = draft.facts;
   const pending: string[] = [];
   for (const { name, spec, owned } of wantedVolumes(draft)) {
-    const fact = facts[name];
+    const fact = ownMember(facts, name);
     const failure = failureOf(name, fact, spec);
     if (failure !== undefined) return { kind: 'failed', failure };
     if (fact === undefined && spec !== undefined) {

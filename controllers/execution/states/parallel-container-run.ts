@@ -1,6 +1,7 @@
 import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { ownMember } from '../../../lib/own-member.ts';
 import { containerPlan } from '../container-plan.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
@@ -21,7 +22,7 @@ interface StepEnd {
 export const parallelContainerRun: StateHandler<'ParallelContainerRun'> = (draft, state, current) => {
   const outcomes = new Map<string, StepOutcome>();
   for (const step of state.steps) {
-    const outcome = current.steps?.[step.name] === undefined ? stepOutcome(draft, step, current) : undefined;
+    const outcome = ownMember(current.steps, step.name) === undefined ? stepOutcome(draft, step, current) : undefined;
     if (outcome !== undefined) outcomes.set(step.name, outcome);
   }
   const recorded = Object.keys(current.steps ?? {}).length;
@@ -84,7 +85,7 @@ function allEnded(
 
 function endOf(draft: Draft, current: CurrentState, name: string, outcome: StepOutcome | undefined): StepEnd {
   if (outcome !== undefined) return { failed: outcome.failure !== undefined, result: containerResult(outcome) };
-  const step = current.steps?.[name];
+  const step = ownMember(current.steps, name);
   if (step === undefined) throw new TypeError(`step ${name} has neither a record nor an outcome`);
   return { failed: step.status === 'failed', result: loadStored(draft, step.result) };
 }

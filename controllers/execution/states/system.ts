@@ -5,6 +5,7 @@ import { runAttempts } from '../attempts.ts';
 import { commandTimeoutMs, mountableClaim, type PlanOrFailure, renderEnv, shellArgv } from '../container-plan.ts';
 import type { Draft } from '../draft.ts';
 import { containerResult, type VisitOutcome, withTwins } from '../outcome.ts';
+import { processFailure } from '../process-bounds.ts';
 import { renderText, scopeOf } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
 import type { PlannedMount } from '../step-plan.ts';
@@ -39,10 +40,14 @@ function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentStat
     if (typeof claim !== 'string') return { failure: claim };
     mounts.push({ claim, mountPath: limits.workdirDefault, readOnly: false });
   }
+  const argv = shellArgv(renderText(draft, state.command, scope));
+  const env = renderEnv(draft, state.env, scope);
+  const failure = processFailure(argv, env);
+  if (failure !== undefined) return { failure };
   return {
     imagePullPolicy: 'IfNotPresent',
-    argv: shellArgv(renderText(draft, state.command, scope)),
-    env: renderEnv(draft, state.env, scope),
+    argv,
+    env,
     workdir,
     mounts,
     timeoutMs: commandTimeoutMs(draft, current, state.timeout ?? limits.stateTimeoutDefault),
