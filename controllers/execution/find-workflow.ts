@@ -5,6 +5,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { controllerRevisions, type ControllerRevision, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import type { CacheReader } from '../runtime/cache.ts';
+import { compareVersions } from '../runtime/resource-version.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 
 export interface FindWorkflowDeps {
@@ -24,9 +25,11 @@ export interface FindWorkflow {
 
 export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
   const find = async (namespace: string, wanted: string, version?: string): Promise<WorkflowLookup> => {
-    const workflow = cached(deps, namespace, wanted) ?? (await live(deps, namespace, wanted));
-    if (workflow === undefined) return absent('WorkflowNotFound', notFound(namespace, wanted));
-    return version === undefined ? newest(deps, workflow) : stored(deps, workflow, version);
+    const known = cached(deps, namespace, wanted);
+    const lookup = await judge(deps, known, { namespace, wanted, version });
+    if (lookup.kind !== 'absent') return lookup;
+    const latest = await confirm(deps, known, { namespace, wanted, version });
+    return latest === known ? lookup : judge(deps, latest, { namespace, wanted, version });
   };
   return {
     current: find,
@@ -35,6 +38,42 @@ export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
         ? find(metadata.namespace ?? '', spec.workflow, spec.version)
         : pinned(deps, status.workflow),
   };
+}
+
+interface Wish {
+  readonly namespace: string;
+  /** A name or uid. */
+  readonly wanted: string;
+  /** Absent: the newest. */
+  readonly version: string | undefined;
+}
+
+async function judge(
+  deps: FindWorkflowDeps,
+  workflow: Workflow | undefined,
+  { namespace, wanted, version }: Wish,
+): Promise<WorkflowLookup> {
+  if (workflow === undefined) return absent('WorkflowNotFound', notFound(namespace, wanted));
+  return version === undefined ? newest(deps, workflow) : stored(deps, workflow, version);
+}
+
+/**
+ * The workflow as the server has it. The cache may be a moment behind what a user has just applied, and an execution
+ * that fails for it stays failed: nothing is refused before the server was asked.
+ */
+async function confirm(
+  deps: FindWorkflowDeps,
+  known: Workflow | undefined,
+  { namespace, wanted }: Wish,
+): Promise<Workflow | undefined> {
+  const fresh =
+    known === undefined
+      ? ((await live(deps, namespace, wanted)) ?? (await live(deps, globalNamespace, wanted)))
+      : await live(deps, known.metadata.namespace ?? '', known.metadata.name);
+  // The watch may have overtaken the answer; what it has brought already will wake nobody again.
+  const now = cached(deps, namespace, wanted);
+  const overtaken = compareVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
+  return overtaken ? now : fresh;
 }
 
 type Pin = NonNullable<NonNullable<WorkflowExecution['status']>['workflow']>;
@@ -59,7 +98,7 @@ function cached({ workflows }: FindWorkflowDeps, namespace: string, wanted: stri
   return undefined;
 }
 
-/** A workflow that was registered a moment ago may not have reached the cache. */
+/** The workflow of this name on the server. */
 async function live({ kube }: FindWorkflowDeps, namespace: string, wanted: string): Promise<Workflow | undefined> {
   try {
     return await kube.get(workflowKind, { namespace, name: wanted });
