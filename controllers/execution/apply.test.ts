@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { captureFinalizer } from '../../crds/labels.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { KubeError, type Pod } from '../../lib/kube/index.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { createCache } from '../runtime/cache.ts';
+import { type ApplyDeps, apply } from './apply.ts';
+import type { Action } from './decision.ts';
+import type { PodSettings } from './pod.ts';
+
+const execution = anExecution('demo-1').build();
+const { namespace = '', uid = '' } = execution.metadata;
+
+const kubeError = (status: number, message = 'why', reason = ''): KubeError =>
+  new KubeError(status, { message, reason } as never, { verb: 'x', resource: 'y' });
+const exists = kubeError(409, 'why', 'AlreadyExists');
+
+const podSettings: PodSettings = {
+  runnerImage: 'runner',
+  systemImage: 'busybox',
+  imageVolumes: true,
+  runAsUser: 65_532,
+  nodeLostSeconds: 60,
+  defaultResources: {},
+};
+
+/** What was asked of the API server, in order, by a client that answers every call of one method with an error. */
+function setUp(errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {}, pods: readonly Pod[] = []) {
+  const calls: { method: string; name: string | undefined; body: unknown }[] = [];
+  const answer = async (method: keyof ApplyDeps['kube'], name: string | undefined, body: unknown) => {
+    calls.push({ method, name, body });
+    const error = errors[method];
+    if (error !== undefined) throw error;
+    return { metadata: { name, namespace, uid: 'new', resourceVersion: '50' } };
+  };
+  const kube = {
+    create: (_: unknown, object: { metadata: { name?: string } }) => answer('create', object.metadata.name, object),
+    delete: (_: unknown, ref: { name: string }, options: unknown) => answer('delete', ref.name, options),
+    jsonPatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('jsonPatch', ref.name, patch),
+    mergePatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('mergePatch', ref.name, patch),
+  };
+  const caches = {
+    pods: createCache<Pod>(),
+    executions: createCache<WorkflowExecution>(),
+    volumes: createCache<Volume>(),
+  };
+  caches.pods.replaceAll(pods, '20');
+  const rejected: unknown[] = [];
+  const released: string[] = [];
+  const deps: ApplyDeps = {
+    kube: kube as never,
+    ...caches,
+    podSettings,
+    onRejected: (_execution, name, _action, failure) => rejected.push({ name, ...failure }),
+    onReleased: (pod) => released.push(pod),
+    identity: 'controllers',
+    now: () => 0,
+  };
+  const run = (...actions: Action[]) => apply(deps, execution, actions);
+  return { run, calls, rejected, released, caches };
+}
+
+const plan = {
+  imagePullPolicy: 'IfNotPresent',
+  argv: ['true'],
+  env: {},
+  workdir: '/workspace',
+  mounts: [],
+  timeoutMs: 1_000,
+} as const;
+const createPod: Action = { kind: 'create_pod', slot: { state: 's', visit: 1, attempt: 1 }, plan };
+const createChild: Action = { kind: 'create_child', name: 'c', spec: { workflow: 'w' }, owned: true };
+const createVolume: Action = { kind: 'create_volume', name: 'v', spec: { storage_class: 'ephemeral' }, owned: true };
+const cancelChild: Action = { kind: 'cancel_child', name: 'c', uid: 'cu', reason: 'r' };
+const stopPod: Action = { kind: 'stop_pod', name: 'p', uid: 'pu' };
+const releasePod: Action = { kind: 'release_pod', name: 'p', uid: 'pu' };
+const deleteExecution: Action = { kind: 'delete_execution' };
+
+const aPod = (finalizers: readonly string[]): Pod => ({
+  metadata: { name: 'p', namespace, uid: 'pu', resourceVersion: '10', finalizers: [...finalizers] },
+  spec: { containers: [] },
+});
+
+describe('what is made', () => {
+  it.each([
+    { action: createPod, cache: 'pods' },
+    { action: createChild, cache: 'executions' },
+    { action: createVolume, cache: 'volumes' },
+  ] as const)('$action.kind: the answer is in the cache before the watch brings it', async ({ action, cache }) => {
+    const { run, caches } = setUp();
+    await run(action);
+    expect(caches[cache].getByUid('new')).toBeDefined();
+  });
+
+  it.each([createPod, createChild, createVolume])('$kind: what exists already counts as made', async (action) => {
+    await expect(setUp({ create: exists }).run(action)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    { action: createChild, owned: true },
+    { action: { ...createChild, owned: false }, owned: false },
+    { action: createVolume, owned: true },
+    { action: { ...createVolume, owned: false }, owned: false },
+  ])('$action.kind: goes with the execution where it is owned: $owned', async ({ action, owned }) => {
+    const { run, calls } = setUp();
+    await run(action);
+    expect(calls).toMatchObject([
+      { body: { metadata: owned ? { ownerReferences: [{ kind: 'WorkflowExecution', uid }] } : {} } },
+    ]);
+    expect(JSON.stringify(calls).includes('ownerReferences')).toBe(owned);
+  });
+
+  it.each([
+    { status: 422, message: 'bad', rejected: true },
+    { status: 403, message: 'violates PodSecurity "restricted"', rejected: true },
+    { status: 403, message: 'exceeded quota: q', rejected: false },
+    { status: 403, message: 'cannot create resource "pods"', rejected: false },
+    { status: 404, message: 'namespace gone', rejected: false },
+    { status: 500, message: 'oops', rejected: false },
+  ])('a pod refused with $status "$message" will never be taken: $rejected', async ({ status, message, rejected }) => {
+    const set = setUp({ create: kubeError(status, message) });
+    const thrown: unknown = await set.run(createPod).catch((error: unknown) => error);
+    expect(thrown instanceof KubeError ? thrown.status : 'taken').toBe(rejected ? 'taken' : status);
+    expect(set.rejected).toMatchObject(rejected ? [{ reason: 'PodRejected', message }] : []);
+  });
+});
+
+describe('what is taken away', () => {
+  it.each([
+    { action: stopPod, error: 404 },
+    { action: stopPod, error: 409 },
+    { action: deleteExecution, error: 404 },
+    { action: deleteExecution, error: 409 },
+  ])('$action.kind: $error means that it is gone, or another one', async ({ action, error }) => {
+    await expect(setUp({ delete: kubeError(error) }).run(action)).resolves.toBeUndefined();
+  });
+
+  it.each([stopPod, deleteExecution])('$kind: 500 is an error', async (action) => {
+    await expect(setUp({ delete: kubeError(500) }).run(action)).rejects.toMatchObject({ status: 500 });
+  });
+
+  it('a pod and an execution are named by their uid, so that no later one of the same name goes', async () => {
+    const { run, calls } = setUp();
+    await run(stopPod, deleteExecution);
+    expect(calls).toMatchObject([
+      { method: 'delete', name: 'p', body: { uid: 'pu' } },
+      { method: 'delete', name: 'demo-1', body: { uid, propagation: 'Background' } },
+    ]);
+  });
+});
+
+describe('a pod that is let go', () => {
+  it.each([
+    { stop: undefined, methods: ['jsonPatch'] },
+    { stop: 'graceful', methods: ['delete', 'jsonPatch'] },
+    { stop: 'force', methods: ['delete', 'jsonPatch'] },
+  ] as const)('is stopped first where something of it runs: $stop', async ({ stop, methods }) => {
+    const { run, calls, released } = setUp({}, [aPod(['other', captureFinalizer])]);
+    await run({ ...releasePod, ...(stop === undefined ? {} : { stop }) });
+    expect(calls.map(({ method }) => method)).toEqual(methods);
+    expect(calls[0]?.body).toMatchObject(stop === 'force' ? { gracePeriodSeconds: 0 } : {});
+    expect(released).toEqual(['pu']);
+  });
+
+  it('loses our finalizer alone, and only while it is the same pod', async () => {
+    const { run, calls } = setUp({}, [aPod(['other', captureFinalizer])]);
+    await run(releasePod);
+    expect(calls[0]?.body).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'pu' },
+      { op: 'test', path: '/metadata/finalizers/1', value: captureFinalizer },
+      { op: 'remove', path: '/metadata/finalizers/1' },
+    ]);
+  });
+
+  it('keeps its finalizer where stopping it failed', async () => {
+    const { run, calls, released } = setUp({ delete: kubeError(500) }, [aPod([captureFinalizer])]);
+    await expect(run({ ...releasePod, stop: 'graceful' })).rejects.toMatchObject({ status: 500 });
+    expect({ methods: calls.map(({ method }) => method), released }).toEqual({ methods: ['delete'], released: [] });
+  });
+
+  it('was let go before where it has no finalizer', async () => {
+    const { run, calls, released } = setUp({}, [aPod(['other'])]);
+    await run(releasePod);
+    expect({ calls, released }).toEqual({ calls: [], released: ['pu'] });
+  });
+});
+
+describe('a child that is cancelled', () => {
+  it('is told who, when and why', async () => {
+    const { run, calls } = setUp();
+    await run(cancelChild);
+    const cancel = { by: 'controllers', at: '1970-01-01T00:00:00.000Z', reason: 'r' };
+    expect(calls).toMatchObject([{ method: 'mergePatch', name: 'c', body: { spec: { cancel } } }]);
+  });
+
+  it.each([404, 409, 422])('that answers %i is gone or was cancelled by somebody else', async (status) => {
+    await expect(setUp({ mergePatch: kubeError(status) }).run(cancelChild)).resolves.toBeUndefined();
+  });
+});
+
+it('one action that fails keeps none of the others from being done, and is told', async () => {
+  const { run, calls } = setUp({ create: kubeError(500) });
+  await expect(run(createChild, stopPod, cancelChild)).rejects.toMatchObject({ status: 500 });
+  expect(calls.map(({ method }) => method)).toEqual(['create', 'delete', 'mergePatch']);
+});
