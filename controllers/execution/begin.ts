@@ -37,7 +37,7 @@ function start(draft: Draft, { name, namespace, uid, version, revision }: Defini
   status.transitions = 0;
 }
 
-/** The workflow is not there or not accepted; a pinned one that went missing is no reason to fail a started run. */
+/** The workflow is not there or not accepted. A run whose pinned revision was deleted fails: nobody knows its states. */
 function hold(draft: Draft): boolean {
   const lookup = ownLookup(draft.facts);
   if (lookup === undefined || lookup.kind === 'found') return false;
