@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { Retry } from '../../crds/schema/container.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { instantAfter } from '../../lib/instant.ts';
 import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
@@ -63,7 +64,7 @@ function scheduleRetry(draft: Draft, current: CurrentState, failure: Failure, de
   const next = (current.attempt ?? 1) + 1;
   current.attempt = next;
   current.failure = { reason: failure.reason, message: failure.message };
-  current.retry_at = new Date(draft.now + delayMs).toISOString();
+  current.retry_at = instantAfter(draft.now, delayMs);
   draft.say('Warning', failure.reason, `${current.state}: attempt ${next - 1} failed: ${failure.message}`);
 }
 

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
+import { instantAfter } from '../../lib/instant.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import { finish } from './finish.ts';
@@ -35,5 +36,5 @@ function extras(draft: Draft, state: State, visit: number): Partial<CurrentState
 function deadlineOf(draft: Draft, state: State): string | undefined {
   const timeout = state.timeout ?? (state.kind === 'Human' ? undefined : limits.stateTimeoutDefault);
   if (timeout === undefined) return undefined;
-  return new Date(draft.now + parseDuration(timeout, { field: 'timeout' })).toISOString();
+  return instantAfter(draft.now, parseDuration(timeout, { field: 'timeout' }));
 }
