@@ -26,7 +26,7 @@ export interface Informers {
   readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow'>;
   readonly volumes: Informer<Volume>;
   readonly revisions: Informer<ControllerRevision, 'owner'>;
-  readonly pods: Informer<Pod, 'executionUid' | 'executionKey'>;
+  readonly pods: Informer<Pod, 'executionUid' | 'executionKey' | 'claim'>;
   readonly claims: Informer<PersistentVolumeClaim>;
 }
 
@@ -57,6 +57,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       indexes: {
         executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
         executionKey: (pod) => idsOf(ownerKey(pod, 'WorkflowExecution')),
+        claim: claimKeys,
       },
     }),
     // All of them: `spec.claim_name` may name one that somebody else has made.
@@ -97,8 +98,20 @@ export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
   return { ...stripped, spec: restOfSpec, status: restOfStatus };
 }
 
-/** Of a pod's spec nobody reads more than the node. */
+/** The claims that a pod mounts, as `namespace/name`. */
+export const claimKeys = ({ metadata, spec }: Pod): string[] =>
+  (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
+    claim === undefined ? [] : [`${metadata.namespace}/${claim.claimName}`],
+  );
+
+/** Of a pod's spec nobody reads more than the node and the claims. */
 function stripPod(pod: Pod): Pod {
   const { nodeName } = pod.spec;
-  return { ...stripManagedFields(pod), spec: { containers: [], ...(nodeName === undefined ? {} : { nodeName }) } };
+  const volumes = pod.spec.volumes?.filter(({ persistentVolumeClaim: claim }) => claim !== undefined) ?? [];
+  const spec = {
+    containers: [],
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(volumes.length === 0 ? {} : { volumes }),
+  };
+  return { ...stripManagedFields(pod), spec };
 }

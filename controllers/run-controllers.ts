@@ -81,7 +81,11 @@ async function createControllers(
   const controller = controllerFactory(deps);
   const waiting = createWaiting();
   const caches = { workflows: informers.workflows.cache, revisions: informers.revisions.cache };
-  const stores = { volumes: informers.volumes.cache, claims: informers.claims.cache };
+  const stores = {
+    volumes: informers.volumes.cache,
+    claims: informers.claims.cache,
+    pods: informers.pods.cache,
+  };
   const settings = volumeSettings(config);
   const store = createStore(deps);
   const controllers = {

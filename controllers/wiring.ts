@@ -3,8 +3,9 @@ import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import type { Controller } from './runtime/index.ts';
-import { type Informers, ownerKey } from './informers.ts';
+import { claimKeys, type Informers, ownerKey } from './informers.ts';
 import { claimKey } from './volume/reconcile.ts';
+import { isDone } from './volume/release-claim.ts';
 
 export interface Controllers {
   readonly workflows: Controller;
@@ -53,6 +54,9 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     const pod = after ?? before;
     const key = pod === undefined ? undefined : ownerKey(pod, 'WorkflowExecution');
     if (key !== undefined && !own) executions.queue.add(key);
+    for (const claim of after !== undefined && isDone(after) ? claimKeys(after) : []) {
+      if (informers.claims.cache.get(claim)?.metadata.deletionTimestamp !== undefined) volumes.queue.add(claim);
+    }
   });
   informers.volumes.onChange(({ key, before, after, own }) => {
     if (!own || isUnseen(after)) volumes.queue.add(key);

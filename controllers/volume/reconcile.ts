@@ -13,6 +13,7 @@ import type { CacheReader } from '../runtime/cache.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { claimName, decideVolume, type VolumeDecision } from './decide.ts';
+import { releaseClaim, type ReleaseClaimDeps } from './release-claim.ts';
 
 export interface VolumeSettings {
   /** StorageClass of new claims; absent: the cluster's default. */
@@ -29,6 +30,7 @@ export interface VolumeDeps {
   readonly events: EventRecorder;
   readonly volumes: CacheReader<Volume>;
   readonly claims: CacheReader<PersistentVolumeClaim>;
+  readonly pods: ReleaseClaimDeps['pods'];
   readonly settings: VolumeSettings;
 }
 
@@ -40,6 +42,7 @@ export function createVolumeReconcile(deps: VolumeDeps) {
   /** The volumes that this replica has seen: only of those it can say that they are gone. */
   const seen = new Map<string, Volume>();
   return async (key: string): Promise<{ requeueAfterMs: number; reason: string } | undefined> => {
+    await releaseClaim(deps, key);
     const volume = deps.volumes.get(key);
     const before = seen.get(key);
     if (before !== undefined && before.metadata.uid !== volume?.metadata.uid) tellDeleted(deps, before);

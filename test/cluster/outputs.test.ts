@@ -57,6 +57,12 @@ async function deletePods({ kube, namespace }: Place, { metadata }: WorkflowExec
   await waitForNone(kube, { resource: pods, namespace, labelSelector });
 }
 
+/** While controllers with the bucket still run: nobody else can empty it and let the executions go. */
+async function deleteExecutions({ kube, namespace }: Place): Promise<void> {
+  await kube.deleteCollection(workflowExecutions, { namespace });
+  await waitForNone(kube, { resource: workflowExecutions, namespace });
+}
+
 describe('outputs in ConfigMaps', () => {
   let used: UsedControllers;
 
@@ -170,8 +176,9 @@ describe('outputs in S3', () => {
     await stage.controllers(await stage.proxy('s3'), server.env);
   });
   afterAll(async () => {
-    await stage?.strike();
-    await server?.stop();
+    await deleteExecutions(stage);
+    await stage.strike();
+    await server.stop();
   });
 
   const keysOf = async ({ metadata }: WorkflowExecution): Promise<string[]> => {

@@ -221,6 +221,7 @@ describe('volumes', () => {
 
   it('WF-STOR-11 a state that needs a volume that has expired fails and says so', async () => {
     const builder = aStore('late')
+      .state('write', withVolume('echo secret >/data/file', 'workspace', { next: 'gate' }))
       .state('gate', aQuestion('Go on?', { yes: 'read', no: 'read' }))
       .state('read', withVolume('true', 'workspace'));
     await start(used, builder);
@@ -229,6 +230,7 @@ describe('volumes', () => {
     const expired = new Date(Date.now() - 1_000).toISOString();
     await used.kube.mergePatch(volumes, ref(name), { spec: { expires_at: expired } });
     await waitForObject(used.kube, { resource: volumes, ...ref(name) }, ({ status }) => status?.phase === 'expired');
+    await claimGone(used, name);
     await sendSignal(used.kube, ref('late'), { state: 'gate', response: 'yes' });
     const { status } = await waitUntilFinished(used.kube, ref('late'));
     expect(status?.phase).toBe('completed');

@@ -74,8 +74,7 @@ async function push({ host, login, folder }: Target, repository: string, tag: st
   await run('tar', ['-xf', stdout.trim(), '-C', folder]);
   const base = `http://${host}/v2/${repository}`;
   const authorization = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
-  const upload = async (file: string, mediaType: string) => {
-    const data = await readFile(join(folder, file));
+  const upload = async (data: Buffer, mediaType: string) => {
     const digest = `sha256:${createHash('sha256').update(data).digest('hex')}`;
     const begun = await fetch(`${base}/blobs/uploads/`, { method: 'POST', headers: { authorization } });
     const place = new URL(begun.headers.get('location') ?? '', base);
@@ -86,12 +85,21 @@ async function push({ host, login, folder }: Target, repository: string, tag: st
   const manifest = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    config: await upload('config.json', 'application/vnd.oci.image.config.v1+json'),
-    layers: [await upload('layer.tar', 'application/vnd.oci.image.layer.v1.tar')],
+    config: await upload(await ownConfig(folder, `${repository}:${tag}`), 'application/vnd.oci.image.config.v1+json'),
+    layers: [await upload(await readFile(join(folder, 'layer.tar')), 'application/vnd.oci.image.layer.v1.tar')],
   };
   const headers = { authorization, 'content-type': manifest.mediaType };
   await expectCreated(fetch(`${base}/manifests/${tag}`, { method: 'PUT', headers, body: JSON.stringify(manifest) }));
   return `${host}/${repository}:${tag}`;
+}
+
+/**
+ * An image of its own by its id: the kubelet remembers by the id that an image was pulled with a secret, and would then
+ * run the same image under another name for nobody else.
+ */
+async function ownConfig(folder: string, name: string): Promise<Buffer> {
+  const image = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as { config?: object };
+  return Buffer.from(JSON.stringify({ ...image, config: { ...image.config, Labels: { name } } }));
 }
 
 async function expectCreated(answer: Promise<Response>): Promise<void> {
