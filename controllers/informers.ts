@@ -56,7 +56,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       strip: stripPod,
       indexes: {
         executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
-        executionKey: (pod) => idsOf(ownerKey(pod, 'WorkflowExecution')),
+        executionKey: (pod) => idsOf(executionKey(pod)),
         claim: claimKeys,
       },
     }),
@@ -71,6 +71,12 @@ const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id
 export function ownerKey({ metadata }: KubeObject, kind: string): string | undefined {
   const owner = metadata.ownerReferences?.find((reference) => reference.kind === kind);
   return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
+}
+
+/** Where the execution of a pod is, or was: a deletion that orphans its dependents leaves only the label. */
+export function executionKey(pod: Pod): string | undefined {
+  const name = pod.metadata.labels?.[labels.execution];
+  return ownerKey(pod, 'WorkflowExecution') ?? (name === undefined ? undefined : `${pod.metadata.namespace}/${name}`);
 }
 
 /** An object that got past the API server without a spec cannot be worked with. */

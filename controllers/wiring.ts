@@ -3,7 +3,7 @@ import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import type { Controller } from './runtime/index.ts';
-import { claimKeys, type Informers, ownerKey } from './informers.ts';
+import { claimKeys, executionKey, type Informers } from './informers.ts';
 import { claimKey } from './volume/reconcile.ts';
 import { isDone } from './volume/release-claim.ts';
 
@@ -52,7 +52,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
   });
   informers.pods.onChange(({ before, after, own }) => {
     const pod = after ?? before;
-    const key = pod === undefined ? undefined : ownerKey(pod, 'WorkflowExecution');
+    const key = pod === undefined ? undefined : executionKey(pod);
     if (key !== undefined && !own) executions.queue.add(key);
     for (const claim of after !== undefined && isDone(after) ? claimKeys(after) : []) {
       if (informers.claims.cache.get(claim)?.metadata.deletionTimestamp !== undefined) volumes.queue.add(claim);

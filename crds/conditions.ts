@@ -34,6 +34,7 @@ export const executionReasons = {
   ContainerStartFailed: 'The container could not be started.',
   PodRejected: 'The API server or the kubelet refused the pod.',
   Forbidden: 'The controllers lack a right in the namespace; is it a tenant?',
+  Refused: 'The API server refused an object that the execution needs; the message is its own.',
   QuotaExceeded: 'The quota of the namespace has no room for the pod yet.',
   PodDeleted: 'The pod was deleted before its outcome was known.',
   PodEvicted: 'The kubelet evicted the pod.',

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import type { CurrentState, Visit } from '../../crds/schema/workflow-execution-status.ts';
+import { cutText } from '../../lib/cut-text.ts';
 import { AppError } from '../../lib/errors.ts';
 import { firstMatch } from './conditions.ts';
 import { type Draft, LackingFacts } from './draft.ts';
@@ -94,7 +95,7 @@ function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState,
     visit,
     status: failure === undefined ? 'success' : 'failed',
     reason: failure?.reason,
-    message: failure?.message.slice(0, visitMessageLength),
+    message: failure && cutText(failure.message, visitMessageLength),
     attempts,
     entered_at,
     finished_at: draft.time,

@@ -3,7 +3,7 @@ import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ControllersConfig } from '../config.ts';
-import { type Informers, ownerKey } from '../informers.ts';
+import { executionKey, type Informers } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics, ProcessRuntime } from '../runtime/index.ts';
 import type { Waiting } from '../wiring.ts';
@@ -58,7 +58,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
   const blocked = new Map<string, Failure>();
-  const onKnown = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
+  const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   const onEnded = (uid: string): void => {
     rejected.forget(uid);

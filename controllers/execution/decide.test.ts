@@ -467,6 +467,16 @@ describe('ParallelContainerRun states', () => {
     expect(world.pods.size).toBe(2);
   });
 
+  it('WF-PCR-05 steps that ended in time are judged by themselves, however late somebody looks', () => {
+    const world = new World(
+      aWorkflow('w')
+        .state('p', parallel({ timeout: '5s', completion: 'best_effort' }))
+        .build(),
+    );
+    world.settle().end('p/a', { exitCode: 1 }).end('p/b').end('p/c').pass(60_000).settle();
+    expect(world.status.history).toMatchObject([{ status: 'success' }]);
+  });
+
   it('WF-RUN-13 a timeout stops the steps that still run', () => {
     const world = new World(
       aWorkflow('w')

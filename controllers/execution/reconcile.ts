@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { captureFinalizer } from '../../crds/labels.ts';
-import { isForbidden, type KubeClient } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -42,8 +42,8 @@ export interface ExecutionDeps {
   readonly onEnded: (uid: string) => void;
 }
 
-/** Before something that was forbidden is tried again, in milliseconds. */
-const forbiddenRetryMs = 10_000;
+/** Before something that was refused is tried again, in milliseconds. */
+const refusedRetryMs = 10_000;
 
 /** Rounds of loading facts and deciding again before something must be wrong. */
 const roundsMax = 1_000;
@@ -66,19 +66,27 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
   };
 }
 
-/** A right or a quota that is lacking shows in the status while the action is tried again. */
+/** What was refused shows in the status while it is tried again. */
 async function act({ apply: deps, blocked }: ExecutionDeps, execution: WorkflowExecution, actions: readonly Action[]) {
   const uid = execution.metadata.uid ?? '';
   try {
     await apply(deps, execution, actions);
     if (actions.length > 0) blocked.delete(uid);
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
     const isNews = !blocked.has(uid);
-    const isQuota = error.message.includes('exceeded quota');
-    blocked.set(uid, { reason: isQuota ? 'QuotaExceeded' : 'Forbidden', message: error.message });
-    throw new WaitError('Forbidden', isNews ? 0 : forbiddenRetryMs);
+    blocked.set(uid, refusal);
+    throw new WaitError(refusal.reason, isNews ? 0 : refusedRetryMs);
   }
+}
+
+/** What the API server does not let us do, and may yet: a person may grant a right, make room, or mend an object. */
+function refusalOf(error: unknown): Failure | undefined {
+  if (!(error instanceof KubeError)) return undefined;
+  const { message, status } = error;
+  if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
+  return [400, 413, 422].includes(status) ? { reason: 'Refused', message } : undefined;
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {

@@ -1,3 +1,4 @@
+import { cutText } from '../../lib/cut-text.ts';
 import type { Draft } from './draft.ts';
 import type { ChildFact } from './facts.ts';
 import { isTerminal } from './terminal.ts';
@@ -22,5 +23,5 @@ function isAbandoned({ status }: Draft, child: ChildFact): boolean {
 
 function reasonOf({ status }: Draft): string {
   if (status.finished_at === undefined) return 'the state that waited for this execution is over';
-  return `the execution that started this one ended: ${status.message ?? ''}`.slice(0, reasonLength);
+  return cutText(`the execution that started this one ended: ${status.message ?? ''}`, reasonLength);
 }

@@ -1,6 +1,7 @@
 import { conditionTypes } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import { cutText } from '../../lib/cut-text.ts';
 import type { Draft } from './draft.ts';
 
 /** Longest message of a condition, in characters. */
@@ -21,7 +22,7 @@ export function summarise(draft: Draft): void {
   const { blocked } = draft.facts;
   if (blocked !== undefined && truth[status.phase] === 'Unknown') Object.assign(status, blocked);
   const { generation } = draft.facts.execution.metadata;
-  if (status.message !== undefined) status.message = status.message.slice(0, messageLength);
+  if (status.message !== undefined) status.message = cutText(status.message, messageLength);
   const before = status.conditions?.find(({ type }) => type === conditionTypes.succeeded);
   const value = truth[status.phase];
   const condition: Condition = {

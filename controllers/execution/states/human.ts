@@ -1,6 +1,7 @@
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { cutText } from '../../../lib/cut-text.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { VisitOutcome } from '../outcome.ts';
@@ -55,4 +56,4 @@ function unanswered(current: CurrentState): VisitOutcome {
 }
 
 const cut = (text: string): string =>
-  text.length <= promptLength ? text : `${text.slice(0, promptLength)}… (${text.length} characters)`;
+  text.length <= promptLength ? text : `${cutText(text, promptLength)}… (${text.length} characters)`;

@@ -15,6 +15,7 @@ const recordEveryMs = 2_000;
 
 interface StepEnd {
   readonly failed: boolean;
+  readonly reason: string | undefined;
   readonly result: unknown;
 }
 
@@ -75,7 +76,8 @@ function allEnded(
   const ends = new Map<string, StepEnd>();
   for (const { name } of state.steps) ends.set(name, endOf(draft, current, name, outcomes.get(name)));
   const failed = [...ends].filter(([, end]) => end.failed).map(([name]) => name);
-  const failure = stopping(draft, current) && failed.length > 0 ? timeoutFailure(current) : judge(state, failed);
+  const timedOut = [...ends.values()].some(({ reason }) => reason === 'StateTimeout');
+  const failure = timedOut ? timeoutFailure(current) : judge(state, failed);
   const output = Object.fromEntries([...ends].map(([name, end]) => [name, end.result]));
   return {
     entry: withTwins(failure === undefined ? 'success' : 'failed', output),
@@ -84,10 +86,13 @@ function allEnded(
 }
 
 function endOf(draft: Draft, current: CurrentState, name: string, outcome: StepOutcome | undefined): StepEnd {
-  if (outcome !== undefined) return { failed: outcome.failure !== undefined, result: containerResult(outcome) };
+  if (outcome !== undefined) {
+    const { failure } = outcome;
+    return { failed: failure !== undefined, reason: failure?.reason, result: containerResult(outcome) };
+  }
   const step = ownMember(current.steps, name);
   if (step === undefined) throw new TypeError(`step ${name} has neither a record nor an outcome`);
-  return { failed: step.status === 'failed', result: loadStored(draft, step.result) };
+  return { failed: step.status === 'failed', reason: step.reason, result: loadStored(draft, step.result) };
 }
 
 /** spec 1 §2.6, `completion`. */
