@@ -44,14 +44,14 @@ describe('GEN two replicas elect a leader and lose nothing when they are lost', 
     const proxy = await stage.proxy(podName);
     const controllers = await stage.controllers(proxy, {
       WINDLASS_LEADER_ELECT: 'true',
-      WINDLASS_LEASE_NAMESPACE: stage.namespace,
-      WINDLASS_LEASE_NAME: 'test-controllers',
+      WINDLASS_LEASE_NAMESPACE: stage.lease.namespace,
+      WINDLASS_LEASE_NAME: stage.lease.name,
       WINDLASS_POD_NAME: podName,
     });
     return { proxy, controllers, podName };
   }
 
-  const lease = () => ({ resource: leases, namespace: stage.namespace, name: 'test-controllers' });
+  const lease = () => ({ resource: leases, ...stage.lease });
 
   async function leader(): Promise<Replica> {
     const { spec } = await stage.kube.get(leases, lease());

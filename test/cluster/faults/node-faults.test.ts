@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Node, nodes, type Pod, pods } from '../../../lib/kube/index.ts';
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
+import { isNativeCluster } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 import { waitForView } from '../harness/wait.ts';
@@ -23,86 +24,83 @@ const slow = aWorkflow('slow')
 const executions = 6;
 
 /** Only the native cluster's nodes can be broken at will. */
-describe.skipIf(process.env.CLUSTER !== undefined && process.env.CLUSTER !== 'native')(
-  'GEN steps survive what happens to their nodes',
-  () => {
-    let stage: Stage;
+describe.skipIf(!isNativeCluster())('GEN steps survive what happens to their nodes', () => {
+  let stage: Stage;
 
-    beforeAll(async () => {
-      stage = await openStage('nodes');
-      await stage.controllers(await stage.proxy('api'), { WINDLASS_STEP_NODE_LOST_SECONDS: '5' });
-      await ensureWorkflow(stage.kube, { ...slow, metadata: { ...slow.metadata, namespace: stage.namespace } });
-    });
+  beforeAll(async () => {
+    stage = await openStage('nodes');
+    await stage.controllers(await stage.proxy('api'), { WINDLASS_STEP_NODE_LOST_SECONDS: '5' });
+    await ensureWorkflow(stage.kube, { ...slow, metadata: { ...slow.metadata, namespace: stage.namespace } });
+  });
 
-    afterEach(async () => {
-      await cluster('node', 'start', '2');
-      await waitForView(
-        stage.kube,
-        { resource: nodes },
-        (view) => ([...view.values()].every(isReady) ? true : undefined),
-        { timeoutMs: 60_000, what: 'all nodes Ready' },
-      );
-    });
+  afterEach(async () => {
+    await cluster('node', 'start', '2');
+    await waitForView(
+      stage.kube,
+      { resource: nodes },
+      (view) => ([...view.values()].every(isReady) ? true : undefined),
+      { timeoutMs: 60_000, what: 'all nodes Ready' },
+    );
+  });
 
-    afterAll(() => stage?.strike());
+  afterAll(() => stage?.strike());
 
-    const isReady = ({ status }: Node): boolean =>
-      status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+  const isReady = ({ status }: Node): boolean =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
-    /** Starts several and resolves when all run, with the pods by node. */
-    async function startSlow(prefix: string): Promise<{ names: string[]; running: Pod[] }> {
-      const names = Array.from({ length: executions }, (_, i) => `${prefix}-${i}`);
-      for (const name of names) {
-        await startExecution(stage.kube, { namespace: stage.namespace, name }, { workflow: 'slow' });
-      }
-      const running = await waitForView(stage.kube, { resource: pods, namespace: stage.namespace }, (view) => {
-        const ours = [...view.values()].filter(
-          (pod) =>
-            pod.status?.phase === 'Running' && names.includes(pod.metadata.labels?.['windlass.dev/execution'] ?? ''),
-        );
-        return ours.length === executions ? ours : undefined;
-      });
-      return { names, running };
+  /** Starts several and resolves when all run, with the pods by node. */
+  async function startSlow(prefix: string): Promise<{ names: string[]; running: Pod[] }> {
+    const names = Array.from({ length: executions }, (_, i) => `${prefix}-${i}`);
+    for (const name of names) {
+      await startExecution(stage.kube, { namespace: stage.namespace, name }, { workflow: 'slow' });
     }
-
-    async function endsOf(names: readonly string[], timeoutMs: number) {
-      const ended = await Promise.all(
-        names.map((name) => waitUntilFinished(stage.kube, { namespace: stage.namespace, name }, { timeoutMs })),
+    const running = await waitForView(stage.kube, { resource: pods, namespace: stage.namespace }, (view) => {
+      const ours = [...view.values()].filter(
+        (pod) =>
+          pod.status?.phase === 'Running' && names.includes(pod.metadata.labels?.['windlass.dev/execution'] ?? ''),
       );
-      return ended.map(({ metadata, status }) => ({
-        name: metadata.name,
-        phase: status?.phase,
-        said: status?.final_output?.said,
-        attempts: status?.history?.[0]?.attempts,
-      }));
-    }
-
-    it('a kubelet that restarts under running steps costs no attempt', async () => {
-      const { names } = await startSlow('kubelet');
-      await cluster('kubelet', 'restart', '1');
-      await cluster('kubelet', 'restart', '2');
-      expect(await endsOf(names, 120_000)).toEqual(
-        names.map((name) => ({ name, phase: 'completed', said: 'begun\ndone\n', attempts: 1 })),
-      );
+      return ours.length === executions ? ours : undefined;
     });
+    return { names, running };
+  }
 
-    it('steps of a node that is gone are tried again on another one', { timeout: 240_000 }, async () => {
-      const { names, running } = await startSlow('node');
-      const lost = new Set(
-        running
-          .filter((pod) => pod.spec.nodeName === 'node2')
-          .map((pod) => pod.metadata.labels?.['windlass.dev/execution']),
-      );
-      expect(lost.size).toBeGreaterThan(0);
-      await cluster('node', 'stop', '2');
-      expect(await endsOf(names, 200_000)).toEqual(
-        names.map((name) => ({
-          name,
-          phase: 'completed',
-          said: 'begun\ndone\n',
-          attempts: lost.has(name) ? 2 : 1,
-        })),
-      );
-    });
-  },
-);
+  async function endsOf(names: readonly string[], timeoutMs: number) {
+    const ended = await Promise.all(
+      names.map((name) => waitUntilFinished(stage.kube, { namespace: stage.namespace, name }, { timeoutMs })),
+    );
+    return ended.map(({ metadata, status }) => ({
+      name: metadata.name,
+      phase: status?.phase,
+      said: status?.final_output?.said,
+      attempts: status?.history?.[0]?.attempts,
+    }));
+  }
+
+  it('a kubelet that restarts under running steps costs no attempt', async () => {
+    const { names } = await startSlow('kubelet');
+    await cluster('kubelet', 'restart', '1');
+    await cluster('kubelet', 'restart', '2');
+    expect(await endsOf(names, 120_000)).toEqual(
+      names.map((name) => ({ name, phase: 'completed', said: 'begun\ndone\n', attempts: 1 })),
+    );
+  });
+
+  it('steps of a node that is gone are tried again on another one', { timeout: 240_000 }, async () => {
+    const { names, running } = await startSlow('node');
+    const lost = new Set(
+      running
+        .filter((pod) => pod.spec.nodeName === 'node2')
+        .map((pod) => pod.metadata.labels?.['windlass.dev/execution']),
+    );
+    expect(lost.size).toBeGreaterThan(0);
+    await cluster('node', 'stop', '2');
+    expect(await endsOf(names, 200_000)).toEqual(
+      names.map((name) => ({
+        name,
+        phase: 'completed',
+        said: 'begun\ndone\n',
+        attempts: lost.has(name) ? 2 : 1,
+      })),
+    );
+  });
+});

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import { Agent, createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Endpoint } from '../../../lib/kube/credentials.ts';
+import type { Endpoint, HeaderFields } from '../../../lib/kube/credentials.ts';
 import { findCredentials } from '../../../lib/kube/kubeconfig-credentials.ts';
 import { type Certificate, makeCertificate } from './certificate.ts';
 import { type Exchange, isWrite, verbOf } from './exchange.ts';
@@ -46,11 +46,19 @@ export interface ApiProxy {
   close(): Promise<void>;
 }
 
+/** A user that the proxy impersonates, with the groups that a real sign-in would give. */
+export interface Identity {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
 export interface ApiProxyOptions {
   /** Kubeconfig of the real API server. */
   readonly upstream: string;
   /** Where the proxy writes the kubeconfig of its clients. */
   readonly kubeconfig: string;
+  /** Whom the API server takes the clients for; by default the user of `upstream`. */
+  readonly as?: Identity;
   /** Requests kept in `exchanges`; older ones are dropped. Default 200,000. */
   readonly keep?: number;
 }
@@ -60,7 +68,7 @@ export async function startApiProxy(options: ApiProxyOptions): Promise<ApiProxy>
   const source = await findCredentials({ env: {}, now: () => Date.now(), kubeconfig: options.upstream });
   const endpoint = await source.current();
   const certificate = await makeCertificate();
-  const upstream = createUpstream(endpoint);
+  const upstream = createUpstream(endpoint, options.as);
   const state: ProxyState = { rules: {}, exchanges: [], nextId: 1, keep: options.keep ?? 200_000 };
   const sockets = new Set<Socket>();
   const server = createServer({ ...certificate, keepAlive: true }, (request, response) => {
@@ -127,7 +135,10 @@ interface Upstream {
   readonly agent: Agent;
 }
 
-function createUpstream(endpoint: Endpoint): Upstream {
+function createUpstream(known: Endpoint, as: Identity | undefined): Upstream {
+  const impersonation: HeaderFields =
+    as === undefined ? {} : { 'impersonate-user': as.user, 'impersonate-group': as.groups };
+  const endpoint = { ...known, headers: { ...known.headers, ...impersonation } };
   const { tls } = endpoint;
   const agent = new Agent({
     keepAlive: true,
@@ -210,7 +221,7 @@ async function ask(
     port: base.port || (secure ? 443 : 80),
     method: exchange.method,
     path: request.url,
-    headers: { ...headers, ...endpoint.headers } as Record<string, string>,
+    headers: { ...headers, ...endpoint.headers } as OutgoingHttpHeaders,
     ...(secure ? { agent } : {}),
   });
   response.on('close', () => outgoing.destroy());

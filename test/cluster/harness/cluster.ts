@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../../lib/clock.ts';
 import { createKubeClient, findCredentials, type KubeClient } from '../../../lib/kube/index.ts';
 
@@ -31,4 +32,13 @@ export async function connect(kubeconfig: string = kubeconfigPath()): Promise<Cl
     { userAgent: 'windlass-test', maxConnections: 64 },
   );
   return { kube, kubeconfig };
+}
+
+/**
+ * Whether the cluster is one of `make up` whose machines are processes of this host: only there can nodes, kubelets and
+ * the API server be broken at will.
+ */
+export function isNativeCluster(): boolean {
+  const kind = join(dirname(kubeconfigPath()), 'kind');
+  return existsSync(kind) && readFileSync(kind, 'utf8').trim() === 'native';
 }

@@ -1,4 +1,5 @@
 import { defineResource, isNotFound, type KubeClient, type KubeObject } from '../../../lib/kube/index.ts';
+import type { Identity } from './api-proxy.ts';
 import { waitForObject } from './wait.ts';
 
 interface Deployment extends KubeObject {
@@ -25,6 +26,23 @@ export async function installedControllersWork(kube: KubeClient): Promise<boolea
     ({ status }) => (status?.availableReplicas ?? 0) > 0,
     (error: unknown) => {
       if (isNotFound(error)) return false;
+      throw error;
+    },
+  );
+}
+
+/** Whom installed controllers are for the API server: their roles and the admission policies speak of this user. */
+const serviceAccount = {
+  user: `system:serviceaccount:${ref.namespace}:${ref.name}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${ref.namespace}`, 'system:authenticated'],
+};
+
+/** Who controllers of a test have to be: the chart's service account where the chart is installed, else the administrator. */
+export async function controllersIdentity(kube: KubeClient): Promise<Identity | undefined> {
+  return kube.get(deployments, ref).then(
+    () => serviceAccount,
+    (error: unknown) => {
+      if (isNotFound(error)) return undefined;
       throw error;
     },
   );

@@ -4,7 +4,8 @@ import { type KubeClient, pods } from '../../../lib/kube/index.ts';
 import { type ApiProxy, startApiProxy } from './api-proxy.ts';
 import { connect } from './cluster.ts';
 import { type Controllers, startControllers } from './controllers.ts';
-import { restoreInstalled, scaleInstalledTo } from './installed.ts';
+import { controllersIdentity, restoreInstalled, scaleInstalledTo } from './installed.ts';
+import { workflowExecutions } from './kinds.ts';
 import { stopLeftovers } from './process-record.ts';
 import { buildDir } from './project.ts';
 import { makeTestNamespace } from './test-namespace.ts';
@@ -15,7 +16,9 @@ export interface Stage {
   /** Straight to the API server, past every proxy. */
   readonly kube: KubeClient;
   readonly namespace: string;
-  /** One more proxy; `name` tells them apart. */
+  /** Where controllers of the stage may hold a Lease. */
+  readonly lease: { readonly namespace: string; readonly name: string };
+  /** One more proxy; `name` tells them apart. Behind it controllers have the rights that the chart gives, if installed. */
   proxy(name: string): Promise<ApiProxy>;
   /** Controllers behind a proxy, from source, ready to work. */
   controllers(proxy: ApiProxy, env?: Readonly<Record<string, string>>): Promise<Controllers>;
@@ -27,6 +30,7 @@ export async function openStage(purpose: string): Promise<Stage> {
   const cluster = await connect();
   const { kube, kubeconfig } = cluster;
   await stopLeftovers();
+  const as = await controllersIdentity(kube);
   await scaleInstalledTo(kube, 0);
   const namespace = await makeTestNamespace(kube, purpose);
   const proxies: ApiProxy[] = [];
@@ -34,10 +38,12 @@ export async function openStage(purpose: string): Promise<Stage> {
   return {
     kube,
     namespace: namespace.name,
+    // The chart's role allows its own Lease and no other.
+    lease: { namespace: as === undefined ? namespace.name : 'windlass-system', name: 'windlass-controllers' },
     async proxy(name) {
       await mkdir(buildDir, { recursive: true });
       const file = join(buildDir, `${purpose}-${name}.kubeconfig`);
-      const proxy = await startApiProxy({ upstream: kubeconfig, kubeconfig: file });
+      const proxy = await startApiProxy({ upstream: kubeconfig, kubeconfig: file, as });
       proxies.push(proxy);
       return proxy;
     },
@@ -48,15 +54,16 @@ export async function openStage(purpose: string): Promise<Stage> {
       return started;
     },
     async strike() {
-      // While controllers still run, so that finalizers are released.
-      await namespace.remove();
       for (const proxy of proxies) {
         proxy.setRules({});
         await proxy.comeUp();
       }
+      // While controllers and their rights are still there, so that finalizers are released.
+      await kube.deleteCollection(workflowExecutions, { namespace: namespace.name });
       await waitForNone(kube, { resource: pods, namespace: namespace.name }, { timeoutMs: 90_000 }).catch(
         () => undefined,
       );
+      await namespace.remove();
       await Promise.all(running.map((controllers) => controllers.stop()));
       await Promise.all(proxies.map((proxy) => proxy.close()));
       await restoreInstalled(kube);
