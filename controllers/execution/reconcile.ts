@@ -61,8 +61,11 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     tell(deps, current, decision);
     await act(deps, current, decision.actions);
     if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
-    if (decision.wakeAt === undefined) return undefined;
-    return { requeueAfterMs: Math.max(0, decision.wakeAt - deps.clock.now()), reason: 'deadline' };
+    // Our own write is no news to us, and what comes after the end is still to be decided.
+    const endedNow = isTerminal(decision.status) && !isTerminal(execution.status ?? { phase: 'pending' });
+    const wakeAt = endedNow ? now : decision.wakeAt;
+    if (wakeAt === undefined) return undefined;
+    return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
   };
 }
 

@@ -55,7 +55,7 @@ describe('what an execution does, seen from outside', () => {
     await expect(created).rejects.toThrow(/not find|not found|must be Workflow/);
   });
 
-  it.concurrent.each(['1.0', 'v1.0.0', '01.0.0', ''])(
+  it.concurrent.each(['1.0', 'v1.0.0', '01.0.0', '1.0.0-01', ''])(
     'GEN-05 WF-MAN-05 the version %j is no semantic version and is refused',
     async (version) => {
       const manifest = aWorkflow('unversioned').with({ version }).state('a', anEnd()).build();
@@ -184,6 +184,20 @@ describe('what an execution does, seen from outside', () => {
     ]);
     const deepest = related.find(({ spec }) => spec.parent?.depth === 10);
     expect(deepest?.status?.history).toMatchObject([{ reason: 'SubworkflowDepthExceeded' }]);
+  });
+
+  it.concurrent.each<{ how: string; name: string; input: Record<string, number>; ttl: number }>([
+    { how: 'completes', name: 'brief-good', input: { n: 1 }, ttl: 0 },
+    { how: 'completes', name: 'brief-late', input: { n: 1 }, ttl: 2 },
+    { how: 'is refused its input', name: 'brief-bad', input: {}, ttl: 0 },
+    { how: 'is refused its input', name: 'brief-bad-late', input: {}, ttl: 2 },
+  ])('AMB-166 what $how without any pod is deleted $ttl s after its end', async ({ name, input, ttl }) => {
+    const strict = { type: 'object' as const, required: ['n'] };
+    const workflow = aWorkflow(name).with({ input_schema: strict }).state('a', anEnd()).build();
+    await start(workflow, { input, ttl_seconds_after_finished: ttl });
+    const selection = { namespace: used.namespace, fieldSelector: `metadata.name=${name}` };
+    const gone = waitForNone(used.kube, { resource: workflowExecutions, ...selection }, { timeoutMs: 15_000 });
+    await expect(gone).resolves.toBe(true);
   });
 
   it.concurrent('WF-STOR-01 an execution that is deleted while it runs leaves nothing behind', async () => {
