@@ -33,6 +33,10 @@ describe('the validators', () => {
       spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), version: 'v1' },
       want: ['spec.version: must be a semantic version, as 1.0.0'],
     },
+    'WF-MAN-05 a number of a pre-release has no leading zero': {
+      spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), version: '1.0.0-rc.01' },
+      want: ['spec.version: must be a semantic version, as 1.0.0'],
+    },
     'nothing at all': {
       spec: {},
       want: ['spec.version: is required', 'spec.initial_state: is required', 'spec.states: is required'],
