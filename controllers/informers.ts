@@ -23,9 +23,9 @@ const ours = `${labels.managedBy}=windlass`;
 /** One cache for each kind that the controllers look at. */
 export interface Informers {
   readonly workflows: Informer<Workflow, 'name'>;
-  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow'>;
+  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow' | 'revision'>;
   readonly volumes: Informer<Volume>;
-  readonly revisions: Informer<ControllerRevision, 'owner'>;
+  readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   readonly pods: Informer<Pod, 'executionUid' | 'executionKey' | 'claim'>;
   readonly claims: Informer<PersistentVolumeClaim>;
 }
@@ -42,13 +42,20 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       resource: workflowExecutions,
       parse: withSpec,
       strip: stripFinished,
-      indexes: { parentUid: ({ spec }) => idsOf(spec.parent?.uid), workflow: ({ spec }) => [spec.workflow] },
+      indexes: {
+        parentUid: ({ spec }) => idsOf(spec.parent?.uid),
+        workflow: ({ spec }) => [spec.workflow],
+        revision: (execution) => idsOf(revisionKey(execution)),
+      },
     }),
     volumes: createInformer(deps('Volume'), { resource: volumes, parse: withSpec }),
     revisions: createInformer(deps('ControllerRevision'), {
       resource: controllerRevisions,
       labelSelector: ours,
-      indexes: { owner: ({ metadata }) => idsOf(metadata.ownerReferences?.[0]?.uid) },
+      indexes: {
+        workflowUid: ({ metadata }) => idsOf(metadata.labels?.[labels.workflowUid]),
+        workflowKey: (revision) => idsOf(workflowKey(revision)),
+      },
     }),
     pods: createInformer(deps('Pod'), {
       resource: pods,
@@ -71,6 +78,17 @@ const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id
 export function ownerKey({ metadata }: KubeObject, kind: string): string | undefined {
   const owner = metadata.ownerReferences?.find((reference) => reference.kind === kind);
   return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
+}
+
+/** `namespace/name` of the workflow of a revision. */
+export function workflowKey({ metadata }: ControllerRevision): string | undefined {
+  const name = metadata.labels?.[labels.workflow];
+  return name === undefined ? undefined : `${metadata.namespace}/${name}`;
+}
+
+/** `namespace/name` of the revision that an execution runs. */
+export function revisionKey({ status }: WorkflowExecution): string | undefined {
+  return status?.workflow === undefined ? undefined : `${status.workflow.namespace}/${status.workflow.revision}`;
 }
 
 /** Where the execution of a pod is, or was: a deletion that orphans its dependents leaves only the label. */

@@ -80,7 +80,11 @@ async function createControllers(
   const { kube, clock, config } = deps;
   const controller = controllerFactory(deps);
   const waiting = createWaiting();
-  const caches = { workflows: informers.workflows.cache, revisions: informers.revisions.cache };
+  const caches = {
+    workflows: informers.workflows.cache,
+    revisions: informers.revisions.cache,
+    executions: informers.executions.cache,
+  };
   const stores = {
     volumes: informers.volumes.cache,
     claims: informers.claims.cache,

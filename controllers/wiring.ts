@@ -1,9 +1,11 @@
 import { labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
+import type { ControllerRevision } from '../lib/kube/index.ts';
+import { isTerminal } from './execution/terminal.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import type { Controller } from './runtime/index.ts';
-import { claimKeys, executionKey, type Informers } from './informers.ts';
+import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
 import { claimKey } from './volume/reconcile.ts';
 import { isDone } from './volume/release-claim.ts';
 
@@ -66,6 +68,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     for (const waiter of waiting.take([key])) executions.queue.add(waiter);
   });
   connectClaims(informers, volumes);
+  connectRevisions(informers, workflows);
 }
 
 /**
@@ -86,6 +89,20 @@ function connectClaims({ claims, volumes: cache }: Informers, { queue }: Control
         queue.add(`${volume.metadata.namespace}/${volume.metadata.name}`);
       }
     }
+  });
+}
+
+/** A revision without its workflow goes when nobody runs it any more: looked at when it is seen and when a run ends. */
+function connectRevisions({ revisions, executions, workflows }: Informers, { queue }: Controller): void {
+  const look = (revision: ControllerRevision | undefined): void => {
+    const key = revision === undefined ? undefined : workflowKey(revision);
+    if (key !== undefined && workflows.cache.get(key) === undefined) queue.add(key);
+  };
+  revisions.onChange(({ after }) => look(after));
+  executions.onChange(({ before, after }) => {
+    const ended = after === undefined || (after.status !== undefined && isTerminal(after.status));
+    const execution = after ?? before;
+    if (ended && execution !== undefined) look(revisions.cache.get(revisionKey(execution) ?? ''));
   });
 }
 

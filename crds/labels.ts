@@ -15,6 +15,7 @@ export const labels = {
   step: 'windlass.dev/step',
   /** On executions and revisions: the workflow's object name. */
   workflow: 'windlass.dev/workflow',
+  workflowUid: 'windlass.dev/workflow-uid',
   /** On child executions: the uid of the parent execution. */
   parentUid: 'windlass.dev/parent-uid',
   managedBy: 'app.kubernetes.io/managed-by',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { annotations, apiVersion, labels } from '../../crds/labels.ts';
+import { annotations, labels } from '../../crds/labels.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,20 +16,24 @@ import {
 import { workflows } from '../../lib/kinds.ts';
 import type { CacheReader } from '../runtime/cache.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
+import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
 
 export interface WorkflowDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: CacheReader<Workflow>;
-  /** Revisions by the uid of their workflow, under the index `owner`. */
-  readonly revisions: CacheReader<ControllerRevision, 'owner'>;
+  /** Revisions by the uid of their workflow, and by its `namespace/name`. */
+  readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
+  /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
+  readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
 }
 
 /** Checks a definition, stores it as an immutable revision and says so in its status (design §4). */
 export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Promise<void> {
   return async (key) => {
     const workflow = deps.workflows.get(key);
+    await collectRevisions(deps, key, workflow?.metadata.uid);
     if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
     const facts = observe(deps, workflow);
     const { status, create } = decideWorkflow(facts, deps.clock.now());
@@ -55,7 +60,7 @@ function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
     workflow,
     specHash,
     revisionName: revisionName(workflow, specHash),
-    revisions: deps.revisions.byIndex('owner', workflow.metadata.uid ?? '').map(storedRevision),
+    revisions: deps.revisions.byIndex('workflowUid', workflow.metadata.uid ?? '').map(storedRevision),
     problems: checkDefinition(workflow.spec)
       .filter(({ severity }) => severity === 'error')
       .map(({ path, message }) => `${path}: ${message}`),
@@ -91,11 +96,12 @@ async function store(
     metadata: {
       name,
       namespace: metadata.namespace,
-      labels: { [labels.workflow]: metadata.name, [labels.managedBy]: 'windlass' },
+      labels: {
+        [labels.workflow]: metadata.name,
+        [labels.workflowUid]: metadata.uid ?? '',
+        [labels.managedBy]: 'windlass',
+      },
       annotations: { [annotations.specHash]: specHash },
-      ownerReferences: [
-        { apiVersion, kind: 'Workflow', name: metadata.name, uid: metadata.uid ?? '', controller: true },
-      ],
     },
     data: { spec },
     revision: revisions.length + 1,

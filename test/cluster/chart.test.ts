@@ -350,6 +350,7 @@ describe('the installed chart', () => {
     `get ./configmaps in ${tenant}`,
     `create ./persistentvolumeclaims in ${tenant}`,
     `create apps/controllerrevisions in ${tenant}`,
+    `delete apps/controllerrevisions in ${tenant}`,
     `create windlass.dev/workflowexecutions in ${tenant}`,
     `delete windlass.dev/workflowexecutions in ${tenant}`,
     `create windlass.dev/volumes in ${tenant}`,

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { ControllerRevision } from '../../lib/kube/index.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { revisionKey, workflowKey } from '../informers.ts';
+import { createCache } from '../runtime/index.ts';
+import { collectRevisions } from './collect-revisions.ts';
+
+const revision = (uid: string): ControllerRevision => ({
+  metadata: {
+    name: 'demo-r1',
+    namespace: 'default',
+    uid: 'r1',
+    resourceVersion: '5',
+    labels: { [labels.workflow]: 'demo', [labels.workflowUid]: uid },
+  },
+  revision: 1,
+});
+
+/** Names of what is deleted, with one revision of the workflow of `madeBy`, these executions and this workflow. */
+async function collected(
+  madeBy: string,
+  executions: readonly WorkflowExecution[],
+  present?: string,
+): Promise<string[]> {
+  const revisions = createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
+    indexes: { workflowUid: () => [], workflowKey: (one) => [workflowKey(one) ?? ''] },
+  });
+  const runs = createCache<WorkflowExecution, 'revision' | 'workflow'>({
+    indexes: { revision: (one) => [revisionKey(one) ?? ''], workflow: ({ spec }) => [spec.workflow] },
+  });
+  revisions.apply({ type: 'ADDED', object: revision(madeBy) });
+  for (const object of executions) runs.apply({ type: 'ADDED', object });
+  const deleted: string[] = [];
+  const kube = {
+    delete: async (_kind: unknown, { name }: { name: string }) => {
+      deleted.push(name);
+      return true;
+    },
+  };
+  await collectRevisions({ kube, revisions, executions: runs }, 'default/demo', present);
+  return deleted;
+}
+
+describe('revisions', () => {
+  const running = anExecution().now({ state: 'a', kind: 'Human' }).build();
+  const ended = anExecution().ended('completed', 3).build();
+  const unseen = anExecution().build();
+
+  it('of a workflow that is there stay', async () => {
+    expect(await collected('w1', [], 'w1')).toEqual([]);
+  });
+
+  it('of a workflow that is gone stay while an execution runs them, or may be about to', async () => {
+    expect(await collected('w1', [running])).toEqual([]);
+    expect(await collected('w1', [unseen])).toEqual([]);
+  });
+
+  it('of a workflow that is gone, or was replaced by its namesake, go when nobody runs them', async () => {
+    expect(await collected('w1', [])).toEqual(['demo-r1']);
+    expect(await collected('w1', [ended])).toEqual(['demo-r1']);
+    expect(await collected('w1', [], 'w2')).toEqual(['demo-r1']);
+  });
+});
