@@ -32,7 +32,7 @@ const workflowsIn = (file: string): Workflow[] =>
   parseAllDocuments(readFileSync(join(examples, file), 'utf8')).map((document) => document.toJS() as Workflow);
 
 /** All rows start at once: the examples share nothing, and a cluster has room for them. */
-describe('GEN the examples do on real pods what they say', () => {
+describe('the examples do on real pods what they say', () => {
   let used: UsedControllers;
   const nameOf = (row: Row): string => `example-${rows.indexOf(row)}`;
 

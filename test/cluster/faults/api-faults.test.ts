@@ -24,7 +24,7 @@ function everyNth(n: number): () => boolean {
   return () => ++count % n === 0;
 }
 
-describe('GEN six reference workflows end as ever while the API misbehaves', () => {
+describe('six reference workflows end as ever while the API misbehaves', () => {
   let stage: Stage;
   let proxy: ApiProxy;
   let runs: ReferenceRuns;

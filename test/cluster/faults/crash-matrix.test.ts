@@ -58,7 +58,7 @@ function allKinds(undisturbed: readonly Undisturbed[]): string[] {
 const keyOf = (key: { readonly reference: string; readonly kind: string; readonly when: string }): string =>
   `${key.reference}: ${key.when} ${key.kind}`;
 
-describe('GEN a controller that dies at any write changes nothing about the end', () => {
+describe('a controller that dies at any write changes nothing about the end', () => {
   let stage: Stage;
   let proxy: ApiProxy;
   let controllers: Controllers;

@@ -58,7 +58,7 @@ const cases: Readonly<Record<string, Case>> = {
   'waiting for a child that runs': { workflow: 'calls', at: { phase: 'running', state: 'call' } },
 };
 
-describe('GEN deleting an execution in any phase leaves nothing behind within 60 s', () => {
+describe('deleting an execution in any phase leaves nothing behind within 60 s', () => {
   let stage: Stage;
 
   beforeAll(async () => {

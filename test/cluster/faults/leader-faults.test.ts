@@ -16,7 +16,7 @@ interface Replica {
   readonly podName: string;
 }
 
-describe('GEN two replicas elect a leader and lose nothing when they are lost', () => {
+describe('two replicas elect a leader and lose nothing when they are lost', () => {
   let stage: Stage;
   let runs: ReferenceRuns;
   let ledger: PodLedger;

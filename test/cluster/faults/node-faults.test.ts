@@ -24,7 +24,7 @@ const slow = aWorkflow('slow')
 const executions = 6;
 
 /** Only the native cluster's nodes can be broken at will. */
-describe.skipIf(!isNativeCluster())('GEN steps survive what happens to their nodes', () => {
+describe.skipIf(!isNativeCluster())('steps survive what happens to their nodes', () => {
   let stage: Stage;
 
   beforeAll(async () => {

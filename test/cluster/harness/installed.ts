@@ -1,6 +1,6 @@
-import { defineResource, isNotFound, type KubeClient, type KubeObject } from '../../../lib/kube/index.ts';
+import { defineResource, isNotFound, type KubeClient, type KubeObject, pods } from '../../../lib/kube/index.ts';
 import type { Identity } from './api-proxy.ts';
-import { waitForObject } from './wait.ts';
+import { waitForNone, waitForObject } from './wait.ts';
 
 interface Deployment extends KubeObject {
   readonly spec: { readonly replicas?: number };
@@ -59,6 +59,10 @@ export async function scaleInstalledTo(kube: KubeClient, replicas: number): Prom
   const reached = ({ status }: Deployment): boolean =>
     replicas === 0 ? (status?.replicas ?? 0) === 0 : (status?.availableReplicas ?? 0) >= replicas;
   await waitForObject(kube, { resource: deployments, ...ref }, reached, { timeoutMs: 120_000 });
+  if (replicas > 0) return;
+  // A pod that is stopping no longer counts as a replica and may still finish what it has begun.
+  const labelSelector = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=controllers';
+  await waitForNone(kube, { resource: pods, namespace: ref.namespace, labelSelector }, { timeoutMs: 60_000 });
 }
 
 export const restoreInstalled = (kube: KubeClient): Promise<void> => scaleInstalledTo(kube, shippedReplicas);
