@@ -55,6 +55,21 @@ describe('limits', () => {
   });
 });
 
+describe('Events', () => {
+  const told = (world: World) => world.happenings.map(({ type, reason }) => `${type} ${reason}`);
+
+  it('tell of the end of a run that took its time, and of every failure', () => {
+    const slow = new World(aWorkflow('w').state('a', aScript('x')).build()).settle().end('a').settle();
+    expect(told(slow)).toEqual(['Normal Completed']);
+    const bad = aWorkflow('w').state('again', loop({ max_state_visits: 1 }));
+    expect(told(new World(bad.build()).settle())).toEqual(['Warning MaxStateVisitsExceeded']);
+  });
+
+  it('do not repeat the status of a run that was over at once', () => {
+    expect(told(new World(aWorkflow('w').state('a', anEnd()).build()).settle())).toEqual([]);
+  });
+});
+
 describe('ends', () => {
   it('WF-RUN-08 an empty transitions list ends the execution as completed', () => {
     const world = new World(aWorkflow('w').state('a', anEnd()).build()).settle();

@@ -12,5 +12,11 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
   status.reason = why?.reason ?? 'Completed';
   status.message = why?.message ?? `ended in state ${status.state ?? ''}`;
   delete status.current;
-  draft.say(phase === 'completed' ? 'Normal' : 'Warning', status.reason, status.message);
+  tell(draft, phase, status.reason, status.message);
+}
+
+/** A run that was over as soon as it was seen, and went well, is told by its status alone: an Event would be as long. */
+function tell(draft: Draft, phase: Phase, reason: string, message: string): void {
+  if (phase !== 'completed') draft.say('Warning', reason, message);
+  else if (draft.facts.execution.status !== undefined) draft.say('Normal', reason, message);
 }
