@@ -21,6 +21,8 @@ export default defineConfig({
           include: ['test/cluster/**/*.test.ts'],
           exclude: ignored,
           fileParallelism: false,
+          // A machine shared with others can stall a kubelet for longer than a test waits; the report names what was tried again.
+          retry: 1,
           testTimeout: 180_000,
           hookTimeout: 300_000,
         },
