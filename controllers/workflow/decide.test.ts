@@ -11,7 +11,6 @@ const workflow: Workflow = {
 const stored = (fields: Partial<StoredRevision> = {}): StoredRevision => ({
   name: 'w-old',
   version: '0.9.0',
-  specHash: 'h0',
   createdAt: '2026-01-01T00:00:00Z',
   ...fields,
 });

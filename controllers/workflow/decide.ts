@@ -6,7 +6,6 @@ import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 export interface StoredRevision {
   readonly name: string;
   readonly version: string;
-  readonly specHash: string;
   readonly createdAt: string;
 }
 

@@ -78,7 +78,6 @@ function storedRevision({ metadata, data }: ControllerRevision): StoredRevision 
   return {
     name: metadata.name ?? '',
     version: (data as { spec: Workflow['spec'] }).spec.version,
-    specHash: metadata.annotations?.[annotations.specHash] ?? '',
     createdAt: metadata.creationTimestamp ?? '',
   };
 }
