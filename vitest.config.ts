@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{crds,lib,controllers,cli,dev}/**/*.test.ts', 'test/{contract,replay}/**/*.test.ts'],
+          include: ['{crds,lib,controllers,api,client,cli,dev}/**/*.test.ts', 'test/{contract,replay}/**/*.test.ts'],
           exclude: ignored,
           isolate: false,
           testTimeout: 30_000,

@@ -3,20 +3,19 @@ import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { AppError } from '../lib/errors.ts';
+import { createInformer, type Informer, type ReflectorDeps, stripManagedFields } from '../lib/informer/index.ts';
 import { volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
-  controllerRevisions,
   type ControllerRevision,
+  controllerRevisions,
   type KubeObject,
   type PersistentVolumeClaim,
-  persistentVolumeClaims,
   type Pod,
+  persistentVolumeClaims,
   pods,
 } from '../lib/kube/index.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import { isTerminal } from './execution/terminal.ts';
-import { createInformer, type Informer, stripManagedFields } from './runtime/index.ts';
-import type { ReflectorDeps } from './runtime/reflector.ts';
 
 const ours = `${labels.managedBy}=windlass`;
 

@@ -4,12 +4,13 @@ import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
-import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { newId } from '../lib/ids.ts';
+import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { createLogger } from '../lib/logger.ts';
+import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ControllersConfig } from './config.ts';
 import { runControllers } from './run-controllers.ts';
-import { createMetrics, createProcessRuntime } from './runtime/index.ts';
+import { createMetrics } from './runtime/index.ts';
 
 // Thousands of executions pass through and few stay: a small nursery is collected often and keeps the process small.
 setFlagsFromString('--max-semi-space-size=4');

@@ -7,6 +7,8 @@ import { createLayeredStore } from '../lib/output-store/layered-store.ts';
 import type { OutputStore } from '../lib/output-store/output-store.ts';
 import { s3Options } from '../lib/output-store/s3-config.ts';
 import { createS3Store } from '../lib/output-store/s3-store.ts';
+import { startHealthServer } from '../lib/process/health-server.ts';
+import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ControllersConfig } from './config.ts';
 import { createExecutionController } from './execution/controller.ts';
 import { createInformers, type Informers } from './informers.ts';
@@ -18,9 +20,7 @@ import {
   type EventRecorder,
   type LeaseElection,
   type Metrics,
-  type ProcessRuntime,
   runReplica,
-  startHealthServer,
 } from './runtime/index.ts';
 import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.ts';
 import { connect, createWaiting } from './wiring.ts';

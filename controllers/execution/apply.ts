@@ -1,6 +1,7 @@
 import { apiVersion, captureFinalizer, group, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   isAlreadyExists,
@@ -12,10 +13,9 @@ import {
   type Pod,
   pods,
 } from '../../lib/kube/index.ts';
-import type { CacheReader } from '../runtime/cache.ts';
+import { labelValue } from '../../lib/pod-slot.ts';
 import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
-import { labelValue } from '../../lib/pod-slot.ts';
 import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 

@@ -2,19 +2,20 @@ import type { Clock } from '../../lib/clock.ts';
 import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
+import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { ControllersConfig } from '../config.ts';
 import { executionKey, type Informers } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
-import type { Controller, EventRecorder, Metrics, ProcessRuntime } from '../runtime/index.ts';
+import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
 import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
 import { type Captures, createCaptures } from './captures.ts';
 import type { Failure } from './facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
+import type { Caches } from './observe.ts';
 import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
-import type { Caches } from './observe.ts';
 import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 
 export interface ExecutionControllerDeps {

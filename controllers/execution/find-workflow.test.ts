@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { createCache } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { createCache } from '../runtime/cache.ts';
 import { createFindWorkflow, nameOf } from './find-workflow.ts';
 
 interface Fields {

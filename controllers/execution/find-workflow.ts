@@ -2,10 +2,10 @@ import { conditionTypes } from '../../crds/conditions.ts';
 import { annotations, globalNamespace } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { controllerRevisions, type ControllerRevision, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { compareVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
-import type { CacheReader } from '../runtime/cache.ts';
-import { compareVersions } from '../runtime/resource-version.ts';
+import { type ControllerRevision, controllerRevisions, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 
 export interface FindWorkflowDeps {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { createCache } from '../../lib/informer/cache.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from '../../test/builders/execution-builder.ts';
-import { createCache } from '../runtime/cache.ts';
 import { observe } from './observe.ts';
 
 const parent = anExecution('parent').build();

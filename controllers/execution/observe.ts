@@ -1,12 +1,12 @@
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { KubeObject, Pod } from '../../lib/kube/index.ts';
+import { locatorText } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
-import { locatorText } from '../../lib/output-store/blob.ts';
-import type { CacheReader } from '../runtime/cache.ts';
-import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
 import { childPhase } from './child-phase.ts';
+import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
 import { type OutcomeOf, observePod } from './observe-pod.ts';
 

@@ -1,5 +1,5 @@
+import type { Informer } from '../../lib/informer/index.ts';
 import type { KubeObject } from '../../lib/kube/index.ts';
-import type { Informer } from '../runtime/index.ts';
 
 /**
  * Calls `forget` with the uid of each object that has left the cache, also where another one has taken its name. What

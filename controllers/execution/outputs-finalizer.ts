@@ -1,10 +1,10 @@
 import type { EventReason } from '../../crds/conditions.ts';
 import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { isNotFound, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
 import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store.ts';
-import type { CacheReader } from '../runtime/cache.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 
 export interface OutputsDeps {

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ReflectorObserver } from '../../lib/informer/reflector.ts';
 import type { RequestReport } from '../../lib/kube/index.ts';
 import type { ReconcileObserver } from './controller.ts';
-import type { ReflectorObserver } from './reflector.ts';
 
 /** Everything that one process counts. Label values come from closed sets: kinds, verbs, codes, outcomes, phases. */
 export interface Metrics {

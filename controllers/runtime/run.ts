@@ -1,8 +1,8 @@
 import type { Logger } from '../../lib/logger.ts';
+import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { Controller } from './controller.ts';
 import type { EventRecorder } from './events.ts';
 import type { LeaseElection } from './lease-election.ts';
-import type { ProcessRuntime } from './process-runtime.ts';
 
 /** Anything that follows the server: an informer of any kind. */
 export interface Follower {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { type BackoffLimits, halfJitter } from './backoff.ts';
+import { type BackoffLimits, halfJitter } from '../../lib/informer/backoff.ts';
 import { createDelayHeap, type DelayHeap } from './delay-heap.ts';
 
 /** Told about the queue's state; must not throw. Times are milliseconds. */

@@ -2,6 +2,7 @@ import { conditionTypes, type EventReason, type VolumeReason } from '../../crds/
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
   isAlreadyExists,
@@ -9,11 +10,10 @@ import {
   type PersistentVolumeClaim,
   persistentVolumeClaims,
 } from '../../lib/kube/index.ts';
-import type { CacheReader } from '../runtime/cache.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
 import { claimName, decideVolume, type VolumeDecision } from './decide.ts';
-import { releaseClaim, type ReleaseClaimDeps } from './release-claim.ts';
+import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
 export interface VolumeSettings {
   /** StorageClass of new claims; absent: the cluster's default. */

@@ -1,6 +1,6 @@
 import { captureFinalizer } from '../../crds/labels.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import { isConflict, type KubeClient, type PersistentVolumeClaim, type Pod, pods } from '../../lib/kube/index.ts';
-import type { CacheReader } from '../runtime/cache.ts';
 
 export interface ReleaseClaimDeps {
   readonly kube: Pick<KubeClient, 'delete'>;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { createCache } from '../../lib/informer/index.ts';
 import type { ControllerRevision } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { revisionKey, workflowKey } from '../informers.ts';
-import { createCache } from '../runtime/index.ts';
 import { collectRevisions } from './collect-revisions.ts';
 
 const revision = (uid: string): ControllerRevision => ({

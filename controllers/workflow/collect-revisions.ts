@@ -1,8 +1,8 @@
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { type ControllerRevision, controllerRevisions, keyOf, type KubeClient } from '../../lib/kube/index.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { type ControllerRevision, controllerRevisions, type KubeClient, keyOf } from '../../lib/kube/index.ts';
 import { isTerminal } from '../execution/terminal.ts';
-import type { CacheReader } from '../runtime/cache.ts';
 
 export interface CollectDeps {
   readonly kube: Pick<KubeClient, 'delete'>;

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { annotations, labels } from '../../crds/labels.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { WaitError } from '../../lib/errors.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { workflows } from '../../lib/kinds.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
@@ -13,8 +15,6 @@ import {
   isForbidden,
   type KubeClient,
 } from '../../lib/kube/index.ts';
-import { workflows } from '../../lib/kinds.ts';
-import type { CacheReader } from '../runtime/cache.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';

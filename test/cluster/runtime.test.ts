@@ -6,15 +6,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createEventRecorder,
-  createInformer,
-  type InformerChange,
-  statusPatch,
-} from '../../controllers/runtime/index.ts';
+import { createEventRecorder, statusPatch } from '../../controllers/runtime/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { TerminalError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { createInformer, type InformerChange } from '../../lib/informer/index.ts';
 import {
   type ConfigMap,
   configMaps,
@@ -29,8 +25,8 @@ import {
   isNotFound,
   type KubeClient,
   type KubeObject,
-  leases,
   type ListWatchPort,
+  leases,
   namespaces,
   pods,
   type WatchEvent,

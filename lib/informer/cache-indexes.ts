@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../lib/kube/index.ts';
+import type { KubeObject } from '../kube/index.ts';
 import type { IndexFunction } from './cache.ts';
 
 /** Keys of a cache by uid and by the values of named indexes. */

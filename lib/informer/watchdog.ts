@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Ends a watch whose connection died without a word. */
 export interface Watchdog extends Disposable {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { AppError } from '../../lib/errors.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import {
   isGone,
   KubeError,
@@ -7,8 +7,8 @@ import {
   type ListWatchPort,
   type ObjectEvent,
   type Resource,
-} from '../../lib/kube/index.ts';
-import type { Logger } from '../../lib/logger.ts';
+} from '../kube/index.ts';
+import type { Logger } from '../logger.ts';
 import { fullJitter } from './backoff.ts';
 import { createWatchdog } from './watchdog.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
 
 /** The parts of the Node.js process that ending it gracefully needs. */
 export interface ProcessPort {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HealthServer, startHealthServer } from './health-server.ts';
+import { type HealthServer, startHealthServer } from '../../lib/process/health-server.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 let server: HealthServer;

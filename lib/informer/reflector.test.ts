@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../lib/clock.ts';
-import { TerminalError } from '../../lib/errors.ts';
-import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../../lib/kube/http-peer.ts';
+import { systemClock } from '../clock.ts';
+import { TerminalError } from '../errors.ts';
+import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../kube/http-peer.ts';
 import {
   createCredentialSource,
   createKubeClient,
@@ -10,9 +10,9 @@ import {
   type KubeObject,
   type Pod,
   pods,
-} from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createManualClock } from '../../lib/manual-clock.ts';
+} from '../kube/index.ts';
+import { silentLogger } from '../logger.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createInformer, type Informer, type InformerChange } from './informer.ts';
 import { createReflector } from './reflector.ts';
 

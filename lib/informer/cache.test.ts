@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../lib/kube/index.ts';
+import type { KubeObject } from '../kube/index.ts';
 import { type Cache, createCache } from './cache.ts';
 import { compareVersions } from './resource-version.ts';
 

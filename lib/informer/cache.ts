@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, type ObjectEvent } from '../../lib/kube/index.ts';
+import { type KubeObject, keyOf, type ObjectEvent } from '../kube/index.ts';
 import { createIndexes, type Indexes } from './cache-indexes.ts';
 import { compareVersions } from './resource-version.ts';
 

@@ -1,5 +1,5 @@
-import { AppError, messageOf } from '../../lib/errors.ts';
-import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../../lib/kube/index.ts';
+import { AppError, messageOf } from '../errors.ts';
+import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../kube/index.ts';
 import { type Cache, type CacheReader, type Change, createCache, type IndexFunction } from './cache.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
 

@@ -1,0 +1,14 @@
+/** What kind of client stands behind a token (spec 1 §5.2). */
+export type IdentityKind = 'consumer' | 'operator' | 'service-account';
+
+/** Who calls, and for which tenant: the token's claims after they were checked, with `X-Tenant-Id` taken into account. */
+export interface Caller {
+  /** Claim `sub`: who is written down as the author of decisions and cancellations. */
+  readonly subject: string;
+  readonly kind: IdentityKind;
+  /** Slug of the tenant that the call is scoped to. It need not exist: an unknown tenant is an empty one. */
+  readonly tenant: string;
+  /** Values of the role claim, such as `svc:operator`. */
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+}

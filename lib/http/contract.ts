@@ -1,0 +1,89 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+/**
+ * How a caller proves who it is. `public`: not at all. `bearer`: a JWT of the identity provider. `signature`: the
+ * handler checks the request itself, as webhooks do (spec 1 §5.1).
+ */
+export type Access = 'public' | 'bearer' | 'signature';
+
+/**
+ * What a request carries. `json`: parsed strictly and validated. `text`: UTF-8 text that the handler parses, such as
+ * a YAML manifest. `bytes`: exactly what was sent, of any content type.
+ */
+export type BodyContract =
+  | {
+      readonly kind: 'json';
+      readonly schema: TObject;
+      /** Default true. Without it an empty body is `{}`. */
+      readonly required?: boolean;
+      readonly maxBytes?: number;
+      readonly example: unknown;
+    }
+  | {
+      readonly kind: 'text';
+      readonly mediaTypes: readonly string[];
+      readonly maxBytes?: number;
+      readonly example: string;
+    }
+  | { readonly kind: 'bytes'; readonly maxBytes?: number };
+
+/** What a request that succeeds is answered with, under status 200. */
+export type SuccessContract =
+  | { readonly kind: 'json'; readonly description: string; readonly schema: TSchema; readonly example: unknown }
+  | { readonly kind: 'text'; readonly description: string; readonly mediaType: string; readonly example: string }
+  | { readonly kind: 'events'; readonly description: string; readonly schema: TSchema; readonly example: string };
+
+/** One way to fail. Those that every operation of its access shares (401, 413, 429, 503 …) need not be listed. */
+export interface ErrorContract {
+  readonly status: number;
+  /** The word or text under `error` in the body. */
+  readonly error: string;
+  readonly when: string;
+  /** Schema of fields beside `error`, `message` and `details`. */
+  readonly fields?: TObject;
+}
+
+/**
+ * One operation as its callers see it. The router, the OpenAPI document, the generated client and the reference page
+ * all follow from it. Parameters and headers that the schemas do not name are refused, or, for headers, not looked at.
+ */
+export interface Contract {
+  /** camelCase, unique. */
+  readonly operationId: string;
+  readonly method: 'get' | 'post' | 'delete';
+  /** With parameters in braces: `/v1/workflows/{workflow}`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  /** Strings; a value that breaks its schema is answered by `invalidParams`, default 400 `invalid_request`. */
+  readonly params?: TObject;
+  /** Text is read as the property's type: string, integer, boolean or enumeration. */
+  readonly query?: TObject;
+  /** Names in lower case. */
+  readonly headers?: TObject;
+  readonly body?: BodyContract;
+  readonly success: SuccessContract;
+  readonly errors: readonly ErrorContract[];
+}
+
+type Fields<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
+type BodyOf<B> = B extends { kind: 'json'; schema: infer S }
+  ? Fields<S>
+  : B extends { kind: 'text' }
+    ? string
+    : B extends { kind: 'bytes' }
+      ? Buffer
+      : undefined;
+
+/** Checks a contract's shape and keeps its exact type, from which the handler's request is derived. */
+export function defineContract<const C extends Contract>(contract: C): C {
+  return contract;
+}
+
+/** The parts of a contract that the type of its request is made of. */
+export type ParamsOf<C extends Contract> = Fields<C['params']>;
+export type QueryOf<C extends Contract> = Fields<C['query']>;
+export type HeadersOf<C extends Contract> = Fields<C['headers']>;
+export type RequestBodyOf<C extends Contract> = BodyOf<C['body']>;

@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream';
+import type { Logger } from '../logger.ts';
+import type { Contract, HeadersOf, ParamsOf, QueryOf, RequestBodyOf } from './contract.ts';
+
+/** A request that was parsed, validated and, where the contract asks for it, authenticated. */
+export interface RouteRequest<C extends Contract, Caller> {
+  readonly params: ParamsOf<C>;
+  readonly query: QueryOf<C>;
+  readonly headers: HeadersOf<C>;
+  readonly body: RequestBodyOf<C>;
+  /** Who asks. Undefined unless the contract's access is `bearer`. */
+  readonly caller: C['access'] extends 'bearer' ? Caller : undefined;
+  /** Every header as it came, names in lower case, one entry for each time it was sent. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  readonly requestId: string;
+  /** Writes the request id on every line. */
+  readonly logger: Logger;
+  /** Aborts when the client is gone, or when the server's grace is over. */
+  readonly signal: AbortSignal;
+}
+
+/** One event of a `text/event-stream`. */
+export interface ServerSentEvent {
+  /** What a client sends back as Last-Event-ID. */
+  readonly id?: string;
+  readonly event?: string;
+  /** Sent as one line of JSON. */
+  readonly data: unknown;
+}
+
+/** What a handler answers with: a value to send as JSON, text, a stream of bytes, or server-sent events. */
+export type Reply =
+  | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly kind: 'text'; readonly text: string; readonly mediaType: string }
+  | { readonly kind: 'stream'; readonly stream: Readable; readonly mediaType: string }
+  | { readonly kind: 'events'; readonly events: AsyncIterable<ServerSentEvent> };
+
+/** A contract with what fulfils it. */
+export interface Route<Caller> {
+  readonly contract: Contract;
+  // The request's type is known where the route is defined; behind this line only the contract counts.
+  readonly handle: (request: never) => Promise<Reply>;
+  readonly caller?: Caller;
+}
+
+/** Joins a contract and its handler, whose request and caller follow from the contract. */
+export function defineRoute<C extends Contract, Caller>(
+  contract: C,
+  handle: (request: RouteRequest<C, Caller>) => Promise<Reply>,
+): Route<Caller> {
+  return { contract, handle };
+}
+
+/** The usual answer. */
+export function json(value: unknown): Reply {
+  return { kind: 'json', value };
+}

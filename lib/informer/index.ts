@@ -1,0 +1,12 @@
+export type { Cache, CacheReader, Change, IndexFunction } from './cache.ts';
+export { createCache } from './cache.ts';
+export {
+  createInformer,
+  type Informer,
+  type InformerChange,
+  type InformerOptions,
+  type InvalidObject,
+  stripManagedFields,
+} from './informer.ts';
+export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
+export { compareVersions } from './resource-version.ts';
