@@ -2,18 +2,16 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../lib/kinds.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import { isNotFound } from '../lib/kube/kube-error.ts';
+import { isUid } from '../lib/uid.ts';
 import { CliError } from './exit-codes.ts';
 import type { Cluster } from './session.ts';
-
-/** Looks like the uid of an object. */
-export const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The execution of that name or uid in the session's namespace. Throws a not-found error with a hint. */
 export async function findExecution(
   { kube, namespace }: Pick<Cluster, 'namespace'> & { kube: Pick<KubeClient, 'get' | 'listAll'> },
   nameOrUid: string,
 ): Promise<WorkflowExecution> {
-  if (uid.test(nameOrUid)) {
+  if (isUid(nameOrUid)) {
     const { items } = await kube.listAll(workflowExecutions, { namespace });
     const found = items.find(({ metadata }) => metadata.uid === nameOrUid);
     if (found) return found;

@@ -4,15 +4,12 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { workflows } from '../../lib/kinds.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
-import { isConflict, isNotFound } from '../../lib/kube/kube-error.ts';
+import { registerWorkflow } from '../../lib/registration/index.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
-import { specOfVersion } from '../find-workflow.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { printedList } from '../print-object.ts';
-import { planRegistration, type Registration } from '../registration.ts';
 import type { Session } from '../session.ts';
 import { report } from './workflow-validate.ts';
 
@@ -58,7 +55,7 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
   const namespace = options.scope === 'global' ? globalNamespace : own;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
-    const { kind, object } = await write(kube, workflow, { namespace, force: options.force === true });
+    const { kind, object } = await registerWorkflow(kube, workflow, { namespace, force: options.force === true });
     if (options.wait) await accepted(session, object, timeoutMs);
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`workflow ${object.metadata.name} ${object.spec.version} ${kind} in ${namespace}`);
@@ -68,37 +65,6 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
   await printedList(session, written);
   return ok;
 };
-
-/** Somebody else may write at the same time; then it is looked at anew. */
-const attempts = 5;
-
-async function write(
-  kube: KubeClient,
-  workflow: Workflow,
-  { namespace, force }: { readonly namespace: string; readonly force: boolean },
-): Promise<Registration> {
-  for (let attempt = 1; ; attempt++) {
-    const existing = await orNothing(kube.get(workflows, { namespace, name: workflow.metadata.name }));
-    const stored = existing && (await orNothing(specOfVersion(kube, existing, workflow.spec.version)));
-    const plan = planRegistration(workflow, namespace, { existing, stored, force });
-    try {
-      if (plan.kind === 'created') return { ...plan, object: await kube.create(workflows, plan.object) };
-      if (plan.kind === 'updated') return { ...plan, object: await kube.replace(workflows, plan.object) };
-      return plan;
-    } catch (error) {
-      if (!isConflict(error) || attempt === attempts) throw error;
-    }
-  }
-}
-
-async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isNotFound(error) || (error instanceof CliError && error.exit === 'not_found')) return undefined;
-    throw error;
-  }
-}
 
 const lookAgainMs = 200;
 

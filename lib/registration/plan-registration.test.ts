@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Workflow } from '../crds/schema/workflow.ts';
-import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
-import { planRegistration, type RegistrationFacts } from './registration.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { planRegistration, type RegistrationFacts } from './plan-registration.ts';
 
 const wanted = aWorkflow('demo').with({ description: 'new' }).state('end', anEnd()).build();
 const stored = (description: string, version = '1.0.0'): Workflow => {
@@ -30,7 +30,7 @@ describe('registering a workflow', () => {
     ['the version that is current', { existing: stored('old'), stored: stored('old').spec }],
     ['a version that is stored', { existing: stored('newest', '2.0.0'), stored: stored('old').spec }],
   ])('WF-API-11 other content under %s is refused, and with force replaces it', (_title, facts) => {
-    expect(() => plan(facts)).toThrow(expect.objectContaining({ exit: 'conflict' }));
+    expect(() => plan(facts)).toThrow(expect.objectContaining({ code: 'conflict', reason: 'VersionExists' }));
     expect(plan({ ...facts, force: true })).toMatchObject({
       kind: 'updated',
       object: { metadata: { annotations: { 'windlass.dev/force': 'true' } }, spec: { description: 'new' } },

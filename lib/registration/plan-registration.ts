@@ -1,7 +1,8 @@
-import { annotations } from '../crds/labels.ts';
-import type { Workflow, WorkflowSpec } from '../crds/schema/workflow.ts';
-import { canonicalJson } from '../lib/definition/canonical.ts';
-import { CliError } from './exit-codes.ts';
+import { annotations } from '../../crds/labels.ts';
+import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { canonicalJson } from '../definition/canonical.ts';
+import { AppError } from '../errors.ts';
+import { workflowName } from '../manifest/object-name.ts';
 
 /** What registering a workflow comes to. */
 export type Registration =
@@ -55,10 +56,7 @@ function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow 
   };
 }
 
-function conflict({ metadata, spec }: Workflow): CliError {
-  return new CliError(
-    'conflict',
-    `version ${spec.version} of workflow '${metadata.name}' exists with other content`,
-    'Raise the version, or replace it with --force; executions under way keep what they started with.',
-  );
+function conflict({ metadata, spec }: Workflow): AppError {
+  const message = `version ${spec.version} of workflow '${workflowName(metadata)}' exists with other content`;
+  return new AppError('conflict', message, { reason: 'VersionExists' });
 }
