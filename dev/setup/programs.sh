@@ -17,6 +17,7 @@ program_module() {
     registry) echo github.com/distribution/distribution/v3 ;;
     rclone) echo github.com/rclone/rclone ;;
     nats-server) echo github.com/nats-io/nats-server/v2 ;;
+    stripe-mock) echo github.com/stripe/stripe-mock ;;
     kind) echo sigs.k8s.io/kind ;;
     *) echo "unknown program '$1': dev/setup/programs.sh lists the known ones" >&2; return 1 ;;
   esac
