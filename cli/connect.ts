@@ -15,7 +15,7 @@ export function connect({ env, clock }: ConnectDeps): (options: GlobalOptions) =
     const [{ findCredentials }, { createKubeClient }, { createOutputReader }] = await Promise.all([
       import('../lib/kube/kubeconfig-credentials.ts'),
       import('../lib/kube/http-client.ts'),
-      import('./output-reader.ts'),
+      import('../lib/execution/output-reader.ts'),
     ]);
     const credentials = await findCredentials({ env, now: () => clock.now(), kubeconfig, context });
     const kube = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });

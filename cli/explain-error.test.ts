@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../lib/errors.ts';
+import { ExecutionError } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
+import { anExecution } from '../test/builders/execution-builder.ts';
 import { CliError, exitCodes, exitMeanings } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 
 const request = { verb: 'get', resource: 'workflows.windlass.dev' };
+const execution = anExecution().build();
 const kube = (status: number, message: string, reason?: string) => new KubeError(status, { message, reason }, request);
 
 describe('an error on the command line', () => {
@@ -25,6 +28,14 @@ describe('an error on the command line', () => {
     ['a server in trouble', kube(500, 'etcd: leader changed'), 7, /readyz/],
     ['no answer', new AppError('unavailable', 'connection refused'), 7, /cluster-info/],
     ['no kubeconfig', new AppError('invalid', 'no access', { reason: 'KubeconfigMissing' }), 7, /KUBECONFIG/],
+    ['nothing waits', new ExecutionError('NotWaiting', execution, 'x'), 4, /windlass get demo-1 -n /],
+    ['another state', new ExecutionError('WaitsElsewhere', execution, 'x', { waiting: 'ask' }), 4, /--state ask/],
+    ['somebody was first', new ExecutionError('AlreadyDecided', execution, 'x'), 4, /does now: windlass get/],
+    ['it has ended', new ExecutionError('AlreadyFinished', execution, 'x'), 4, /output: windlass get/],
+    ['no such log', new ExecutionError('NoSuchLog', execution, 'x', { known: ['a', 'b'] }), 3, /There are: a, b\./],
+    ['no log at all', new ExecutionError('NoSuchLog', execution, 'x'), 3, /See what it does/],
+    ['no bucket', new AppError('invalid', 'x', { reason: 'OutputStoreNotConfigured' }), 2, /WINDLASS_S3_BUCKET/],
+    ['a version that is taken', new AppError('conflict', 'taken', { reason: 'VersionExists' }), 4, /--force/],
     ['a defect of ours', new TypeError('x is undefined\n    at y'), 10, /^error: x is undefined\nThis is a defect/],
   ])('%s', (_title, error, exitCode, want) => {
     const { lines, exitCode: code } = explainError(error);

@@ -1,6 +1,8 @@
 import { AppError, messageOf } from '../lib/errors.ts';
+import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { namespaceFlag } from './namespace-flag.ts';
 
 /** What goes to standard error, and how the process ends. */
 export interface Explanation {
@@ -26,6 +28,8 @@ function explained(error: unknown): Parts {
   const exitCode = exitCodeOfError(error);
   if (error instanceof CliError) return { message: error.message, facts: error.facts, hint: error.hint, exitCode };
   if (error instanceof KubeError) return kubeParts(error, exitCode);
+  if (error instanceof ExecutionError)
+    return { message: error.message, facts: [], hint: executionHint(error), exitCode };
   if (error instanceof AppError) return appParts(error, exitCode);
   const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
   return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };
@@ -37,17 +41,40 @@ function appParts(error: AppError, exitCode: ExitCode): Parts {
     const hint = 'Set KUBECONFIG, or give --kubeconfig FILE and --context NAME.';
     return { message, facts: [], hint, exitCode: exitCodes.cluster };
   }
-  if (error.reason === 'OutputStoreUnavailable') {
-    const hint = 'Check the WINDLASS_S3_ variables and the credentials that the AWS SDK finds.';
+  if (error.reason === 'OutputStoreNotConfigured') {
+    const hint =
+      'Set WINDLASS_S3_BUCKET, and WINDLASS_S3_ENDPOINT, _REGION, _PREFIX and _PATH_STYLE where the controllers have ' +
+      'them; credentials are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from a profile.';
     return { message, facts: [], hint, exitCode };
   }
+  const hintOfItsOwn = hintOfReason[error.reason];
+  if (hintOfItsOwn !== undefined) return { message, facts: [], hint: hintOfItsOwn, exitCode };
   const prefix = error.code === 'unavailable' ? 'the cluster cannot be reached: ' : '';
   return { message: prefix + message, facts: [], hint: hintOfCode[error.code], exitCode };
 }
 
+const hintOfReason: Readonly<Record<string, string>> = {
+  OutputStoreUnavailable: 'Check the WINDLASS_S3_ variables and the credentials that the AWS SDK finds.',
+  VersionExists: 'Raise the version, or replace it with --force; executions under way keep what they started with.',
+};
+
 const hintOfCode: Partial<Record<AppError['code'], string>> = {
   unavailable: 'Is the cluster up, and is this the right context? Check with kubectl cluster-info.',
   timeout: 'The API server did not answer in time. Try again, or check with kubectl get --raw /readyz.',
+};
+
+function executionHint(error: ExecutionError): string {
+  const { name } = error.execution;
+  return hintOfRefusal[error.reason](error, `windlass get ${name}${namespaceFlag(error.execution)}`);
+}
+
+const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, get: string) => string>> = {
+  NotWaiting: (_, get) => `See what it does: ${get}`,
+  WaitsElsewhere: ({ facts }) => `Leave out --state, or give --state ${facts.waiting}.`,
+  AlreadyDecided: (_, get) => `See what it does now: ${get}`,
+  AlreadyFinished: (_, get) => `See its output: ${get}`,
+  NoSuchLog: ({ facts }, get) =>
+    facts.known?.length ? `There are: ${facts.known.join(', ')}.` : `See what it does: ${get}`,
 };
 
 function kubeParts(error: KubeError, exitCode: ExitCode): Parts {

@@ -1,14 +1,22 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { ExecutionError } from '../lib/execution/execution-error.ts';
+import { finished } from '../lib/execution/finished.ts';
+import {
+  type LogChoice,
+  type LogPlace,
+  type LogSource,
+  logSources,
+  placeText,
+  type StoredLog,
+} from '../lib/execution/log-source.ts';
+import { type LogSink, readPod, readStored, singleSteps } from '../lib/execution/read-logs.ts';
+import { attemptOf, stepOf, stepPods, whyNotStarted } from '../lib/execution/step-pods.ts';
 import { workflowExecutions } from '../lib/kinds.ts';
 import type { Pod } from '../lib/kube/index.ts';
 import { isInvalid, isNotFound } from '../lib/kube/kube-error.ts';
-import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createLinePrefix } from './line-prefix.ts';
-import { type LogChoice, type LogPlace, type LogSource, logSources, placeText, type StoredLog } from './log-source.ts';
-import { type LogSink, readPod, readStored, singleSteps } from './read-logs.ts';
 import type { LogDeps } from './show-logs.ts';
-import { attemptOf, stepOf, stepPods, whyNotStarted } from './step-pods.ts';
-import { finished } from './watch-execution.ts';
 
 /** How long to wait before looking again for what has begun or ended meanwhile. */
 const lookAgainMs = 300;
@@ -121,7 +129,7 @@ function sourcesIn(execution: WorkflowExecution, choice: LogChoice): LogSource[]
   try {
     return logSources(execution, choice);
   } catch (error) {
-    if (error instanceof CliError) return [];
+    if (error instanceof ExecutionError) return [];
     throw error;
   }
 }

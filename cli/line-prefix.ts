@@ -1,4 +1,4 @@
-import type { LogSink, StreamName } from './read-logs.ts';
+import type { LogSink, StreamName } from '../lib/execution/read-logs.ts';
 
 const lineFeed = 0x0a;
 

@@ -1,8 +1,8 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
+import { waitingFor } from '../lib/decision/human-decision.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
-import { waitingFor } from './human-decision.ts';
 import { namespaceFlag } from './namespace-flag.ts';
 import { printable } from './text-width.ts';
 

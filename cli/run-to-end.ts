@@ -1,12 +1,13 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { waitingFor } from '../lib/decision/human-decision.ts';
+import { finished } from '../lib/execution/finished.ts';
+import { finalOutput } from '../lib/execution/full-execution.ts';
 import type { ObjectRef } from '../lib/kube/index.ts';
 import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
-import { finalOutput } from './full-execution.ts';
-import { waitingFor } from './human-decision.ts';
 import { namespaceFlag } from './namespace-flag.ts';
 import { printedObject } from './print-object.ts';
 import type { Session } from './session.ts';
-import { awaitExecution, finished, type Until, watchExecution } from './watch-execution.ts';
+import { awaitExecution, type Until, watchExecution } from './watch-execution.ts';
 
 /** Shows the execution until it ends, then its output. The exit code is that of its last phase. */
 export async function watchToEnd(session: Session, ref: ObjectRef): Promise<ExitCode> {

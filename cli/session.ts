@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
+import type { OutputReader } from '../lib/execution/output-reader.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { FilePort } from './files.ts';
-import type { OutputReader } from './output-reader.ts';
 import type { Terminal } from './terminal.ts';
 
 export const outputFormats = ['json', 'yaml', 'wide', 'name'] as const;

@@ -1,10 +1,10 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { type LogPlace, type LogSource, placeText } from '../lib/execution/log-source.ts';
+import type { OutputReader } from '../lib/execution/output-reader.ts';
+import { type LogSink, readPod, readStored, singleSteps } from '../lib/execution/read-logs.ts';
+import { stepOf, stepPods, whyNotStarted } from '../lib/execution/step-pods.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
-import { type LogPlace, type LogSource, placeText } from './log-source.ts';
-import type { OutputReader } from './output-reader.ts';
-import { type LogSink, readPod, readStored, singleSteps } from './read-logs.ts';
 import type { Session } from './session.ts';
-import { stepOf, stepPods, whyNotStarted } from './step-pods.ts';
 
 export interface LogDeps extends Pick<Session, 'terminal' | 'clock' | 'interrupted'> {
   readonly kube: KubeClient;

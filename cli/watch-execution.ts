@@ -1,4 +1,5 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { finished } from '../lib/execution/finished.ts';
 import type { ObjectRef } from '../lib/kube/index.ts';
 import { type FollowDeps, followExecution } from './follow.ts';
 import { progressLines } from './progress.ts';
@@ -14,10 +15,6 @@ export interface WatchDeps extends FollowDeps {
 }
 
 const frameMs = 100;
-
-/** The execution has reached its end: it will never change its phase again. */
-export const finished: Until = ({ status }) =>
-  status?.phase === 'completed' || status?.phase === 'failed' || status?.phase === 'cancelled';
 
 /**
  * Waits until an execution is as wanted, and calls `onChange` with each state on the way.

@@ -1,12 +1,10 @@
 import { Command } from 'commander';
-import type { Cancel, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { updateExecution } from '../commit-decision.ts';
-import { CliError, type ExitCode } from '../exit-codes.ts';
+import type { Cancel } from '../../crds/schema/workflow-execution.ts';
+import { commitCancel } from '../../lib/decision/commit-cancel.ts';
+import type { ExitCode } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
-import { namespaceFlag } from '../namespace-flag.ts';
 import { printedObject } from '../print-object.ts';
-import { finished } from '../watch-execution.ts';
 
 interface CancelOptions {
   readonly reason?: string;
@@ -31,23 +29,9 @@ const cancel: Run<CancelOptions> = async (session, [name = ''], { reason }): Pro
   const at = new Date(session.clock.now()).toISOString();
   const wanted: Cancel = { by: user.username, at, ...(reason === undefined ? {} : { reason }) };
   const earlier = execution.spec.cancel;
-  const cancelled = earlier
-    ? execution
-    : await updateExecution(kube, execution, (latest) => ({ cancel: cancelOf(latest, wanted) }));
+  const cancelled = await commitCancel(kube, execution, wanted);
   if (await printedObject(session, cancelled)) return ok;
   const by = earlier ? ` was already cancelled by ${earlier.by} at ${earlier.at}` : ' cancelled';
   session.terminal.out(`${execution.metadata.name}${by}`);
   return ok;
 };
-
-/** The cancellation to write: that of whoever was first. Throws a conflict when the execution has ended. */
-export function cancelOf(latest: WorkflowExecution, wanted: Cancel): Cancel {
-  if (latest.spec.cancel) return latest.spec.cancel;
-  if (!finished(latest)) return wanted;
-  const { name } = latest.metadata;
-  throw new CliError(
-    'conflict',
-    `${name} cannot be cancelled: it has ${latest.status?.phase === 'failed' ? 'failed' : 'completed'}`,
-    `See its output: windlass get ${name}${namespaceFlag(latest.metadata)}`,
-  );
-}

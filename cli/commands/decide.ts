@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { commitDecision } from '../commit-decision.ts';
+import { commitDecision } from '../../lib/decision/commit-decision.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -72,7 +72,8 @@ async function decide(session: Session, name: string, options: DecideOptions): P
   const [execution, user] = await Promise.all([findExecution({ kube, namespace }, name), kube.whoAmI()]);
   const { response = '', feedback, state } = options;
   const at = new Date(session.clock.now()).toISOString();
-  const written = await commitDecision(kube, execution, { response, feedback, state, by: user.username, at });
+  const decision = { response, feedback, state, by: user.username, at, via: 'cli' } as const;
+  const written = await commitDecision(kube, execution, decision);
   if (await printedObject(session, execution)) return ok;
   const { terminal } = session;
   terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { fullExecution } from '../../lib/execution/full-execution.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
-import { fullExecution } from '../full-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { printOutput, watchToEnd } from '../run-to-end.ts';

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { logSources } from '../../lib/execution/log-source.ts';
+import type { LogSink, StreamName } from '../../lib/execution/read-logs.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { followLogs } from '../follow-logs.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
-import { logSources } from '../log-source.ts';
-import type { LogSink, StreamName } from '../read-logs.ts';
 import type { Session } from '../session.ts';
 import { showLogs } from '../show-logs.ts';
 

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import { parseTimeout } from '../duration.ts';
 import { type ExitCode, exitCodeOfPhase, exitCodes, phaseNames } from '../exit-codes.ts';
 import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { interrupted, waitFor, waitToEnd } from '../run-to-end.ts';
-import { finished } from '../watch-execution.ts';
 
 interface WaitOptions {
   readonly timeout?: string;

@@ -1,5 +1,5 @@
-import type { Json } from '../crds/schema/parts.ts';
-import type { BlobRef, StoredValue } from '../crds/schema/workflow-execution-status.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 
 /** Reads one blob of an execution from the output store. */
 export type BlobReader = (ref: string) => Promise<Uint8Array>;

@@ -1,8 +1,8 @@
-import { labels } from '../crds/labels.ts';
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import type { KubeClient, Pod } from '../lib/kube/index.ts';
-import { pods } from '../lib/kube/resource.ts';
-import { slotOf } from '../lib/pod-slot.ts';
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { KubeClient, Pod } from '../kube/index.ts';
+import { pods } from '../kube/resource.ts';
+import { slotOf } from '../pod-slot.ts';
 import type { LogPlace } from './log-source.ts';
 
 /** The pods of one visit, of each step the newest attempt, in the order of their steps. */

@@ -1,9 +1,7 @@
-import type { Signal, WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { workflowExecutions } from '../lib/kinds.ts';
-import type { KubeClient } from '../lib/kube/index.ts';
-import { isConflict, isInvalid } from '../lib/kube/kube-error.ts';
-import type { Decision } from './human-decision.ts';
-import { signalFor } from './human-decision.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { workflowExecutions } from '../kinds.ts';
+import type { KubeClient } from '../kube/index.ts';
+import { isConflict, isInvalid } from '../kube/kube-error.ts';
 
 export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
 
@@ -33,20 +31,6 @@ export async function updateExecution(
       if (isInvalid(error) && latest.metadata.resourceVersion === before) throw error;
     }
   }
-}
-
-/** Records the decision; of several made at the same time one wins, and the others throw who it was. */
-export async function commitDecision(
-  kube: ExecutionWriter,
-  execution: WorkflowExecution,
-  decision: Decision,
-): Promise<Signal> {
-  let written: Signal | undefined;
-  await updateExecution(kube, execution, (latest) => {
-    written = signalFor(latest, decision);
-    return { signals: [...(latest.spec.signals ?? []), written] };
-  });
-  return written ?? signalFor(execution, decision);
 }
 
 /** A merge patch on a stale object answers 409; an append-only rule may answer 422 first. */

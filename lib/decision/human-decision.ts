@@ -1,6 +1,5 @@
-import type { Signal, WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { CliError } from './exit-codes.ts';
-import { namespaceFlag } from './namespace-flag.ts';
+import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { ExecutionError } from '../execution/execution-error.ts';
 
 /** What a person decides, and who that person is. */
 export interface Decision {
@@ -11,6 +10,8 @@ export interface Decision {
   readonly by: string;
   /** RFC 3339. */
   readonly at: string;
+  /** The door through which the decision came. */
+  readonly via: NonNullable<Signal['via']>;
 }
 
 /** The Human state that waits for a decision, if one does. */
@@ -29,17 +30,14 @@ export function signalFor(execution: WorkflowExecution, decision: Decision): Sig
   const waiting = waitingFor(execution);
   if (waiting === undefined) throw notWaiting(execution);
   if (decision.state !== undefined && decision.state !== waiting.state) {
-    throw new CliError(
-      'conflict',
-      `${execution.metadata.name} waits in state '${waiting.state}', not in '${decision.state}'`,
-      `Leave out --state, or give --state ${waiting.state}.`,
-    );
+    const message = `${execution.metadata.name} waits in state '${waiting.state}', not in '${decision.state}'`;
+    throw new ExecutionError('WaitsElsewhere', execution, message, { waiting: waiting.state });
   }
   const id = `${waiting.state}-${waiting.visit}`;
   const winner = execution.spec.signals?.find((signal) => signal.id === id || fits(signal, waiting));
   if (winner) throw alreadyDecided(execution, winner);
-  const { response, feedback, by, at } = decision;
-  return { id, ...waiting, response, ...(feedback === undefined ? {} : { feedback }), by, at, via: 'cli' };
+  const { response, feedback, by, at, via } = decision;
+  return { id, ...waiting, response, ...(feedback === undefined ? {} : { feedback }), by, at, via };
 }
 
 /** A signal under another id that answers this very visit. One without a visit answers the visit that waited then. */
@@ -47,14 +45,12 @@ function fits(signal: Signal, waiting: { state: string; visit: number }): boolea
   return signal.state === waiting.state && signal.visit === waiting.visit;
 }
 
-function notWaiting({ metadata, status }: WorkflowExecution): CliError {
+function notWaiting(execution: WorkflowExecution): ExecutionError {
+  const { metadata, status } = execution;
   const state = status?.current?.state ?? status?.state;
   const where = state === undefined ? '' : ` in state '${state}'`;
-  return new CliError(
-    'conflict',
-    `${metadata.name} is not waiting for a decision: it is ${status?.phase ?? 'pending'}${where}${lastDecision(status)}`,
-    `See what it does: windlass get ${metadata.name}${namespaceFlag(metadata)}`,
-  );
+  const now = `it is ${status?.phase ?? 'pending'}${where}${lastDecision(status)}`;
+  return new ExecutionError('NotWaiting', execution, `${metadata.name} is not waiting for a decision: ${now}`);
 }
 
 function lastDecision(status: WorkflowExecution['status']): string {
@@ -62,12 +58,8 @@ function lastDecision(status: WorkflowExecution['status']): string {
   return last?.signal ? `; '${last.state}' was decided by ${last.signal.by}: ${last.signal.response}` : '';
 }
 
-function alreadyDecided({ metadata }: WorkflowExecution, winner: Signal): CliError {
-  const { name } = metadata;
+function alreadyDecided(execution: WorkflowExecution, winner: Signal): ExecutionError {
   const feedback = winner.feedback === undefined ? '' : ` ('${winner.feedback}')`;
-  return new CliError(
-    'conflict',
-    `${winner.by} has already decided '${winner.state}' of ${name} at ${winner.at}: ${winner.response}${feedback}`,
-    `See what it does now: windlass get ${name}${namespaceFlag(metadata)}`,
-  );
+  const what = `'${winner.state}' of ${execution.metadata.name} at ${winner.at}: ${winner.response}${feedback}`;
+  return new ExecutionError('AlreadyDecided', execution, `${winner.by} has already decided ${what}`);
 }

@@ -1,8 +1,8 @@
-import type { Json } from '../crds/schema/parts.ts';
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import type { StoredValue } from '../crds/schema/workflow-execution-status.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import type { OutputReader } from './output-reader.ts';
-import { blobValue, wholeValue } from './stored-value.ts';
+import { blobValue, wholeValue } from './whole-value.ts';
 
 /** `final_output`, wherever it is kept; undefined where the workflow declares none or has not completed. */
 export async function finalOutput(outputs: OutputReader, execution: WorkflowExecution): Promise<Json | undefined> {

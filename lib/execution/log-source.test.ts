@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anExecution } from '../test/builders/execution-builder.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
 import { logSources, placeText, streamBlob, streamPaths } from './log-source.ts';
 
 const result = (stdout: string) => ({ exit_code: 0, stdout, stderr: '' });
@@ -52,7 +52,10 @@ describe('which logs there are', () => {
   it.each([{ state: 'nope' }, { state: 'build', visit: 3 }, { state: 'ask' }, { state: 'build', step: 'x' }])(
     '%j is not found, and what there is is named',
     (choice) => {
-      const refusal = expect.objectContaining({ exit: 'not_found', hint: expect.stringContaining('build visit 2') });
+      const refusal = expect.objectContaining({
+        code: 'not_found',
+        facts: { known: expect.arrayContaining(['build visit 2']) },
+      });
       expect(() => logSources(execution, choice)).toThrow(refusal);
     },
   );

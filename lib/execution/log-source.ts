@@ -1,9 +1,8 @@
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import type { CurrentState, StoredValue } from '../crds/schema/workflow-execution-status.ts';
-import { CliError } from './exit-codes.ts';
-import { entryOf, fieldsOf, outputOf } from './exit-text.ts';
-import { namespaceFlag } from './namespace-flag.ts';
-import { pointerKeys } from './stored-value.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
+import { entryOf, fieldsOf, outputOf } from './blackboard-entry.ts';
+import { ExecutionError } from './execution-error.ts';
+import { pointerKeys } from './whole-value.ts';
 
 /** Which logs are asked for. */
 export interface LogChoice {
@@ -96,14 +95,11 @@ function fits(place: LogPlace, { state, visit, step }: LogChoice): boolean {
   return step === undefined || place.step === step || place.step === '*';
 }
 
-function nothingFits(execution: WorkflowExecution, choice: LogChoice, all: readonly LogSource[]): CliError {
-  const { name } = execution.metadata;
-  const get = `windlass get ${name}${namespaceFlag(execution.metadata)}`;
+function nothingFits(execution: WorkflowExecution, choice: LogChoice, all: readonly LogSource[]): ExecutionError {
   const wanted =
     choice.state === undefined ? 'a command' : `'${placeText({ visit: 1, ...choice, state: choice.state })}'`;
-  const known = all.map((source) => placeText(source)).join(', ');
-  const hint = known ? `There are: ${known}.` : `See what it does: ${get}`;
-  return new CliError('not_found', `${name} has no log of ${wanted}`, hint);
+  const known = all.map((source) => placeText(source));
+  return new ExecutionError('NoSuchLog', execution, `${execution.metadata.name} has no log of ${wanted}`, { known });
 }
 
 /** Where in a Blackboard entry a stream stands: under `output` where the entry has that, under the step if any. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shrink } from '../lib/output-store/stored-value.ts';
-import { wholeValue } from './stored-value.ts';
+import { shrink } from '../output-store/stored-value.ts';
+import { wholeValue } from './whole-value.ts';
 
 const noBlob = (): Promise<never> => Promise.reject(new Error('nothing may be read'));
 

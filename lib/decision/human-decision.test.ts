@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { after, anExecution } from '../test/builders/execution-builder.ts';
-import { CliError } from './exit-codes.ts';
+import { after, anExecution } from '../../test/builders/execution-builder.ts';
+import { ExecutionError } from '../execution/execution-error.ts';
 import { signalFor, waitingFor } from './human-decision.ts';
 
-const decision = { response: 'approved', by: 'kim', at: after(9) };
+const decision = { response: 'approved', by: 'kim', at: after(9), via: 'api' } as const;
 const waiting = anExecution().now({ state: 'review', kind: 'Human', visit: 2 });
 
-function refusal(...args: Parameters<typeof signalFor>): CliError {
+function refusal(...args: Parameters<typeof signalFor>): ExecutionError {
   try {
     signalFor(...args);
   } catch (error) {
-    if (error instanceof CliError) return error;
+    if (error instanceof ExecutionError) return error;
     throw error;
   }
   throw new Error('it was accepted');
@@ -26,7 +26,7 @@ describe('a decision', () => {
       feedback: 'fine',
       by: 'kim',
       at: after(9),
-      via: 'cli',
+      via: 'api',
     });
   });
 
@@ -36,14 +36,14 @@ describe('a decision', () => {
 
   it('is refused with the state that waits when it means another', () => {
     const error = refusal(waiting.build(), { ...decision, state: 'deploy' });
-    expect(error).toMatchObject({ exit: 'conflict' });
+    expect(error).toMatchObject({ code: 'conflict' });
     expect(error.message).toBe("demo-1 waits in state 'review', not in 'deploy'");
   });
 
   it.each(['review-2', 'some-other-id'])('is refused with who was first, whose id is %s', (id) => {
     const first = { id, state: 'review', visit: 2, response: 'rejected', feedback: 'no', by: 'sam', at: after(8) };
     const error = refusal(waiting.with({ signals: [first] }).build(), decision);
-    expect(error).toMatchObject({ exit: 'conflict' });
+    expect(error).toMatchObject({ code: 'conflict' });
     expect(error.message).toContain("sam has already decided 'review'");
     expect(error.message).toContain("rejected ('no')");
   });

@@ -1,9 +1,9 @@
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { createDecoder } from '../lib/capture/decoder.ts';
-import type { KubeClient, Pod } from '../lib/kube/index.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { createDecoder } from '../capture/decoder.ts';
+import type { KubeClient, Pod } from '../kube/index.ts';
 import { type StoredLog, stepNames, streamBlob, streamPaths } from './log-source.ts';
 import type { OutputReader } from './output-reader.ts';
-import { childOf, wholeValue } from './stored-value.ts';
+import { childOf, wholeValue } from './whole-value.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 

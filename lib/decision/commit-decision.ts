@@ -1,0 +1,17 @@
+import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { type Decision, signalFor } from './human-decision.ts';
+import { type ExecutionWriter, updateExecution } from './update-execution.ts';
+
+/** Records the decision; of several made at the same time one wins, and the others throw who it was. */
+export async function commitDecision(
+  kube: ExecutionWriter,
+  execution: WorkflowExecution,
+  decision: Decision,
+): Promise<Signal> {
+  let written: Signal | undefined;
+  await updateExecution(kube, execution, (latest) => {
+    written = signalFor(latest, decision);
+    return { signals: [...(latest.spec.signals ?? []), written] };
+  });
+  return written ?? signalFor(execution, decision);
+}

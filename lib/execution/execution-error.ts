@@ -1,0 +1,35 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+
+/** Why something cannot be done with an execution. */
+export type Refusal = 'NotWaiting' | 'WaitsElsewhere' | 'AlreadyDecided' | 'AlreadyFinished' | 'NoSuchLog';
+
+/** What an edge needs to say what to do about a refusal. */
+export interface RefusalFacts {
+  /** The state that waits, where another was meant. */
+  readonly waiting?: string;
+  /** The logs there are, where none fits. */
+  readonly known?: readonly string[];
+}
+
+/** An execution is not in a state that allows what was asked for. The message is a whole sentence about it. */
+export class ExecutionError extends AppError {
+  override readonly name = 'ExecutionError';
+  declare readonly reason: Refusal;
+  readonly execution: WorkflowExecution['metadata'];
+  readonly facts: RefusalFacts;
+
+  constructor(reason: Refusal, { metadata }: WorkflowExecution, message: string, facts: RefusalFacts = {}) {
+    super(codes[reason], message, { reason });
+    this.execution = metadata;
+    this.facts = facts;
+  }
+}
+
+const codes: Readonly<Record<Refusal, ErrorCode>> = {
+  NotWaiting: 'conflict',
+  WaitsElsewhere: 'conflict',
+  AlreadyDecided: 'conflict',
+  AlreadyFinished: 'conflict',
+  NoSuchLog: 'not_found',
+};

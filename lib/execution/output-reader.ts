@@ -1,0 +1,41 @@
+import { outputsFinalizer } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { parseConfig } from '../config.ts';
+import { AppError } from '../errors.ts';
+import type { BlobLocator } from '../output-store/blob.ts';
+import { type ConfigMapPort, createConfigMapStore } from '../output-store/config-map-store.ts';
+import { createLayeredStore } from '../output-store/layered-store.ts';
+import type { OutputStore } from '../output-store/output-store.ts';
+import { S3Config, s3Options } from '../output-store/s3-config.ts';
+import { createS3Store } from '../output-store/s3-store.ts';
+import type { BlobReader } from './whole-value.ts';
+
+/** What reads the outputs that an execution has stored, with the rights of whoever asks. */
+export type OutputReader = (execution: WorkflowExecution) => BlobReader;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads from ConfigMaps with the client's rights in the cluster, and from S3 with the credentials that the AWS SDK
+ * finds and the bucket of the same WINDLASS_S3_ variables that the controllers have.
+ */
+export function createOutputReader(kube: ConfigMapPort, env: Environment): OutputReader {
+  const configMaps = createConfigMapStore(kube);
+  let bucket: OutputStore | undefined;
+  return ({ metadata }) => {
+    const { uid = '', namespace = '', finalizers = [] } = metadata;
+    return async (ref) => {
+      const locator: BlobLocator = { executionUid: uid, ref, encoding: 'text' };
+      if (!finalizers.includes(outputsFinalizer)) return configMaps.get(namespace, locator);
+      // An execution that began before the bucket was configured has outputs in both places.
+      bucket ??= createLayeredStore(createS3Store(s3Options(parseS3(env))), configMaps);
+      return bucket.get(namespace, locator);
+    };
+  };
+}
+
+function parseS3(env: Environment): S3Config {
+  if (env['WINDLASS_S3_BUCKET']) return parseConfig(S3Config, env);
+  const message = 'the outputs of this execution are kept in S3, and no bucket is named';
+  throw new AppError('invalid', message, { reason: 'OutputStoreNotConfigured' });
+}
