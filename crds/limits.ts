@@ -43,6 +43,16 @@ export const limits = {
   consensusThresholdDefault: 0.7,
   agreementFactorDefault: 0.7,
   selfConfidenceFactorDefault: 0.3,
+  /** spec 1 §8: how long an idempotency key is remembered. */
+  idempotencySeconds: 24 * 3600,
+  /** Our ceiling for the length of an idempotency key; the specification gives none. */
+  idempotencyKeyLength: 1_024,
+  /** spec 1 §2.4: default of a StimulusRouter's `confidence_threshold`. */
+  confidenceThresholdDefault: 0.7,
+  /** Our ceiling for the body of a webhook. */
+  webhookBodyBytes: 10 * 1024 * 1024,
+  /** Largest input of an execution as JSON: etcd takes 1.5 MiB for the object with its status. */
+  executionInputBytes: 1024 * 1024,
   /** Sizes of lists and maps; they bound the cost of the admission rules. */
   states: 100,
   transitionsPerState: 20,

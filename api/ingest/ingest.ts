@@ -1,0 +1,34 @@
+import type { Json } from '../../crds/schema/parts.ts';
+import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
+
+/** What a door hands over: an event whose sender it has authenticated (requirements AMB-004). */
+export interface Submission {
+  readonly source: StimulusSource;
+  /** Slug of the tenant. Absent: the tenant that claims the source, or else the system tenant (AMB-144). */
+  readonly tenant?: string;
+  /** See `parseContent` for the content of text and bytes. */
+  readonly content: Json;
+  /** Any text of at most `limits.idempotencyKeyLength` characters; absent: every submission runs. */
+  readonly idempotencyKey?: string;
+  /** Names in any case. Credentials are left out before anything is kept of them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** The sender is gone: what has not been decided yet need not be. */
+  readonly signal?: AbortSignal;
+}
+
+/** What became of a stimulus that runs. */
+export interface Ingested {
+  readonly stimulusId: string;
+  /** The uid of the WorkflowExecution. */
+  readonly workflowExecutionId: string;
+}
+
+/**
+ * The one way in for stimuli, whatever door they came through (spec 1 §4.6): refuses a duplicate, finds the workflow,
+ * starts it, and tells the event bus. It throws IngestError for the outcomes of spec 1 §7.2, AppError `limit_exceeded`
+ * for a content that no execution can hold, and AppError `unavailable` when the outcome is not known: the sender may
+ * try again with the same key, and the stimulus never runs twice.
+ */
+export type Ingest = (submission: Submission) => Promise<Ingested>;
