@@ -65,6 +65,17 @@ export const volumeReasons = {
 } as const;
 export type VolumeReason = keyof typeof volumeReasons;
 
+/** Reasons of the condition `Ready` of a StimulusRouter; the first that applies is given, the message names them all. */
+export const stimulusRouterReasons = {
+  Accepted: 'Every route leads to a workflow, and the webhooks of its sources come here.',
+  NotATenant: 'The namespace is no tenant: no stimulus comes here.',
+  SourceTaken: 'Another router claimed a source earlier; the webhooks of that source go there.',
+  WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
+  WorkflowNotReady: 'A workflow exists, and its definition has not been accepted yet, or was refused.',
+  UnsupportedRouterAgent: 'Router agents cannot run yet: a stimulus without a route ends as classification_failed.',
+} as const;
+export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
+
 /** Reasons of Events that belong to no condition. */
 export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',

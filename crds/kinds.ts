@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
 import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -99,5 +100,25 @@ const volume: KindDefinition = {
   ],
 };
 
+const stimulusRouter: KindDefinition = {
+  kind: 'StimulusRouter',
+  singular: 'stimulusrouter',
+  plural: 'stimulusrouters',
+  shortNames: ['srt'],
+  description:
+    'Which workflow the stimuli of a tenant start, by their source. A source that webhooks can name belongs to the ' +
+    'tenant that claimed it first.',
+  spec: StimulusRouterSpec,
+  status: StimulusRouterStatus,
+  columns: [
+    { name: 'Routes', type: 'integer', jsonPath: '.status.routes' },
+    { name: 'Agent', type: 'string', jsonPath: '.spec.router_agent' },
+    ...readyColumns,
+    age,
+    { name: 'Sources', type: 'string', jsonPath: '.status.claims[*].source', priority: 1 },
+    readyMessage,
+  ],
+};
+
 /** Every kind of the API group, in the order of the reference pages. */
-export const kinds: readonly KindDefinition[] = [workflow, workflowExecution, volume];
+export const kinds: readonly KindDefinition[] = [workflow, workflowExecution, volume, stimulusRouter];

@@ -18,6 +18,9 @@ export const labels = {
   workflowUid: 'windlass.dev/workflow-uid',
   /** On child executions: the uid of the parent execution. */
   parentUid: 'windlass.dev/parent-uid',
+  /** On executions that a stimulus started: its id and its source. */
+  stimulus: 'windlass.dev/stimulus',
+  stimulusSource: 'windlass.dev/stimulus-source',
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 
@@ -31,6 +34,8 @@ export const annotations = {
   /** On a pod: the names of its state and step, which labels cannot always hold. */
   state: 'windlass.dev/state',
   step: 'windlass.dev/step',
+  /** On an execution that a stimulus with an idempotency key started: the key of its reservation. */
+  reservation: 'windlass.dev/reservation',
   /** On a ConfigMap of the output store: SHA-256 of the value, and in how many chunks it stands. */
   blob: 'windlass.dev/blob',
   blobChunks: 'windlass.dev/blob-chunks',

@@ -1,4 +1,5 @@
 import { group, version } from '../crds/labels.ts';
+import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
@@ -20,3 +21,10 @@ export const workflowExecutions = defineResource<WorkflowExecution>({
   namespaced: true,
 });
 export const volumes = defineResource<Volume>({ group, version, plural: 'volumes', kind: 'Volume', namespaced: true });
+export const stimulusRouters = defineResource<StimulusRouter>({
+  group,
+  version,
+  plural: 'stimulusrouters',
+  kind: 'StimulusRouter',
+  namespaced: true,
+});

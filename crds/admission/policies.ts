@@ -2,6 +2,7 @@ import { systemNamespace } from '../labels.ts';
 import { definitionPolicy } from './definition-policy.ts';
 import { executionPolicy, type Identities } from './execution-policy.ts';
 import { policyObjects } from './policy.ts';
+import { routerPolicy } from './router-policy.ts';
 import { versionPolicy } from './version-policy.ts';
 
 /** The service accounts of an installation under the names that the chart gives by default. */
@@ -12,6 +13,6 @@ export const defaultIdentities: Identities = {
 
 /** Every policy with its binding, by the name of the policy. */
 export function admissionPolicies(identities: Identities = defaultIdentities): ReadonlyMap<string, readonly object[]> {
-  const policies = [definitionPolicy, versionPolicy, executionPolicy(identities)];
+  const policies = [definitionPolicy, versionPolicy, executionPolicy(identities), routerPolicy];
   return new Map(policies.map((policy) => [policy.name, policyObjects(policy)]));
 }

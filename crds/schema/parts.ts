@@ -44,6 +44,9 @@ export const memoryPattern = '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$';
 /** A name that may stand in the name of a Kubernetes object. */
 export const labelNamePattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
 
+/** Name or uid of an Agent. */
+export const agentNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
+
 /** A point in time, RFC 3339 in UTC. */
 export const timestamp = (options: object = {}) => Type.String({ format: 'date-time', ...options });
 

@@ -1,4 +1,10 @@
-import { eventReasons, executionReasons, volumeReasons, workflowReasons } from '../../crds/conditions.ts';
+import {
+  eventReasons,
+  executionReasons,
+  stimulusRouterReasons,
+  volumeReasons,
+  workflowReasons,
+} from '../../crds/conditions.ts';
 import { type KindDefinition, kinds } from '../../crds/kinds.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
@@ -67,6 +73,8 @@ function reasonsPage(): string {
     reasonTable(workflowReasons),
     '## Volume: condition `Ready`',
     reasonTable(volumeReasons),
+    '## StimulusRouter: condition `Ready`',
+    reasonTable(stimulusRouterReasons),
     '## Events without a condition',
     reasonTable(eventReasons),
   );

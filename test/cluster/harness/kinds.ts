@@ -1,3 +1,4 @@
+import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
@@ -10,3 +11,4 @@ const row = <T extends KubeObject>(kind: string, plural: string) =>
 export const workflows = row<Workflow>('Workflow', 'workflows');
 export const workflowExecutions = row<WorkflowExecution>('WorkflowExecution', 'workflowexecutions');
 export const volumes = row<Volume>('Volume', 'volumes');
+export const stimulusRouters = row<StimulusRouter>('StimulusRouter', 'stimulusrouters');

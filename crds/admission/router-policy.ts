@@ -1,0 +1,18 @@
+import { sourcePattern } from '../stimulus-source.ts';
+import type { AdmissionPolicy } from './policy.ts';
+
+/** What sources may be called: a schema cannot say it of the keys of a map (requirements AMB-042, AMB-043). */
+export const routerPolicy: AdmissionPolicy = {
+  name: 'stimulus-routers',
+  plural: 'stimulusrouters',
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    badSources: `has(object.spec.routes) ? object.spec.routes.filter(s, !s.matches('${sourcePattern}')) : []`,
+  },
+  rules: [
+    {
+      expression: 'size(variables.badSources) == 0',
+      message: `'spec.routes.' + variables.badSources[0] + ': the name of a source must match ${sourcePattern}'`,
+    },
+  ],
+};

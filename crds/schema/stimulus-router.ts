@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { stimulusRouterRules } from '../rules/stimulus-router-rules.ts';
+import { Conditions } from './condition.ts';
+import type { KubernetesObject } from './object.ts';
+import { agentNamePattern, cel, mapOf, timestamp } from './parts.ts';
+
+/** Which workflow a tenant's stimuli start (spec 1 §2.4, WorkflowRegistry; requirements AMB-052). */
+export const StimulusRouterSpec = Type.Object(
+  {
+    routes: Type.Optional(
+      mapOf(
+        Type.String({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Name or uid of a Workflow here or in the global namespace.',
+        }),
+        {
+          maxProperties: limits.mapEntries,
+          description:
+            'The workflow of each source: `http_api`, a name of your own, or the last part of the address of a webhook.',
+        },
+      ),
+    ),
+    router_agent: Type.Optional(
+      Type.String({
+        pattern: agentNamePattern,
+        description: 'Name or uid of the Agent that chooses a workflow for sources without a route.',
+      }),
+    ),
+    confidence_threshold: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        default: limits.confidenceThresholdDefault,
+        description: 'How sure the router agent must be at least.',
+      }),
+    ),
+  },
+  { additionalProperties: false, ...cel(...stimulusRouterRules) },
+);
+export type StimulusRouterSpec = Static<typeof StimulusRouterSpec>;
+
+/** A source whose webhooks come to this tenant, and to no other (requirements AMB-144). */
+export const SourceClaim = Type.Object(
+  {
+    source: Type.String({ maxLength: 63 }),
+    since: timestamp({ description: 'When it was claimed; the earliest claim counts.' }),
+  },
+  { additionalProperties: false },
+);
+export type SourceClaim = Static<typeof SourceClaim>;
+
+export const StimulusRouterStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    claims: Type.Optional(
+      Type.Array(SourceClaim, {
+        maxItems: limits.mapEntries,
+        description: 'The sources whose webhooks come here.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['source'],
+      }),
+    ),
+    routes: Type.Optional(Type.Integer({ minimum: 0, description: 'How many routes lead to a workflow.' })),
+  },
+  { additionalProperties: false },
+);
+export type StimulusRouterStatus = Static<typeof StimulusRouterStatus>;
+
+export type StimulusRouter = KubernetesObject<'StimulusRouter', StimulusRouterSpec, StimulusRouterStatus>;

@@ -1,0 +1,123 @@
+import { type Operation, type OpenApiDocument, operationsOf } from './operation.ts';
+import { indented } from './indent.ts';
+import { docComment, propertyName, schemaType } from './schema-type.ts';
+
+const header =
+  '// Generated from the OpenAPI document by "npm run generate". Change the sources there, not this file.\n';
+
+/**
+ * The generated part of the client: the types of the document, one method for each operation, and the table of
+ * operations that the runtime reads. The same document gives the same text.
+ */
+export function clientFile(document: OpenApiDocument): string {
+  const operations = operationsOf(document);
+  const parts = [
+    header,
+    `import type { ${importedTypes(operations).join(', ')} } from '../operation.ts';\n`,
+    ...componentTypes(document),
+    ...operations.flatMap((operation) => [requestType(operation), replyType(operation)]),
+    methodsInterface(operations),
+    operationTable(operations),
+  ];
+  return indented(parts.filter((part) => part !== '').join('\n'));
+}
+
+function importedTypes(operations: readonly Operation[]): string[] {
+  const replies = new Set(operations.map(({ reply }) => reply.kind));
+  return [
+    ...(replies.has('bytes') ? ['ByteStream'] : []),
+    'CallOptions',
+    'Operation',
+    ...(replies.has('events') ? ['ServerEvent'] : []),
+  ];
+}
+
+function componentTypes({ components }: OpenApiDocument): string[] {
+  return Object.entries(components?.schemas ?? {}).map(
+    ([name, schema]) => `${docComment(schema.description)}export type ${name} = ${schemaType(schema)};\n`,
+  );
+}
+
+function requestType(operation: Operation): string {
+  if (!takesRequest(operation)) return '';
+  const { id, parameters, body } = operation;
+  const fields = parameters.map(({ name, required, description, schema }) => {
+    return `${docComment(description)}readonly ${propertyName(name)}${required ? '' : '?'}: ${schemaType(schema)};\n`;
+  });
+  if (body !== undefined) fields.push(`readonly body${body.required ? '' : '?'}: ${bodyType(body)};\n`);
+  return `/** What {@link Operations.${id}} is given. */\nexport interface ${typeName(id)}Request {\n${fields.join('')}}\n`;
+}
+
+function bodyType({ mediaType, schema }: NonNullable<Operation['body']>): string {
+  if (mediaType === 'application/json') return schemaType(schema);
+  return mediaType.startsWith('text/') || mediaType.endsWith('yaml') ? 'string' : 'Uint8Array | string';
+}
+
+function replyType({ id, reply }: Operation): string {
+  if (reply.kind === 'bytes') return '';
+  const what = reply.kind === 'events' ? 'What an event carries of' : 'What is answered by';
+  const name = `${typeName(id)}${reply.kind === 'events' ? 'Event' : 'Reply'}`;
+  return `/** ${what} {@link Operations.${id}}. */\nexport type ${name} = ${schemaType(reply.schema)};\n`;
+}
+
+function methodsInterface(operations: readonly Operation[]): string {
+  const methods = operations.map((operation) => `${docComment(documentation(operation))}${signature(operation)}\n`);
+  return `/** Every operation of the API, as a method. */\nexport interface Operations {\n${methods.join('')}}\n`;
+}
+
+function signature(operation: Operation): string {
+  const name = typeName(operation.id);
+  const optional = isOptional(operation) ? '?' : '';
+  const request = takesRequest(operation)
+    ? `request${optional}: ${name}Request`
+    : 'request?: Readonly<Record<never, never>>';
+  return `${operation.id}(${request}, options?: CallOptions): ${returned(operation)};`;
+}
+
+function returned({ id, reply }: Operation): string {
+  if (reply.kind === 'json') return `Promise<${typeName(id)}Reply>`;
+  return reply.kind === 'events' ? `AsyncIterable<ServerEvent<${typeName(id)}Event>>` : 'Promise<ByteStream>';
+}
+
+/** Summary, description, where it is, and how it can fail. */
+function documentation({ method, path, source }: Operation): string {
+  const failures = Object.entries(source.responses)
+    .filter(([status]) => status !== '200')
+    .map(([status, { description }]) => `- ${status}: ${(description ?? '').replaceAll('\n', ' ')}`.trimEnd());
+  const parts = [source.summary, source.description, `\`${method} ${path}\``, failures.join('\n')];
+  const tags = source.deprecated ? ['@deprecated'] : [];
+  return [...parts, ...tags].filter(Boolean).join('\n\n');
+}
+
+function takesRequest({ parameters, body }: Operation): boolean {
+  return parameters.length > 0 || body !== undefined;
+}
+
+function isOptional({ parameters, body }: Operation): boolean {
+  return parameters.every(({ required }) => !required) && body?.required !== true;
+}
+
+function typeName(id: string): string {
+  return id.slice(0, 1).toUpperCase() + id.slice(1);
+}
+
+function operationTable(operations: readonly Operation[]): string {
+  const rows = operations.map((operation) => `${operation.id}: ${JSON.stringify(row(operation))},\n`);
+  return `/** What the runtime knows of each operation. */\nexport const operations: Readonly<Record<keyof Operations, Operation>> = {\n${rows.join('')}};\n`;
+}
+
+function row({ method, path, bearer, parameters, body, reply }: Operation): object {
+  const names = (place: string): Record<string, string> =>
+    Object.fromEntries(parameters.filter((each) => each.place === place).map(({ name, wireName }) => [name, wireName]));
+  return {
+    method,
+    path,
+    bearer,
+    query: Object.keys(names('query')),
+    headers: names('header'),
+    ...(body === undefined
+      ? {}
+      : { mediaType: body.mediaType === '*/*' ? 'application/octet-stream' : body.mediaType }),
+    reply: reply.kind,
+  };
+}
