@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts';
-import { startDeadline } from './deadline.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
 import { KubeError, type RequestName } from './kube-error.ts';
 import type { KubeStatus } from './objects.ts';

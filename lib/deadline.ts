@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /** A time limit and a caller's signal as one. Dispose of it when the call has ended: nothing of it stays behind. */
 export interface Deadline extends Disposable {
