@@ -1,0 +1,139 @@
+import { type Static, Type } from 'typebox';
+import { timestamp } from '../../../crds/schema/parts.ts';
+import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
+
+const tag = 'Human approvals';
+const uuid = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+/** requirements, appendix A. */
+export const invalidId = 'Invalid request ID';
+export const goneText = 'Request not found or already completed';
+
+/** spec 1 §2.3. */
+export const ApprovalRequest = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Of this visit of this state: another visit is another request.' }),
+    execution_id: Type.String({ format: 'uuid', description: 'The execution that waits.' }),
+    prompt: Type.String({ description: 'What the reviewer is asked.' }),
+    created_at: timestamp({ description: 'When the execution began to wait.' }),
+    timeout_seconds: Type.Integer({ minimum: 0, description: 'How long it waits in all; 0: for ever.' }),
+  },
+  { additionalProperties: false },
+);
+export type ApprovalRequest = Static<typeof ApprovalRequest>;
+
+const id = 'd0f1f1d7-6c5e-5c0e-8f0a-52d1a1f0b7a3';
+const requestExample: ApprovalRequest = {
+  id,
+  execution_id: 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22',
+  prompt: 'Deploy web?',
+  created_at: '2026-11-02T09:30:00.000Z',
+  timeout_seconds: 3600,
+};
+
+const params = Type.Object({ id: Type.String({ pattern: uuid, description: 'Id of the approval request.' }) });
+const invalidParams = { status: 400, error: invalidId };
+const invalidIdError: ErrorContract = { ...invalidParams, when: 'The id is no UUID.' };
+const gone: ErrorContract = {
+  status: 404,
+  error: goneText,
+  when: 'The request is decided, expired, cancelled, of another tenant, or never was.',
+};
+
+const note = (description: string) => Type.Optional(Type.String({ maxLength: 1_024, description }));
+const text = (description: string) => Type.String({ maxLength: 65_536, description });
+const decided = (status: 'approved' | 'rejected') => ({
+  kind: 'json' as const,
+  description: 'The decision stands, and the execution goes on with it.',
+  schema: Type.Object({ status: Type.Literal(status) }, { additionalProperties: false }),
+  example: { status },
+});
+
+/** spec 1 §4.3. */
+export const listHumanApprovals = defineContract({
+  operationId: 'listHumanApprovals',
+  method: 'get',
+  path: '/v1/human-approvals',
+  tag,
+  summary: 'List what waits for a decision',
+  access: 'bearer',
+  success: {
+    kind: 'json',
+    description: 'Every pending request of the tenant, the oldest first.',
+    schema: Type.Object({ pending_requests: Type.Array(ApprovalRequest) }, { additionalProperties: false }),
+    example: { pending_requests: [requestExample] },
+  },
+  errors: [],
+});
+
+export const readHumanApproval = defineContract({
+  operationId: 'readHumanApproval',
+  method: 'get',
+  path: '/v1/human-approvals/{id}',
+  tag,
+  summary: 'Read what waits for a decision',
+  description: `A request that is decided, expired or unknown answers 200 as well, with \`error\` = \`${goneText}\`.`,
+  access: 'bearer',
+  params,
+  invalidParams,
+  success: {
+    kind: 'json',
+    description: 'The request, or that it is there no more.',
+    schema: Type.Union([
+      Type.Object({ request: ApprovalRequest }, { additionalProperties: false }),
+      Type.Object({ error: Type.Literal(goneText) }, { additionalProperties: false }),
+    ]),
+    example: { request: requestExample },
+  },
+  errors: [invalidIdError],
+});
+
+export const approveHumanApproval = defineContract({
+  operationId: 'approveHumanApproval',
+  method: 'post',
+  path: '/v1/human-approvals/{id}/approve',
+  tag,
+  summary: 'Approve',
+  description: 'Signals `approved` to the execution. Of any number of decisions exactly one answers 200.',
+  access: 'bearer',
+  params,
+  invalidParams,
+  body: {
+    kind: 'json',
+    required: false,
+    schema: Type.Object(
+      {
+        feedback: Type.Optional(text('What `{{human.feedback}}` shows; without it, `approved`.')),
+        approved_by: note('A note beside the decision. Its author is always the subject of the token.'),
+      },
+      { additionalProperties: false },
+    ),
+    example: { feedback: 'Looks good.', approved_by: 'Ada' },
+  },
+  success: decided('approved'),
+  errors: [invalidIdError, gone],
+});
+
+export const rejectHumanApproval = defineContract({
+  operationId: 'rejectHumanApproval',
+  method: 'post',
+  path: '/v1/human-approvals/{id}/reject',
+  tag,
+  summary: 'Reject',
+  description: 'Signals `rejected` to the execution. Of any number of decisions exactly one answers 200.',
+  access: 'bearer',
+  params,
+  invalidParams,
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      {
+        reason: Type.String({ maxLength: 65_536, pattern: '\\S', description: 'Why; `{{human.feedback}}` shows it.' }),
+        rejected_by: note('A note beside the decision. Its author is always the subject of the token.'),
+      },
+      { additionalProperties: false },
+    ),
+    example: { reason: 'The tests are red.', rejected_by: 'Ada' },
+  },
+  success: decided('rejected'),
+  errors: [invalidIdError, gone],
+});

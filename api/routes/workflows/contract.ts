@@ -1,0 +1,216 @@
+import { Type } from 'typebox';
+import { timestamp } from '../../../crds/schema/parts.ts';
+import { defineContract } from '../../../lib/http/contract.ts';
+import { notAnOperator, quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from './errors.ts';
+import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
+import {
+  RegisteredWorkflow,
+  scopeField,
+  scopeQuery,
+  WorkflowDefinition,
+  workflowParams,
+  WorkflowSummary,
+  WorkflowVersion,
+} from './schema.ts';
+
+const tag = 'Workflows';
+const force = Type.Optional(
+  Type.Boolean({ default: false, description: 'Replace a version that exists with other content.' }),
+);
+
+/** spec 1 §4.9, requirements AMB-054. */
+export const registerWorkflow = defineContract({
+  operationId: 'registerWorkflow',
+  method: 'post',
+  path: '/v1/workflows/register',
+  tag,
+  summary: 'Register a workflow',
+  description:
+    'Takes one manifest as YAML or JSON, at most 1 MiB. The same manifest again changes nothing and answers the same ' +
+    'id. Executions under way keep the content they started with.',
+  access: 'bearer',
+  query: Type.Object({
+    scope: Type.Optional({ ...scopeField('Where to register it; `global` needs an operator.'), default: 'tenant' }),
+    force,
+  }),
+  body: {
+    kind: 'text',
+    mediaTypes: ['application/yaml', 'application/x-yaml', 'text/yaml', 'application/json'],
+    example: manifestExample,
+  },
+  success: {
+    kind: 'json',
+    description: 'It is registered.',
+    schema: RegisteredWorkflow,
+    example: identityExample,
+  },
+  errors: [
+    {
+      status: 400,
+      error: 'invalid_manifest',
+      when: 'The manifest is not valid. `details` lists every problem with its path; nothing was written.',
+    },
+    notAnOperator,
+    unknownTenant,
+    { status: 409, error: 'conflict', when: 'The version exists with other content, and `force` was not given.' },
+    quotaExceeded,
+  ],
+});
+
+export const listWorkflows = defineContract({
+  operationId: 'listWorkflows',
+  method: 'get',
+  path: '/v1/workflows',
+  tag,
+  summary: 'List workflows',
+  description:
+    'The workflows that you can run, by name: your own, those of the tenant and the global ones. Where one name stands ' +
+    'in several scopes, the narrowest is the one that runs.',
+  access: 'bearer',
+  query: Type.Object({
+    scope: Type.Optional(scopeField('Only those of this scope.')),
+    label: Type.Optional(
+      Type.String({
+        pattern: '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*$',
+        maxLength: 2_048,
+        description: 'Only those with these labels: `key=value`, several with commas between them.',
+      }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, default: 50, description: 'Workflows a page; more than 200 counts as 200.' }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
+    ),
+  }),
+  success: {
+    kind: 'json',
+    description: 'One page.',
+    schema: Type.Object(
+      {
+        workflows: Type.Array(WorkflowSummary),
+        next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+      },
+      { additionalProperties: false },
+    ),
+    example: { workflows: [summaryExample], next_cursor: null },
+  },
+  errors: [],
+});
+
+/** requirements AMB-016. */
+export const readWorkflow = defineContract({
+  operationId: 'readWorkflow',
+  method: 'get',
+  path: '/v1/workflows/{workflow}',
+  tag,
+  summary: 'Read a workflow',
+  description: 'The definition in the form of the manifest. A workflow that is named `executions` is read by its id.',
+  access: 'bearer',
+  params: workflowParams,
+  query: Type.Object({
+    ...scopeQuery,
+    version: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: 'A stored version instead of the newest.' }),
+    ),
+  }),
+  success: {
+    kind: 'json',
+    description: 'The definition.',
+    schema: WorkflowDefinition,
+    example: definitionExample,
+  },
+  errors: [unknownWorkflow, unknownVersion],
+});
+
+export const listWorkflowVersions = defineContract({
+  operationId: 'listWorkflowVersions',
+  method: 'get',
+  path: '/v1/workflows/{workflow}/versions',
+  tag,
+  summary: 'List the versions of a workflow',
+  access: 'bearer',
+  params: workflowParams,
+  query: Type.Object(scopeQuery),
+  success: {
+    kind: 'json',
+    description: 'Its versions, the newest first.',
+    schema: Type.Object({ versions: Type.Array(WorkflowVersion) }, { additionalProperties: false }),
+    example: { versions: [{ version: '1.2.0', registered_at: summaryExample.created_at, current: true }] },
+  },
+  errors: [unknownWorkflow],
+});
+
+export const deleteWorkflow = defineContract({
+  operationId: 'deleteWorkflow',
+  method: 'delete',
+  path: '/v1/workflows/{workflow}',
+  tag,
+  summary: 'Delete a workflow',
+  description: 'Deletes all its versions. Executions under way go on with the content they started with.',
+  access: 'bearer',
+  params: workflowParams,
+  query: Type.Object(scopeQuery),
+  success: {
+    kind: 'json',
+    description: 'It is deleted.',
+    schema: Type.Object(
+      { workflow_id: Type.String({ format: 'uuid' }), name: Type.String(), deleted_at: timestamp() },
+      { additionalProperties: false },
+    ),
+    example: { workflow_id: identityExample.workflow_id, name: 'review', deleted_at: '2026-11-02T10:00:00.000Z' },
+  },
+  errors: [unknownWorkflow, notAnOperator],
+});
+
+const moveErrors = [
+  notAnOperator,
+  unknownWorkflow,
+  unknownTenant,
+  {
+    status: 409,
+    error: 'conflict',
+    when: 'The scope it would move to has another workflow of that name, and `force` was not given; or it stands in the last scope of that direction.',
+  },
+  quotaExceeded,
+];
+
+const moved = {
+  kind: 'json' as const,
+  description: 'It stands in the new scope, with all its versions. It has a new id; the former ids still find it.',
+  schema: RegisteredWorkflow,
+  example: { ...identityExample, scope: 'global' },
+};
+
+/** spec 1 §2.6, "promote and demote operations change scope afterwards". */
+export const promoteWorkflow = defineContract({
+  operationId: 'promoteWorkflow',
+  method: 'post',
+  path: '/v1/workflows/{workflow}/promote',
+  tag,
+  summary: 'Widen the scope of a workflow',
+  description:
+    'Moves it from `user` to `tenant`, or from `tenant` to `global`. Executions under way are not touched. May be ' +
+    'repeated after a failure.',
+  access: 'bearer',
+  params: workflowParams,
+  query: Type.Object({ ...scopeQuery, force }),
+  success: moved,
+  errors: moveErrors,
+});
+
+export const demoteWorkflow = defineContract({
+  operationId: 'demoteWorkflow',
+  method: 'post',
+  path: '/v1/workflows/{workflow}/demote',
+  tag,
+  summary: 'Narrow the scope of a workflow',
+  description:
+    'Moves it from `global` into your tenant, or from `tenant` to you alone. Executions under way are not touched. May ' +
+    'be repeated after a failure.',
+  access: 'bearer',
+  params: workflowParams,
+  query: Type.Object({ ...scopeQuery, force }),
+  success: moved,
+  errors: moveErrors,
+});

@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+import { Condition } from '../../../crds/schema/condition.ts';
+import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
+import { scopes } from '../../cluster/scope.ts';
+
+const namePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
+
+export const scopeField = (description: string) => oneOf(scopes, { description });
+
+/** Path parameter: a uuid is of the same form as a name. */
+export const workflowParams = Type.Object({
+  workflow: Type.String({ pattern: namePattern, description: 'Name or id of the workflow.' }),
+});
+
+export const scopeQuery = {
+  scope: Type.Optional(
+    scopeField('Look only there. Default: your own workflows, then those of the tenant, then global ones.'),
+  ),
+};
+
+const workflowId = Type.String({
+  format: 'uuid',
+  description: 'The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too.',
+});
+const version = Type.String({ description: 'Semantic version.' });
+
+/** A workflow by its names. */
+export const WorkflowIdentity = Type.Object(
+  {
+    workflow_id: workflowId,
+    name: Type.String(),
+    version,
+    scope: scopeField(
+      'Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant.',
+    ),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowIdentity = Static<typeof WorkflowIdentity>;
+
+const Warning = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false });
+
+export const RegisteredWorkflow = Type.Object(
+  {
+    ...WorkflowIdentity.properties,
+    warnings: Type.Optional(
+      Type.Array(Warning, { description: 'What deserves a look and is no mistake, such as a state nothing leads to.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
+
+const readiness = {
+  ready: Type.Boolean({ description: 'The controllers have accepted this definition; it can be run.' }),
+  reason: Type.Optional(Type.String({ description: 'Why it is not ready, in a word.' })),
+  message: Type.Optional(Type.String({ description: 'Why it is not ready, in a sentence.' })),
+};
+
+export const WorkflowSummary = Type.Object(
+  {
+    ...WorkflowIdentity.properties,
+    description: Type.Optional(Type.String()),
+    labels: Type.Record(Type.String(), Type.String()),
+    created_at: timestamp(),
+    ...readiness,
+  },
+  { additionalProperties: false },
+);
+export type WorkflowSummary = Static<typeof WorkflowSummary>;
+
+/** The manifest as it was registered, and what the cluster says about it (spec 1 §2.6, requirements AMB-060). */
+export const WorkflowDefinition = Type.Object(
+  {
+    ...WorkflowManifest.properties,
+    workflow_id: workflowId,
+    scope: WorkflowIdentity.properties.scope,
+    created_at: timestamp(),
+    ...readiness,
+    conditions: Type.Array(Condition, { description: 'As on the object. They speak of the newest version.' }),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowDefinition = Static<typeof WorkflowDefinition>;
+
+export const WorkflowVersion = Type.Object(
+  {
+    version,
+    registered_at: timestamp(),
+    current: Type.Boolean({ description: 'The version that runs unless another is asked for.' }),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowVersion = Static<typeof WorkflowVersion>;
