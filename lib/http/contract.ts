@@ -57,9 +57,11 @@ export interface Contract {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** Strings; a value that breaks its schema is answered by `invalidParams`, default 400 `invalid_request`. */
+  /** Strings. */
   readonly params?: TObject;
-  /** Text is read as the property's type: string, integer, boolean or enumeration. */
+  /** What a parameter that breaks its schema is answered with. Default: 400 `invalid_request` with details. */
+  readonly invalidParams?: { readonly status: number; readonly error: string };
+  /** Text is read as the property's type: string, integer, boolean or enumeration; `default` fills in what is absent. */
   readonly query?: TObject;
   /** Names in lower case. */
   readonly headers?: TObject;

@@ -15,7 +15,10 @@ export interface RouteRequest<C extends Contract, Caller> {
   readonly requestId: string;
   /** Writes the request id on every line. */
   readonly logger: Logger;
-  /** Aborts when the client is gone, or when the server's grace is over. */
+  /**
+   * Aborts when the client is gone, or when the server's grace is over. For an operation that answers with events it
+   * aborts as soon as the server begins to stop.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -28,12 +31,19 @@ export interface ServerSentEvent {
   readonly data: unknown;
 }
 
-/** What a handler answers with: a value to send as JSON, text, a stream of bytes, or server-sent events. */
+/** An event, or the bytes that `encodeEvent` made of it, so that a thousand clients share one encoding. */
+export type EventFrame = ServerSentEvent | Uint8Array;
+
+/**
+ * What a handler answers with: a value to send as JSON, text, a stream of bytes, or server-sent events. Events are
+ * taken as fast as they come, never as fast as the client reads: a client with too large a backlog is cut off. The
+ * iterator's `return` is called when the client leaves; a generator must wake up by the request's `signal` as well.
+ */
 export type Reply =
   | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'text'; readonly text: string; readonly mediaType: string }
   | { readonly kind: 'stream'; readonly stream: Readable; readonly mediaType: string }
-  | { readonly kind: 'events'; readonly events: AsyncIterable<ServerSentEvent> };
+  | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> };
 
 /** A contract with what fulfils it. */
 export interface Route<Caller> {

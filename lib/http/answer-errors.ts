@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http';
+import type Koa from 'koa';
+import type { Clock } from '../clock.ts';
+import { toErrorReply } from './error-reply.ts';
+import { type HttpContext, type RequestState, requireSaneRequest } from './request-scope.ts';
+
+/** How long a client that still sends may read the answer before its connection is closed. */
+const LINGER_MS = 1_000;
+
+/** Turns whatever is thrown further in into the documented answer (requirements AMB-023). */
+export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      requireSaneRequest(ctx);
+      await next();
+    } catch (error) {
+      const { status, headers, body, isFault } = toErrorReply(error);
+      if (isFault) ctx.state.fault = error;
+      if (ctx.res.headersSent || ctx.res.destroyed) {
+        ctx.respond = false;
+        return void ctx.res.destroy();
+      }
+      ctx.status = status;
+      ctx.set({ ...headers, 'Content-Type': 'application/json' });
+      ctx.body = JSON.stringify(body);
+      if (isStillSending(ctx)) linger(ctx, clock);
+    }
+  };
+}
+
+/** Bytes of a body that are dropped for the sake of keeping the connection. */
+const SMALL_BODY = 65_536;
+
+function isStillSending({ req }: HttpContext): boolean {
+  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = req.headers;
+  return !req.complete && (encoding !== undefined || Number(length) > SMALL_BODY);
+}
+
+/**
+ * Answers a client that has not sent its whole body. Closing at once would make its system throw the answer away
+ * together with what it was sending, so that the client would see a broken connection and no reason. What it sends in
+ * the meantime is dropped unread.
+ */
+function linger(ctx: HttpContext, clock: Clock): void {
+  const { req, res } = ctx;
+  const text = ctx.body as string;
+  ctx.respond = false;
+  ctx.set('Connection', 'close');
+  ctx.length = Buffer.byteLength(text);
+  if (ctx.method !== 'HEAD') res.write(text);
+  else res.flushHeaders();
+  const over = new AbortController();
+  req.on('error', () => undefined);
+  req.once('end', () => over.abort()).once('close', () => over.abort());
+  req.resume();
+  void clock.sleep(LINGER_MS, over.signal).then(() => endQuietly(res));
+}
+
+const endQuietly = (response: ServerResponse): void => void response.end();

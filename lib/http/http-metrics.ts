@@ -1,0 +1,17 @@
+/** One request that was answered, or whose client left. */
+export interface RequestReport {
+  /** The contract's operationId, or `unmatched`. */
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** Counts what the HTTP service does. */
+export interface HttpMetrics {
+  requestDone(report: RequestReport): void;
+  /** A client reads events; the function is called when it no longer does. */
+  streamOpened(operation: string): () => void;
+  /** A client was cut off because it read too slowly. */
+  streamCutOff(operation: string): void;
+}

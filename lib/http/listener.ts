@@ -1,0 +1,94 @@
+import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { HttpApp } from './http-app.ts';
+
+export interface ListenOptions {
+  readonly port: number;
+  /** Default: all addresses. */
+  readonly host?: string;
+  readonly timeouts?: ListenerTimeouts;
+}
+
+/** In milliseconds. */
+export interface ListenerTimeouts {
+  /** Until all headers are there. Default 10 s. */
+  readonly headers?: number;
+  /** Until the whole request is there. Default 30 s. */
+  readonly request?: number;
+  /** Between two requests; longer than proxies keep a connection, so that they never use one that is being closed. Default 75 s. */
+  readonly keepAlive?: number;
+}
+
+/** A port on which an application is served. */
+export interface Listener {
+  readonly port: number;
+  /**
+   * Takes no new connections, ends event streams, and resolves when every request under way is answered. When `abandon`
+   * aborts, handlers are told to give up and connections are broken off.
+   */
+  close(abandon: AbortSignal): Promise<void>;
+}
+
+/** How often Node looks for connections whose time is over. */
+const CHECK_MS = 1_000;
+
+/** Resolves when the port is open; rejects when it is taken. */
+export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> {
+  const { headers = 10_000, request = 30_000, keepAlive = 75_000 } = options.timeouts ?? {};
+  const server = createServer({
+    headersTimeout: headers,
+    requestTimeout: request,
+    keepAliveTimeout: keepAlive,
+    connectionsCheckingInterval: CHECK_MS,
+    // Answered by the application, in the documented form.
+    requireHostHeader: false,
+  });
+  server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve({ port: (server.address() as AddressInfo).port, close: (abandon) => close(app, server, abandon) });
+    });
+  });
+}
+
+function close(app: HttpApp, server: Server, abandon: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => {
+      app.abandon();
+      server.closeAllConnections();
+    };
+    server.close(() => {
+      abandon.removeEventListener('abort', giveUp);
+      resolve();
+    });
+    app.stop();
+    server.closeIdleConnections();
+    if (abandon.aborted) giveUp();
+    else abandon.addEventListener('abort', giveUp, { once: true });
+  });
+}
+
+const statusOfParserError: Readonly<Record<string, readonly [status: number, error: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'headers_too_large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout'],
+};
+
+/** Answers what never became a request: there is no context, only a socket. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } }): void {
+  // Under way is an answer, or half of one: a second one would be read as part of it.
+  if (!socket.writable || socket._httpMessage?.headersSent === true) return void socket.destroy();
+  const [status, word] = statusOfParserError[error.code ?? ''] ?? [400, 'invalid_request'];
+  const body = JSON.stringify({ error: word });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,14 @@
+import { HttpError, type RequestProblem } from './http-error.ts';
+
+/** The request is not of the documented form; `details` names what and where. */
+export const invalidRequest = (message: string, details?: readonly RequestProblem[]): HttpError =>
+  new HttpError({ code: 'invalid', message, ...(details === undefined ? {} : { details }) });
+
+export const payloadTooLarge = (): HttpError =>
+  new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large' });
+
+export const unsupportedMediaType = (message: string): HttpError =>
+  new HttpError({ code: 'invalid', status: 415, error: 'unsupported_media_type', message });
+
+/** Nobody is left to read this. */
+export const clientGone = (): HttpError => new HttpError({ code: 'cancelled', message: 'the client is gone' });

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TObject } from 'typebox';
+import { createValidator, type Validator } from '../../crds/validators.ts';
+import type { Contract } from './contract.ts';
+import { requireSingleHeaders } from './header-list.ts';
+import { HttpError, type RequestProblem } from './http-error.ts';
+import { type BodySource, readBody } from './read-body.ts';
+import { readQuery, readText, withDefaults } from './read-query.ts';
+import { invalidRequest } from './request-errors.ts';
+
+/** What a request holds beside its body, as it came. */
+export interface RawRequest {
+  readonly params: Readonly<Record<string, string>>;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: BodySource;
+}
+
+/** What a contract's handler is given, after all of it was found valid. */
+export interface ReadRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+}
+
+/** Reads and validates a request; throws HttpError with every problem of the first part that is not valid. */
+export type RequestReader = (request: RawRequest) => Promise<ReadRequest>;
+
+/** The reader of one contract: parameters, then query, then headers, and only then the body. */
+export function createRequestReader(contract: Contract): RequestReader {
+  const checkParams = checkerOf(contract.params, 'path');
+  const checkQuery = checkerOf(contract.query, 'query');
+  const checkHeaders = checkerOf(contract.headers, 'header');
+  const checkBody = contract.body?.kind === 'json' ? createValidator(contract.body.schema, ['body']) : undefined;
+  const headerNames = Object.keys(contract.headers?.properties ?? {});
+  return async ({ params, query: text, headers: all, rawHeaders, body: source }) => {
+    refuse(checkParams(params), contract.invalidParams);
+    const query = readQuery(text, contract.query);
+    refuse(checkQuery(query));
+    requireSingleHeaders(rawHeaders, headerNames);
+    const headers = readHeaders(all, contract.headers);
+    refuse(checkHeaders(headers));
+    const body = await readBody(source, contract.body);
+    if (checkBody !== undefined) refuse(checkBody(body));
+    return { params, query, headers, body };
+  };
+}
+
+/** A part that the contract does not describe is not looked at; unknown query parameters were refused before. */
+function checkerOf(schema: TObject | undefined, base: string): Validator {
+  return schema === undefined ? () => [] : createValidator(schema, [base]);
+}
+
+function readHeaders(all: IncomingHttpHeaders, schema: TObject | undefined): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(schema?.properties ?? {})) {
+    const value = all[name];
+    if (typeof value === 'string') values[name] = readText(value, property);
+  }
+  return withDefaults(values, schema?.properties ?? {});
+}
+
+function refuse(problems: readonly RequestProblem[], answer?: Contract['invalidParams']): void {
+  const first = problems[0];
+  if (first === undefined) return;
+  if (answer !== undefined) throw new HttpError({ code: 'invalid', ...answer });
+  const details = problems.map(({ path, message }) => ({ path, message }));
+  throw invalidRequest(`${first.path} ${first.message}`, details);
+}

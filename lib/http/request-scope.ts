@@ -1,0 +1,54 @@
+import type Koa from 'koa';
+import type { NewId } from '../ids.ts';
+import type { Logger } from '../logger.ts';
+import type { Contract } from './contract.ts';
+import { requireSingleHeaders } from './header-list.ts';
+import { HttpError } from './http-error.ts';
+import type { InFlight } from './in-flight.ts';
+import { invalidRequest } from './request-errors.ts';
+
+/** What is known of a request while it passes through. */
+export interface RequestState {
+  requestId: string;
+  logger: Logger;
+  contract?: Contract;
+  tenant?: string;
+  /** The error that the request was answered with, if it is our fault. */
+  fault?: unknown;
+}
+
+export type HttpContext = Koa.ParameterizedContext<RequestState> & {
+  readonly params?: Readonly<Record<string, string>>;
+  /** Set by the router: what stands at this path, whatever the method. */
+  readonly matched?: readonly { readonly methods: readonly string[] }[];
+};
+
+/** Ids that may stand in a log line and a header as they are. */
+const saneId = /^[\w.:/+=-]{1,128}$/;
+
+/** Names the request, and sets the headers that every answer carries. */
+export function requestScope(deps: { logger: Logger; newId: NewId }, inFlight: InFlight): Koa.Middleware<RequestState> {
+  return async (ctx, next) => {
+    const given = ctx.req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && saneId.test(given) ? given : deps.newId();
+    ctx.state.requestId = requestId;
+    ctx.state.logger = deps.logger.child({ requestId });
+    ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+    if (inFlight.isStopping) ctx.set('Connection', 'close');
+    await next();
+  };
+}
+
+/** What no operation accepts, whatever its contract. Runs inside the error middleware. */
+export function requireSaneRequest(ctx: HttpContext): void {
+  const { rawHeaders, headers, httpVersion } = ctx.req;
+  if (headers.host === undefined && httpVersion === '1.1') throw invalidRequest('send the header Host');
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
+    throw new HttpError({ code: 'invalid', status: 417, error: 'expectation_failed' });
+  requireSingleHeaders(rawHeaders);
+  try {
+    decodeURIComponent(ctx.path);
+  } catch {
+    throw invalidRequest('the path is not percent-encoded UTF-8');
+  }
+}
