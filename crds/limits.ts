@@ -53,6 +53,11 @@ export const limits = {
   webhookBodyBytes: 10 * 1024 * 1024,
   /** Largest input of an execution as JSON: etcd takes 1.5 MiB for the object with its status. */
   executionInputBytes: 1024 * 1024,
+  /** requirements, appendix C: items a page of a list, by default and at most. */
+  pageSizeDefault: 50,
+  pageSizeMax: 200,
+  /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */
+  inlinedValuesBytes: 10 * 1024 * 1024,
   /** Sizes of lists and maps; they bound the cost of the admission rules. */
   states: 100,
   transitionsPerState: 20,

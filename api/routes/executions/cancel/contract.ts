@@ -1,0 +1,40 @@
+import { Type } from 'typebox';
+import { oneOf } from '../../../../crds/schema/parts.ts';
+import { defineContract } from '../../../../lib/http/contract.ts';
+import { ExecutionId, unknownExecution } from '../execution-id.ts';
+
+export const cancelExecution = defineContract({
+  operationId: 'cancelExecution',
+  method: 'post',
+  path: '/v1/workflows/executions/{execution_id}/cancel',
+  tag: 'Executions',
+  summary: 'Cancel an execution',
+  description:
+    'Stops an execution, its child executions and their pods. It is recorded who did it. Cancelling again changes ' +
+    'nothing and is answered in the same way.',
+  access: 'bearer',
+  params: ExecutionId,
+  body: {
+    kind: 'json',
+    required: false,
+    schema: Type.Object(
+      { reason: Type.Optional(Type.String({ maxLength: 1_024, description: 'Why.' })) },
+      { additionalProperties: false },
+    ),
+    example: { reason: 'wrong branch' },
+  },
+  success: {
+    kind: 'json',
+    description: 'The execution is being stopped, or was cancelled before.',
+    schema: Type.Object(
+      {
+        status: oneOf(['cancelling', 'cancelled'], {
+          description: '`cancelling` until what it runs has been told to stop.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    example: { status: 'cancelling' },
+  },
+  errors: [unknownExecution, { status: 409, error: 'conflict', when: 'The execution has completed or failed.' }],
+});

@@ -1,0 +1,18 @@
+import { cancelExecution } from './cancel/contract.ts';
+import { listExecutions } from './list/contract.ts';
+import { getExecutionLogs } from './logs/contract.ts';
+import { getExecution } from './read/contract.ts';
+import { signalExecution } from './signal/contract.ts';
+import { startExecution } from './start/contract.ts';
+import { streamExecution } from './stream/contract.ts';
+
+/** Every operation on executions, as data alone. */
+export const contracts = [
+  startExecution,
+  listExecutions,
+  getExecution,
+  cancelExecution,
+  signalExecution,
+  streamExecution,
+  getExecutionLogs,
+] as const;

@@ -1,0 +1,76 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { anyObject, oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { phases } from '../../../crds/schema/workflow-execution-status.ts';
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** Stands in a value in place of a part that is too large for it (design §5). */
+export const LargeValue = Type.Object(
+  {
+    ref: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the stored part.' }),
+    bytes: Type.Integer({ minimum: 0, description: 'Its size.' }),
+    truncated: Type.Boolean({ description: 'More was written than was kept (1 MiB of each output stream).' }),
+  },
+  { additionalProperties: false },
+);
+export type LargeValue = Static<typeof LargeValue>;
+
+const summaryFields = {
+  execution_id: Type.String({ format: 'uuid', description: 'Never changes.' }),
+  workflow_id: orNull(Type.String({ format: 'uuid', description: 'Null until the workflow is known.' })),
+  workflow: Type.String({ description: 'Name of the workflow.' }),
+  version: orNull(Type.String({ description: 'Version that runs; null until it is known.' })),
+  status: oneOf(phases),
+  reason: orNull(Type.String({ description: 'Why it failed, waits or was cancelled, in one word.' })),
+  message: orNull(Type.String({ description: 'The same as a sentence.' })),
+  current_state: orNull(Type.String({ description: 'The state it is in, or ended in.' })),
+  transitions: Type.Integer({ minimum: 0, description: 'Transition rules taken so far.' }),
+  started_at: orNull(timestamp()),
+  completed_at: orNull(timestamp({ description: 'When it ended, however it ended.' })),
+};
+
+/** An execution in a list. */
+export const ExecutionSummary = Type.Object(summaryFields, { additionalProperties: false });
+export type ExecutionSummary = Static<typeof ExecutionSummary>;
+
+/** An execution in full (requirements AMB-154). */
+export const Execution = Type.Object(
+  {
+    ...summaryFields,
+    input: anyObject({ description: 'What it was started with.' }),
+    intent: orNull(Type.String()),
+    blackboard: anyObject({
+      description: 'Values that the states share, by key; large parts as {ref, bytes, truncated}.',
+    }),
+    final_output: orNull(
+      anyObject({
+        description:
+          'output_template on the final Blackboard. Null without a template and until the execution has completed.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Execution = Static<typeof Execution>;
+
+export const summaryExample: ExecutionSummary = {
+  execution_id: 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22',
+  workflow_id: '0d1f6b7e-8a53-4c55-9d64-2f3a1b5c7e90',
+  workflow: 'hello',
+  version: '1.0.0',
+  status: 'completed',
+  reason: 'Completed',
+  message: 'ended in state greet',
+  current_state: 'greet',
+  transitions: 0,
+  started_at: '2026-01-02T03:04:05.000Z',
+  completed_at: '2026-01-02T03:04:06.250Z',
+};
+
+export const executionExample: Execution = {
+  ...summaryExample,
+  input: { name: 'Ada' },
+  intent: null,
+  blackboard: { greet: { status: 'success', exit_code: 0, stdout: 'Hello, Ada!\n', stderr: '' } },
+  final_output: { greeting: 'Hello, Ada!' },
+};

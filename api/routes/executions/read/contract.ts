@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { defineContract } from '../../../../lib/http/contract.ts';
+import { ExecutionId, unknownExecution } from '../execution-id.ts';
+import { Execution, executionExample } from '../execution-object.ts';
+
+/** spec 1 §4.9, requirements AMB-154. */
+export const getExecution = defineContract({
+  operationId: 'getExecution',
+  method: 'get',
+  path: '/v1/workflows/executions/{execution_id}',
+  tag: 'Executions',
+  summary: 'Read an execution',
+  description:
+    'Where an execution stands, its Blackboard and its output. A part of a value that is too large stands as ' +
+    '`{"ref", "bytes", "truncated"}`.',
+  access: 'bearer',
+  params: ExecutionId,
+  query: Type.Object(
+    {
+      full: Type.Boolean({
+        default: false,
+        description:
+          'Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its ' +
+          'keys. What does not fit any more stays a reference.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  success: { kind: 'json', description: 'The execution.', schema: Execution, example: executionExample },
+  errors: [unknownExecution],
+});

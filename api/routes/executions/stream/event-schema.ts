@@ -1,0 +1,115 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { anyObject, oneOf, timestamp } from '../../../../crds/schema/parts.ts';
+import { stateKinds } from '../../../../crds/schema/state.ts';
+import { LargeValue } from '../execution-object.ts';
+
+const id = { execution_id: Type.String({ format: 'uuid' }) };
+const visit = {
+  ...id,
+  state: Type.String(),
+  visit: Type.Integer({ minimum: 1, description: 'The how many-th time the state was entered.' }),
+};
+const transitions = Type.Integer({ minimum: 0, description: 'Transition rules taken in all.' });
+
+const strict = <P extends TProperties>(properties: P, description: string) =>
+  Type.Object(properties, { additionalProperties: false, description });
+
+/** The fields of each type of event of an execution. The last four end a stream. */
+export const eventFields = {
+  workflow_execution_started: strict(
+    {
+      ...id,
+      workflow_id: Type.String({ format: 'uuid' }),
+      workflow: Type.String({ description: 'Name of the workflow.' }),
+      version: Type.String({ description: 'The version that runs.' }),
+      started_at: timestamp(),
+    },
+    'The workflow is known and its input is valid.',
+  ),
+  state_started: strict(
+    { ...visit, kind: oneOf(stateKinds), started_at: timestamp() },
+    'The execution has entered a state.',
+  ),
+  human_approval_requested: strict(
+    {
+      ...visit,
+      requested_at: timestamp(),
+      prompt: Type.Optional(Type.String({ description: 'What is asked; only as long as the state waits.' })),
+    },
+    'A Human state waits for an answer.',
+  ),
+  state_retried: strict(
+    {
+      ...visit,
+      attempt: Type.Integer({ minimum: 2, description: 'The attempt that follows.' }),
+      reason: Type.Optional(Type.String({ description: 'Why the one before failed; only as long as this one runs.' })),
+      message: Type.Optional(Type.String({ description: 'The same as a sentence.' })),
+      retry_at: Type.Optional(timestamp({ description: 'When it starts; only as long as it runs.' })),
+    },
+    'An attempt of a command failed and is made again.',
+  ),
+  state_completed: strict(
+    {
+      ...visit,
+      status: oneOf(['success', 'failed']),
+      reason: Type.Optional(Type.String({ description: 'Why it failed, in one word.' })),
+      message: Type.Optional(Type.String({ description: 'The same as a sentence.' })),
+      attempts: Type.Optional(Type.Integer({ minimum: 1, description: 'Of a command: how many were made.' })),
+      exit_code: Type.Optional(Type.Integer({ description: 'Of a command.' })),
+      steps: Type.Optional(
+        Type.Unsafe<Record<string, number>>({
+          type: 'object',
+          additionalProperties: { type: 'integer' },
+          description: 'Of a parallel state: the exit code of each step.',
+        }),
+      ),
+      response: Type.Optional(Type.String({ description: 'Of a Human state: the answer.' })),
+      by: Type.Optional(Type.String({ description: 'Who gave it.' })),
+      rule: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the transition rule that matched.' })),
+      target: Type.Optional(Type.String({ description: 'The state it leads to.' })),
+      completed_at: timestamp(),
+    },
+    'A state has ended, well or not.',
+  ),
+  execution_completed: strict(
+    {
+      ...id,
+      final_output: Type.Union([anyObject(), LargeValue, Type.Null()], {
+        description: 'As in the execution: null without an output_template, a reference where it is too large.',
+      }),
+      transitions,
+      completed_at: timestamp(),
+    },
+    'The workflow reached a terminal state. Ends the stream.',
+  ),
+  execution_failed: strict(
+    {
+      ...id,
+      reason: Type.String({ description: 'Why, in one word.' }),
+      error: Type.String({ description: 'The same as a sentence.' }),
+      transitions,
+      failed_at: timestamp(),
+    },
+    'Ends the stream.',
+  ),
+  execution_cancelled: strict(
+    {
+      ...id,
+      by: Type.Optional(Type.String({ description: 'Who cancelled it.' })),
+      reason: Type.Optional(Type.String({ description: 'What that person gave as the reason.' })),
+      transitions,
+      cancelled_at: timestamp(),
+    },
+    'Ends the stream.',
+  ),
+  execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
+} as const;
+
+export type EventType = keyof typeof eventFields;
+export type EventFields = { readonly [T in EventType]: Static<(typeof eventFields)[T]> };
+
+/** One event: a single key, its type, and the fields. */
+export const ExecutionEvent = Type.Union(
+  Object.entries(eventFields).map(([type, fields]) => Type.Object({ [type]: fields }, { additionalProperties: false })),
+);
+export type ExecutionEvent = { readonly [T in EventType]: Pick<EventFields, T> }[EventType];
