@@ -1,14 +1,17 @@
 import { labels } from '../crds/labels.ts';
+import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { AppError } from '../lib/errors.ts';
 import { createInformer, type Informer, type ReflectorDeps, stripManagedFields } from '../lib/informer/index.ts';
-import { volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
+import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
   type KubeObject,
+  type Namespace,
+  namespaces,
   type PersistentVolumeClaim,
   type Pod,
   persistentVolumeClaims,
@@ -27,6 +30,9 @@ export interface Informers {
   readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   readonly pods: Informer<Pod, 'executionUid' | 'executionKey' | 'claim'>;
   readonly claims: Informer<PersistentVolumeClaim>;
+  readonly routers: Informer<StimulusRouter, 'source' | 'workflow' | 'namespace'>;
+  /** Namespaces with a tenant's label. */
+  readonly tenants: Informer<Namespace>;
 }
 
 /** `deps` gives each kind its own observer. */
@@ -56,19 +62,38 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
         workflowKey: (revision) => idsOf(workflowKey(revision)),
       },
     }),
-    pods: createInformer(deps('Pod'), {
-      resource: pods,
-      labelSelector: ours,
-      strip: stripPod,
-      indexes: {
-        executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
-        executionKey: (pod) => idsOf(executionKey(pod)),
-        claim: claimKeys,
-      },
-    }),
+    pods: podInformer(deps('Pod')),
     // All of them: `spec.claim_name` may name one that somebody else has made.
     claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: stripClaim }),
+    routers: routerInformer(deps('StimulusRouter')),
+    tenants: createInformer(deps('Namespace'), { resource: namespaces, labelSelector: labels.tenant }),
   };
+}
+
+function podInformer(deps: ReflectorDeps): Informers['pods'] {
+  return createInformer(deps, {
+    resource: pods,
+    labelSelector: ours,
+    strip: stripPod,
+    indexes: {
+      executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
+      executionKey: (pod) => idsOf(executionKey(pod)),
+      claim: claimKeys,
+    },
+  });
+}
+
+/** Routers by their sources, by the workflows that they name and by namespace. */
+function routerInformer(deps: ReflectorDeps): Informers['routers'] {
+  return createInformer(deps, {
+    resource: stimulusRouters,
+    parse: withSpec,
+    indexes: {
+      source: ({ spec }) => Object.keys(spec.routes ?? {}),
+      workflow: ({ spec }) => Object.values(spec.routes ?? {}),
+      namespace: ({ metadata }) => idsOf(metadata.namespace),
+    },
+  });
 }
 
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);

@@ -22,6 +22,7 @@ import {
   type Metrics,
   runReplica,
 } from './runtime/index.ts';
+import { createStimulusRouterReconcile } from './stimulus-router/reconcile.ts';
 import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.ts';
 import { connect, createWaiting } from './wiring.ts';
 import { createWorkflowReconcile } from './workflow/reconcile.ts';
@@ -95,10 +96,22 @@ async function createControllers(
   const controllers = {
     workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches })),
     volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, ...stores, settings })),
+    routers: controller('StimulusRouter', createRouterReconcile(deps, informers)),
     executions: await createExecutionController({ ...deps, informers, events, waiting, controller, store }),
   };
   connect(informers, controllers, waiting);
   return Object.values(controllers);
+}
+
+function createRouterReconcile({ kube, clock, config }: ControllersDeps, informers: Informers) {
+  return createStimulusRouterReconcile({
+    kube,
+    clock,
+    routers: informers.routers.cache,
+    workflows: informers.workflows.cache,
+    tenants: informers.tenants.cache,
+    systemNamespace: config.WINDLASS_LEASE_NAMESPACE,
+  });
 }
 
 function volumeSettings(config: ControllersConfig): VolumeSettings {

@@ -6,6 +6,7 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import type { Controller } from './runtime/index.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
+import { connectRouters } from './stimulus-router/wake.ts';
 import { claimKey } from './volume/reconcile.ts';
 import { isDone } from './volume/release-claim.ts';
 
@@ -13,6 +14,7 @@ export interface Controllers {
   readonly workflows: Controller;
   readonly executions: Controller;
   readonly volumes: Controller;
+  readonly routers: Controller;
 }
 
 /** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
@@ -69,6 +71,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
   });
   connectClaims(informers, volumes);
   connectRevisions(informers, workflows);
+  connectRouters(informers, controllers.routers);
 }
 
 /**

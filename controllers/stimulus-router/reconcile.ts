@@ -1,0 +1,65 @@
+import { conditionTypes } from '../../crds/conditions.ts';
+import { globalNamespace, labels } from '../../crds/labels.ts';
+import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { stimulusRouters } from '../../lib/kinds.ts';
+import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
+import { decideRouter, type RouterFacts, type RouteTarget } from './decide.ts';
+
+export interface StimulusRouterDeps {
+  readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly routers: CacheReader<StimulusRouter, 'source'>;
+  readonly workflows: CacheReader<Workflow, 'name'>;
+  /** Namespaces with a tenant's label. */
+  readonly tenants: CacheReader<Namespace>;
+  /** The namespace of the system tenant, which has no label. */
+  readonly systemNamespace: string;
+}
+
+/** Says which sources a router gets, and whether each of its routes leads somewhere (requirements AMB-144). */
+export function createStimulusRouterReconcile(deps: StimulusRouterDeps): (key: string) => Promise<void> {
+  return async (key) => {
+    const router = deps.routers.get(key);
+    if (router === undefined || router.metadata.deletionTimestamp !== undefined) return;
+    const status = decideRouter(observe(deps, router), deps.clock.now());
+    const patch = statusPatch(router, status);
+    if (patch === undefined) return;
+    const { name, namespace = '' } = router.metadata;
+    deps.routers.remember(await deps.kube.jsonPatchStatus(stimulusRouters, { name, namespace }, patch));
+  };
+}
+
+function observe(deps: StimulusRouterDeps, router: StimulusRouter): RouterFacts {
+  const { namespace = '' } = router.metadata;
+  const sources = Object.keys(router.spec.routes ?? {});
+  const rivals = new Set(sources.flatMap((source) => deps.routers.byIndex('source', source)));
+  const wanted = new Set(Object.values(router.spec.routes ?? {}));
+  return {
+    router,
+    isTenant: isTenant(deps, namespace),
+    rivals: [...rivals].filter(({ metadata }) => isTenant(deps, metadata.namespace ?? '')),
+    targets: new Map([...wanted].map((name) => [name, target(deps, namespace, name)])),
+  };
+}
+
+function isTenant({ tenants, systemNamespace }: StimulusRouterDeps, namespace: string): boolean {
+  return namespace === systemNamespace || tenants.get(namespace)?.metadata.labels?.[labels.tenant] !== undefined;
+}
+
+function target({ workflows }: StimulusRouterDeps, namespace: string, wanted: string): RouteTarget {
+  const places = [namespace, globalNamespace];
+  const byUid = workflows.getByUid(wanted);
+  const workflow =
+    byUid !== undefined && places.includes(byUid.metadata.namespace ?? '')
+      ? byUid
+      : places
+          .map((place) => workflows.get(`${place}/${wanted}`) ?? workflows.byIndex('name', `${place}/${wanted}`)[0])
+          .find((found) => found !== undefined);
+  if (workflow === undefined) return 'absent';
+  const ready = workflow.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  return ready?.status === 'True' ? 'accepted' : 'not_ready';
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { byAge, isWebhookSource, ownerOf } from './claims.ts';
+
+interface RouterFields {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly created?: string;
+  readonly claimed?: string;
+  readonly sources?: readonly string[];
+  readonly deleting?: boolean;
+}
+
+const aRouter = ({ name, sources = ['github'], ...fields }: RouterFields): StimulusRouter => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'StimulusRouter',
+  metadata: {
+    name,
+    namespace: fields.namespace ?? 'tenant-a',
+    uid: name,
+    creationTimestamp: fields.created ?? '2026-01-02T00:00:00Z',
+    ...(fields.deleting ? { deletionTimestamp: '2026-02-01T00:00:00Z' } : {}),
+  },
+  spec: { routes: Object.fromEntries(sources.map((source) => [source, 'w'])) },
+  ...(fields.claimed === undefined ? {} : { status: { claims: [{ source: 'github', since: fields.claimed }] } }),
+});
+
+describe('isWebhookSource', () => {
+  it.each(['a', 'my-ci', 'my.ci', '0', 'stdin', `a${'b'.repeat(61)}c`])('AMB-043 takes %s', (source) => {
+    expect(isWebhookSource(source)).toBe(true);
+  });
+
+  it.each(['', 'http_api', 'My-ci', '-a', 'a-', '.a', 'a.', 'a b', 'a/b', 'é', `a${'b'.repeat(62)}c`])(
+    'AMB-043 does not take %j',
+    (source) => {
+      expect(isWebhookSource(source)).toBe(false);
+    },
+  );
+});
+
+describe('ownerOf', () => {
+  const old = aRouter({ name: 'old', created: '2026-01-01T00:00:00Z' });
+  const young = aRouter({ name: 'young', created: '2026-01-03T00:00:00Z', namespace: 'tenant-b' });
+
+  const rows: [title: string, routers: StimulusRouter[], want: string | undefined][] = [
+    ['nobody, where nobody routes the source', [aRouter({ name: 'other', sources: ['gitlab'] })], undefined],
+    ['nobody of nobody', [], undefined],
+    ['the only one', [young], 'young'],
+    ['AMB-144 the oldest of several', [young, old], 'old'],
+    [
+      'the one whose claim is recorded, however young it is',
+      [old, aRouter({ name: 'claims', claimed: '2026-03-01T00:00:00Z' })],
+      'claims',
+    ],
+    [
+      'the earlier of two recorded claims',
+      [
+        aRouter({ name: 'late', claimed: '2026-03-01T00:00:00.001Z', created: '2025-01-01T00:00:00Z' }),
+        aRouter({ name: 'early', claimed: '2026-03-01T00:00:00.000Z' }),
+      ],
+      'early',
+    ],
+    [
+      'of equally old ones the first namespace',
+      [aRouter({ name: 'a', namespace: 'tenant-b' }), aRouter({ name: 'z', namespace: 'tenant-a' })],
+      'z',
+    ],
+    ['of equally old ones in one namespace the first name', [aRouter({ name: 'b' }), aRouter({ name: 'a' })], 'a'],
+    [
+      'none that is being deleted',
+      [aRouter({ name: 'going', deleting: true, claimed: '2026-01-01T00:00:00Z' }), young],
+      'young',
+    ],
+  ];
+
+  it.each(rows)('gives a source to %s', (_title, routers, want) => {
+    expect(ownerOf('github', routers)?.metadata.name).toBe(want);
+    expect(ownerOf('github', routers.toReversed())?.metadata.name).toBe(want);
+  });
+
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('does not take the inherited %s for a route', (source) => {
+    expect(ownerOf(source, [old])).toBeUndefined();
+  });
+});
+
+describe('byAge', () => {
+  it('puts the oldest first, then namespace and name, and leaves out what is being deleted', () => {
+    const routers = [
+      aRouter({ name: 'new', created: '2026-01-03T00:00:00Z' }),
+      aRouter({ name: 'b' }),
+      aRouter({ name: 'a' }),
+      aRouter({ name: 'going', deleting: true }),
+      aRouter({ name: 'oldest', created: '2026-01-01T00:00:00Z' }),
+    ];
+    expect(byAge(routers).map(({ metadata }) => metadata.name)).toEqual(['oldest', 'a', 'b', 'new']);
+  });
+});
