@@ -3,12 +3,13 @@ import type { SourceSchema } from './source-schema.ts';
 /**
  * Plain JSON Schema (2020-12) of a schema, without what only Kubernetes knows. A discriminated union stands under
  * `oneOf`, where validators that know `discriminator` look at the named variant only, so that errors are of that one.
+ * Any other union stays as it is.
  */
 export function toJsonSchema(schema: SourceSchema): object {
   const { anyOf, properties, additionalProperties, items, ...rest } = schema;
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => !keyword.startsWith('x-kubernetes-'))),
-    ...(anyOf && { type: 'object', oneOf: anyOf.map(toJsonSchema) }),
+    ...(anyOf && union(anyOf.map(toJsonSchema), schema.discriminator !== undefined)),
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, toJsonSchema(child)])),
     }),
@@ -18,3 +19,6 @@ export function toJsonSchema(schema: SourceSchema): object {
     ...(items && { items: toJsonSchema(items) }),
   };
 }
+
+const union = (variants: readonly object[], isDiscriminated: boolean): object =>
+  isDiscriminated ? { type: 'object', oneOf: variants } : { anyOf: variants };

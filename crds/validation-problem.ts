@@ -59,7 +59,8 @@ const explanations: Readonly<Record<string, Explain>> = {
     message: `must be ${withArticle(String(param(error, 'type')))}, not ${describe(error.data)}`,
   }),
   pattern: (error, at) => ({ at, rule: 'pattern', message: patternText(String(param(error, 'pattern'))) }),
-  format: (_error, at) => ({ at, rule: 'format', message: 'must be a date and time as 2026-01-31T12:00:00Z' }),
+  const: (error, at) => ({ at, rule: 'const', message: `must be ${JSON.stringify(param(error, 'allowedValue'))}` }),
+  format: (error, at) => ({ at, rule: 'format', message: formatText(String(param(error, 'format'))) }),
   minimum: (error, at) => bound(error, at, 'at least'),
   maximum: (error, at) => bound(error, at, 'at most'),
   minLength: (error, at) => size(error, at, 'at least', 'character'),
@@ -112,6 +113,14 @@ const patternTexts: Readonly<Record<string, string>> = {
   [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
   '^/': 'must be an absolute path',
 };
+
+const formatTexts: Readonly<Record<string, string>> = {
+  'date-time': 'must be a date and time as 2026-01-31T12:00:00Z',
+  uuid: 'must be a UUID, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c',
+  uri: 'must be an absolute URI',
+};
+
+const formatText = (format: string): string => formatTexts[format] ?? `must be a ${format}`;
 
 const patternText = (pattern: string): string => patternTexts[pattern] ?? `must match ${pattern}`;
 

@@ -35,6 +35,6 @@ export const validateManifest: Validator = createValidator(WorkflowManifest);
 
 function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: true, discriminator: true, verbose: true, logger: false });
-  formatsPlugin.default(ajv, ['date-time']);
+  formatsPlugin.default(ajv, ['date-time', 'uuid', 'uri']);
   return ajv;
 }
