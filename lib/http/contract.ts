@@ -31,7 +31,14 @@ export type BodyContract =
 export type SuccessContract =
   | { readonly kind: 'json'; readonly description: string; readonly schema: TSchema; readonly example: unknown }
   | { readonly kind: 'text'; readonly description: string; readonly mediaType: string; readonly example: string }
-  | { readonly kind: 'events'; readonly description: string; readonly schema: TSchema; readonly example: string };
+  | {
+      readonly kind: 'events';
+      readonly description: string;
+      readonly schema: TSchema;
+      /** Types of the events that end a stream. A client that has seen none of them connects again. */
+      readonly lastEvents?: readonly string[];
+      readonly example: string;
+    };
 
 /** One way to fail. Those that every operation of its access shares (401, 413, 429, 503 …) need not be listed. */
 export interface ErrorContract {

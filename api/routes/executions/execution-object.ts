@@ -17,6 +17,7 @@ export type LargeValue = Static<typeof LargeValue>;
 
 const summaryFields = {
   execution_id: Type.String({ format: 'uuid', description: 'Never changes.' }),
+  name: Type.String({ description: 'Its name in Kubernetes. Every route takes it in place of the id.' }),
   workflow_id: orNull(Type.String({ format: 'uuid', description: 'Null until the workflow is known.' })),
   workflow: Type.String({ description: 'Name of the workflow.' }),
   version: orNull(Type.String({ description: 'Version that runs; null until it is known.' })),
@@ -25,7 +26,8 @@ const summaryFields = {
   message: orNull(Type.String({ description: 'The same as a sentence.' })),
   current_state: orNull(Type.String({ description: 'The state it is in, or ended in.' })),
   transitions: Type.Integer({ minimum: 0, description: 'Transition rules taken so far.' }),
-  started_at: orNull(timestamp()),
+  created_at: timestamp({ description: 'When it was asked for.' }),
+  started_at: orNull(timestamp({ description: 'When the controllers began with it.' })),
   completed_at: orNull(timestamp({ description: 'When it ended, however it ended.' })),
 };
 
@@ -55,6 +57,7 @@ export type Execution = Static<typeof Execution>;
 
 export const summaryExample: ExecutionSummary = {
   execution_id: 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22',
+  name: 'hello-x7k2p',
   workflow_id: '0d1f6b7e-8a53-4c55-9d64-2f3a1b5c7e90',
   workflow: 'hello',
   version: '1.0.0',
@@ -63,6 +66,7 @@ export const summaryExample: ExecutionSummary = {
   message: 'ended in state greet',
   current_state: 'greet',
   transitions: 0,
+  created_at: '2026-01-02T03:04:04.000Z',
   started_at: '2026-01-02T03:04:05.000Z',
   completed_at: '2026-01-02T03:04:06.250Z',
 };

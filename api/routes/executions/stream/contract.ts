@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { ExecutionId, unknownExecution } from '../execution-id.ts';
-import { ExecutionEvent } from './event-schema.ts';
+import { ExecutionEvent, lastEvents } from './event-schema.ts';
 
 const example = `id: start
 data: {"workflow_execution_started":{"execution_id":"a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22","workflow_id":"0d1f6b7e-8a53-4c55-9d64-2f3a1b5c7e90","workflow":"hello","version":"1.0.0","started_at":"2026-01-02T03:04:05.000Z"}}
@@ -36,7 +36,7 @@ export const streamExecution = defineContract({
       Type.String({ maxLength: 64, description: 'The id of the last event that was received; empty: from the start.' }),
     ),
   }),
-  success: { kind: 'events', description: 'The events.', schema: ExecutionEvent, example },
+  success: { kind: 'events', description: 'The events.', schema: ExecutionEvent, lastEvents, example },
   errors: [
     unknownExecution,
     { status: 400, error: 'invalid_request', when: '`Last-Event-ID` is no id of an event of an execution.' },

@@ -27,7 +27,12 @@ export const eventFields = {
     'The workflow is known and its input is valid.',
   ),
   state_started: strict(
-    { ...visit, kind: oneOf(stateKinds), started_at: timestamp() },
+    {
+      ...visit,
+      kind: oneOf(stateKinds),
+      started_at: timestamp(),
+      deadline: Type.Optional(timestamp({ description: 'When it times out; only as long as it runs.' })),
+    },
     'The execution has entered a state.',
   ),
   human_approval_requested: strict(
@@ -104,6 +109,14 @@ export const eventFields = {
   ),
   execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;
+
+/** The types of event that end a stream. */
+export const lastEvents = [
+  'execution_completed',
+  'execution_failed',
+  'execution_cancelled',
+  'execution_deleted',
+] as const satisfies readonly EventType[];
 
 export type EventType = keyof typeof eventFields;
 export type EventFields = { readonly [T in EventType]: Static<(typeof eventFields)[T]> };

@@ -1,0 +1,188 @@
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../../../crds/schema/workflow-execution-status.ts';
+import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
+import { finished } from '../../../../lib/execution/finished.ts';
+import { finalOutputOf } from '../present.ts';
+import type { EventFields, EventType, ExecutionEvent } from './event-schema.ts';
+import {
+  approvalRequested,
+  attemptStarted,
+  endPosition,
+  isBehind,
+  type Position,
+  startPosition,
+  visitCompleted,
+  visitStarted,
+} from './position.ts';
+
+/** An event, and where it stands in the history of its execution. */
+export interface PlacedEvent {
+  readonly position: Position;
+  readonly event: ExecutionEvent;
+}
+
+/**
+ * What has happened to an execution behind `after`, in order. It follows from this version of the object alone: whoever
+ * sees every version and whoever sees only the last are told the same.
+ */
+export function eventsBehind(execution: WorkflowExecution, after: Position): PlacedEvent[] {
+  const { status } = execution;
+  if (status === undefined) return [];
+  const { history = [] } = status;
+  const open = status.current ?? status.interrupted;
+  const all: (PlacedEvent | undefined)[] = [started(execution, status)];
+  for (const [index, visit] of history.entries()) {
+    if (index + 1 >= after.visit) all.push(...visitEvents(execution, status, visit, index + 1));
+  }
+  if (open !== undefined) all.push(...openVisitEvents(execution, open, history.length + 1));
+  all.push(ended(execution, status));
+  return all.filter((placed) => placed !== undefined).filter(({ position }) => isBehind(position, after));
+}
+
+/** Told when an execution is deleted that had not ended. */
+export function deletedEvent({ metadata }: WorkflowExecution): PlacedEvent {
+  return place(endPosition, 'execution_deleted', { execution_id: metadata.uid ?? '' });
+}
+
+function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
+  return { position, event: { [type]: fields } as unknown as ExecutionEvent };
+}
+
+function started({ metadata }: WorkflowExecution, status: WorkflowExecutionStatus): PlacedEvent | undefined {
+  const { started_at, workflow } = status;
+  if (started_at === undefined || workflow === undefined) return undefined;
+  return place(startPosition, 'workflow_execution_started', {
+    execution_id: metadata.uid ?? '',
+    workflow_id: workflow.uid,
+    workflow: workflow.name,
+    version: workflow.version,
+    started_at,
+  });
+}
+
+/** A visit that has ended. */
+function visitEvents(
+  execution: WorkflowExecution,
+  status: WorkflowExecutionStatus,
+  visit: Visit,
+  number: number,
+): PlacedEvent[] {
+  const which = whichVisit(execution, visit);
+  return [
+    ...beginning(which, visit, number),
+    ...(visit.kind === 'Human' && hasWaited(visit)
+      ? [place(approvalRequested(number), 'human_approval_requested', { ...which, requested_at: visit.entered_at })]
+      : []),
+    ...attempts(visit.attempts).map((attempt) =>
+      place(attemptStarted(number, attempt), 'state_retried', { ...which, attempt }),
+    ),
+    place(visitCompleted(number), 'state_completed', { ...which, ...outcomeOf(status, visit) }),
+  ];
+}
+
+/** The visit that is under way, or was when the execution ended. */
+function openVisitEvents(execution: WorkflowExecution, current: CurrentState, number: number): PlacedEvent[] {
+  const which = whichVisit(execution, current);
+  const { kind, entered_at, prompt, attempt: latest } = current;
+  return [
+    ...beginning(which, current, number),
+    ...(kind === 'Human'
+      ? [
+          place(approvalRequested(number), 'human_approval_requested', {
+            ...which,
+            requested_at: entered_at,
+            ...(prompt === undefined ? {} : { prompt }),
+          }),
+        ]
+      : []),
+    ...attempts(latest).map((attempt) =>
+      place(attemptStarted(number, attempt), 'state_retried', {
+        ...which,
+        attempt,
+        ...(attempt === latest ? whyRetried(current) : {}),
+      }),
+    ),
+  ];
+}
+
+type WhichVisit = Pick<EventFields['state_started'], 'execution_id' | 'state' | 'visit'>;
+
+function whichVisit({ metadata }: WorkflowExecution, { state, visit }: Pick<Visit, 'state' | 'visit'>): WhichVisit {
+  return { execution_id: metadata.uid ?? '', state, visit };
+}
+
+function beginning(which: WhichVisit, { kind, entered_at }: Pick<Visit, 'kind' | 'entered_at'>, number: number) {
+  return [place(visitStarted(number), 'state_started', { ...which, kind, started_at: entered_at })];
+}
+
+/** A Human state whose prompt could not be made has asked nobody. */
+function hasWaited({ status, reason }: Visit): boolean {
+  return status === 'success' || (reason !== 'TemplateFailed' && reason !== 'OutputLost');
+}
+
+/** The attempts behind the first. */
+function attempts(latest = 1): number[] {
+  return Array.from({ length: Math.max(0, latest - 1) }, (_, index) => index + 2);
+}
+
+function whyRetried({ failure, retry_at }: CurrentState): Partial<EventFields['state_retried']> {
+  return { ...(failure ? { ...failure } : {}), ...(retry_at === undefined ? {} : { retry_at }) };
+}
+
+type Outcome = Omit<EventFields['state_completed'], keyof WhichVisit>;
+
+function outcomeOf(status: WorkflowExecutionStatus, visit: Visit): Outcome {
+  const { reason, message, attempts: made, rule, target, signal } = visit;
+  return defined({
+    status: visit.status,
+    reason,
+    message,
+    attempts: made,
+    ...exitCodes(status, visit),
+    response: signal?.response,
+    by: signal?.by,
+    rule,
+    target,
+    completed_at: visit.finished_at,
+  });
+}
+
+/** Left out where the whole entry stands in the output store. */
+function exitCodes(status: WorkflowExecutionStatus, visit: Visit): Pick<Outcome, 'exit_code' | 'steps'> {
+  const output = outputOf(entryOf(status, visit)) ?? {};
+  if (visit.kind !== 'ParallelContainerRun') {
+    return visit.kind === 'System' || visit.kind === 'ContainerRun' ? { exit_code: codeOf(output['exit_code']) } : {};
+  }
+  const codes = Object.entries(output).flatMap(([step, result]) => {
+    const code = codeOf(fieldsOf(result)?.['exit_code']);
+    return code === undefined ? [] : [[step, code] as const];
+  });
+  return codes.length === 0 ? {} : { steps: Object.fromEntries(codes) };
+}
+
+function codeOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): PlacedEvent | undefined {
+  const { finished_at: at, transitions = 0, reason = '', message = '' } = status;
+  if (!finished(execution) || at === undefined) return undefined;
+  const execution_id = execution.metadata.uid ?? '';
+  if (status.phase === 'completed') {
+    const final_output = finalOutputOf(status);
+    return place(endPosition, 'execution_completed', { execution_id, final_output, transitions, completed_at: at });
+  }
+  if (status.phase === 'failed') {
+    return place(endPosition, 'execution_failed', { execution_id, reason, error: message, transitions, failed_at: at });
+  }
+  const { by, reason: why } = execution.spec.cancel ?? {};
+  return place(
+    endPosition,
+    'execution_cancelled',
+    defined({ execution_id, by, reason: why, transitions, cancelled_at: at }),
+  );
+}
+
+function defined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

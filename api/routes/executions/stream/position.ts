@@ -1,0 +1,54 @@
+import { limits } from '../../../../crds/limits.ts';
+
+/**
+ * Where an event stands in the history of its execution. It follows from what the event is about alone, so that every
+ * replica, at any time, gives the same event the same place (see `eventId`).
+ */
+export interface Position {
+  /** 0: before the first visit of a state; then the visits in their order; the end is behind all of them. */
+  readonly visit: number;
+  readonly rank: number;
+}
+
+const endOfVisit = Number.MAX_SAFE_INTEGER;
+const behindAll = Number.MAX_SAFE_INTEGER;
+
+export const startPosition: Position = { visit: 0, rank: 0 };
+export const endPosition: Position = { visit: behindAll, rank: 0 };
+/** Before the start: where a client stands that has received nothing. */
+export const nowhere: Position = { visit: -1, rank: 0 };
+
+/** Places within a visit, which is counted from 1. A Human state has no attempts, so rank 1 is free. */
+export const visitStarted = (visit: number): Position => ({ visit, rank: 0 });
+export const approvalRequested = (visit: number): Position => ({ visit, rank: 1 });
+export const attemptStarted = (visit: number, attempt: number): Position => ({ visit, rank: attempt });
+export const visitCompleted = (visit: number): Position => ({ visit, rank: endOfVisit });
+
+export function isBehind(a: Position, b: Position): boolean {
+  return a.visit === b.visit ? a.rank > b.rank : a.visit > b.visit;
+}
+
+/** `start`, `3.started`, `3.approval`, `3.attempt.2`, `3.completed`, `end`. */
+export function eventId({ visit, rank }: Position): string {
+  if (visit === startPosition.visit) return 'start';
+  if (visit === behindAll) return 'end';
+  if (rank === 0) return `${visit}.started`;
+  if (rank === 1) return `${visit}.approval`;
+  return rank === endOfVisit ? `${visit}.completed` : `${visit}.attempt.${rank}`;
+}
+
+const pattern = /^([1-9]\d{0,2})\.(started|approval|completed|attempt\.([1-9]\d?))$/;
+
+/** The reverse of `eventId`; undefined for what is no id of an event. */
+export function positionOf(id: string): Position | undefined {
+  if (id === 'start') return startPosition;
+  if (id === 'end') return endPosition;
+  const [, number, what, attempt] = pattern.exec(id) ?? [];
+  const visit = Number(number);
+  if (what === undefined || visit > limits.transitionsMax + 1) return undefined;
+  if (what === 'started') return visitStarted(visit);
+  if (what === 'approval') return approvalRequested(visit);
+  if (what === 'completed') return visitCompleted(visit);
+  const isAttempt = Number(attempt) >= 2 && Number(attempt) <= limits.retryAttemptsMax;
+  return isAttempt ? attemptStarted(visit, Number(attempt)) : undefined;
+}
