@@ -16,6 +16,10 @@ export const labels = {
   /** On executions and revisions: the workflow's object name. */
   workflow: 'windlass.dev/workflow',
   workflowUid: 'windlass.dev/workflow-uid',
+  /** On a revision: hash of its version, which is no legal label itself. */
+  version: 'windlass.dev/version',
+  /** On a workflow of user scope, and on its revisions: hash of the user who alone may run it. */
+  user: 'windlass.dev/user',
   /** On child executions: the uid of the parent execution. */
   parentUid: 'windlass.dev/parent-uid',
   /** On executions that a stimulus started: its id and its source. */
@@ -29,6 +33,10 @@ export const annotations = {
   name: 'windlass.dev/name',
   /** `"true"` lets an update replace a version that exists with other content. */
   force: 'windlass.dev/force',
+  /** On a workflow of user scope: the user in clear, for people. */
+  user: 'windlass.dev/user',
+  /** On a workflow that moved from another scope: uids it had before, the oldest first, with commas between them. */
+  formerIds: 'windlass.dev/former-ids',
   /** On a ControllerRevision: SHA-256 of the canonical spec. */
   specHash: 'windlass.dev/spec-hash',
   /** On a pod: the names of its state and step, which labels cannot always hold. */

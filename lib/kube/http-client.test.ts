@@ -7,7 +7,7 @@ import { withFence } from './fence.ts';
 import { createKubeClient } from './http-client.ts';
 import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from './http-peer.ts';
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound, isRetryable, KubeError } from './kube-error.ts';
-import { configMaps, leases, namespaces, pods } from './resource.ts';
+import { configMaps, leases, metadataOf, namespaces, pods } from './resource.ts';
 import type { RequestReport } from './transport.ts';
 
 const pod = { metadata: { namespace: 'team-a', name: 'step-1' }, spec: { containers: [] } };
@@ -331,6 +331,13 @@ describe('repetition', () => {
     const { client, peer } = await setUp((_, response) => answerJson(response, 409, status(409, 'Conflict')));
     await expect(client.replace(pods, pod)).rejects.toMatchObject({ status: 409 });
     expect(peer.requests).toHaveLength(1);
+  });
+
+  it('a list of metadata asks for no more, and takes whole objects from a server that knows no better', async () => {
+    const { client, peer } = await setUp((_, response) => answerJson(response, 200, { metadata: {}, items: [pod] }));
+    const { items } = await client.list(metadataOf(pods));
+    expect(items.map((item) => item.metadata.name)).toEqual(['step-1']);
+    expect(peer.requests[0]?.headers.accept).toMatch(/as=PartialObjectMetadataList;.*,application\/json$/);
   });
 
   it('a continue token that expired midway restarts the list once', async () => {

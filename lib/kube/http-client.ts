@@ -34,6 +34,8 @@ export function createKubeClient(deps: TransportDeps, options: TransportOptions 
 /** Objects a page where all are wanted. */
 const PAGE = 500;
 
+/** What `metadataOf` asks a list for; a server that does not know it answers whole objects. */
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
@@ -70,6 +72,7 @@ class HttpKubeClient implements KubeClient {
       method: 'GET',
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
+      accept: resource.metadataOnly ? METADATA_LIST : undefined,
     });
     const list = parseAs<KubeList<T>>(text);
     return { metadata: list.metadata, items: list.items ?? [] };

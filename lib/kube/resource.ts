@@ -27,6 +27,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** Lists give no more than `metadata` of each object. */
+  readonly metadataOnly?: boolean;
   /** Never set: it only ties `T` to the value, so that calls infer it. */
   readonly shape?: T;
 }
@@ -34,6 +36,12 @@ export interface Resource<T extends KubeObject = KubeObject> {
 /** Describes a kind. `defineResource<WorkflowExecution>({ … })`. */
 export function defineResource<T extends KubeObject>(resource: Omit<Resource, 'shape'>): Resource<T> {
   return Object.freeze({ ...resource });
+}
+
+/** The same kind, of which lists give no more than the metadata: for kinds whose objects are large. */
+export function metadataOf(resource: Resource): Resource<KubeObject> {
+  const { shape: _, ...rest } = resource;
+  return { ...rest, metadataOnly: true };
 }
 
 /** `group/version`, or `version` for the core group: the `apiVersion` of objects of this kind. */

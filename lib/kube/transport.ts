@@ -36,6 +36,8 @@ export interface Call extends RequestName {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Default JSON. */
+  readonly accept?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly guard?: () => void;
@@ -146,7 +148,10 @@ class HttpTransport implements Transport {
     const endpoint = await this.#deps.credentials.current();
     const { origin, pathname } = new URL(endpoint.server);
     const prefix = pathname === '/' ? '' : pathname;
-    const headers: Record<string, string | string[]> = { 'user-agent': this.#userAgent, accept: 'application/json' };
+    const headers: Record<string, string | string[]> = {
+      'user-agent': this.#userAgent,
+      accept: call.accept ?? 'application/json',
+    };
     for (const [name, value] of Object.entries(endpoint.headers)) {
       headers[name] = typeof value === 'string' ? value : [...value];
     }

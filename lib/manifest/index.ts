@@ -1,5 +1,5 @@
 export { toCustomResource, toManifest } from './convert.ts';
-export { objectName, workflowName } from './object-name.ts';
+export { objectName, userObjectName, workflowName } from './object-name.ts';
 export { type ReadWorkflow, readWorkflows, type WorkflowForm } from './read-workflows.ts';
 export { writeYaml } from './write-workflow.ts';
 export { type LocatedProblem, manifestBytes, type Position } from './yaml-document.ts';

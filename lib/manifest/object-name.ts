@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { annotations } from '../../crds/labels.ts';
+import { annotations, labels } from '../../crds/labels.ts';
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -12,10 +12,22 @@ export function objectName(name: string): string {
   return `wf-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
 }
 
+/** The object name of a workflow that only one user sees: apart from every name of the tenant and of other users. */
+export function userObjectName(owner: string, name: string): string {
+  return `wu-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 40)}`;
+}
+
+export interface NamedMetadata {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** The workflow's name of an object: its annotation where that belongs to the object's name, else the object's name. */
-export function workflowName(metadata: { name: string; annotations?: Readonly<Record<string, string>> }): string {
+export function workflowName(metadata: NamedMetadata): string {
   const original = metadata.annotations?.[annotations.name];
-  return original !== undefined && !label.test(original) && objectName(original) === metadata.name
-    ? original
-    : metadata.name;
+  const owner = metadata.labels?.[labels.user];
+  if (original === undefined) return metadata.name;
+  if (owner !== undefined && userObjectName(owner, original) === metadata.name) return original;
+  return !label.test(original) && objectName(original) === metadata.name ? original : metadata.name;
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../../../crds/schema/condition.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
-import { scopes } from '../../cluster/scope.ts';
+import { scopes } from '../../../lib/catalogue/index.ts';
 
 const namePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 

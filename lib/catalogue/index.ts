@@ -1,0 +1,9 @@
+export {
+  cachedWorkflow,
+  isVisible,
+  type WantedWorkflow,
+  type WorkflowCache,
+  workflowIndexes,
+} from './find-workflow.ts';
+export { formerIdsOf, formerIdsText } from './former-ids.ts';
+export { ownerKey, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';

@@ -1,0 +1,22 @@
+import { globalNamespace, labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { shortHash } from '../ids.ts';
+
+/** Who may run a workflow, the narrowest first (spec 1 §2.6, design §3). */
+export const scopes = ['user', 'tenant', 'global'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** How a user stands in labels and names of objects, which take no free text. */
+export function ownerKey(subject: string): string {
+  return shortHash(subject, 32);
+}
+
+/** Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. */
+export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
+  return metadata.namespace === globalNamespace ? undefined : metadata.labels?.[labels.user];
+}
+
+export function scopeOf(workflow: Pick<Workflow, 'metadata'>): Scope {
+  if (workflow.metadata.namespace === globalNamespace) return 'global';
+  return ownerOf(workflow) === undefined ? 'tenant' : 'user';
+}
