@@ -110,6 +110,15 @@ describe('ends', () => {
     expect([...world.pods.values()].every(({ held }) => !held)).toBe(true);
   });
 
+  it('AMB-032 an execution that is cut short keeps the visit that it was in, so that its history has no gap', () => {
+    const world = new World(aWorkflow('w').state('a', aScript('x')).build()).settle();
+    const { current } = world.status;
+    world.cancel('enough').settle();
+    expect(current).toMatchObject({ state: 'a', visit: 1, attempt: 1 });
+    expect(world.status).toMatchObject({ interrupted: current });
+    expect(world.status).not.toHaveProperty('current');
+  });
+
   it('AMB-014 an execution may be cancelled before it begins', () => {
     const world = new World(aWorkflow('w').state('a', aScript('x')).build()).cancel().settle();
     expect(world.status.phase).toBe('cancelled');

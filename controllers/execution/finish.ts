@@ -11,6 +11,7 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
   status.finished_at = draft.time;
   status.reason = why?.reason ?? 'Completed';
   status.message = why?.message ?? `ended in state ${status.state ?? ''}`;
+  if (status.current !== undefined) status.interrupted = status.current;
   delete status.current;
   tell(draft, phase, status.reason, status.message);
 }

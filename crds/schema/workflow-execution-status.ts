@@ -105,6 +105,11 @@ export const CurrentState = Type.Object(
 );
 export type CurrentState = Static<typeof CurrentState>;
 
+const InterruptedState = Type.Object(CurrentState.properties, {
+  additionalProperties: false,
+  description: 'The visit that the end of the execution cut short, as by a cancellation.',
+});
+
 export const WorkflowExecutionStatus = Type.Object(
   {
     observedGeneration: Type.Optional(Type.Integer()),
@@ -128,6 +133,7 @@ export const WorkflowExecutionStatus = Type.Object(
     finished_at: Type.Optional(timestamp()),
     state: Type.Optional(Type.String({ description: 'Name of the current or last state.' })),
     current: Type.Optional(CurrentState),
+    interrupted: Type.Optional(InterruptedState),
     transitions: Type.Optional(Type.Integer({ description: 'Transition rules taken so far.' })),
     visits: Type.Optional(mapOf(Type.Integer(), { maxProperties: limits.states })),
     feedback: Type.Optional(StoredValue),

@@ -49,6 +49,13 @@ describe('which logs there are', () => {
     ]);
   });
 
+  it('those of the visit that a cancellation cut short are there as well', () => {
+    const interrupted = { ...execution.status?.current };
+    const status = { ...execution.status, phase: 'cancelled', current: undefined, interrupted };
+    const sources = logSources({ ...execution, status } as typeof execution, { state: 'more' });
+    expect(sources.map(placeText)).toEqual(['more step fast', 'more']);
+  });
+
   it.each([{ state: 'nope' }, { state: 'build', visit: 3 }, { state: 'ask' }, { state: 'build', step: 'x' }])(
     '%j is not found, and what there is is named',
     (choice) => {

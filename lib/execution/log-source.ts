@@ -63,7 +63,7 @@ function allSources({ status }: WorkflowExecution): LogSource[] {
       } as const;
       return visit.kind === 'ParallelContainerRun' ? stepNames(value).map((step) => ({ ...log, step })) : [log];
     });
-  return [...finished, ...currentSources(status.current)];
+  return [...finished, ...currentSources(status.current ?? status.interrupted)];
 }
 
 /** The steps of a parallel state's Blackboard entry; `*` where the whole entry stands in the output store. */
