@@ -2,6 +2,8 @@
 export const programs = {
   /** The controllers' process. */
   controllers: 'controllers/main.ts',
+  /** The HTTP API. */
+  api: 'api/main.ts',
   /** The command line. */
   windlass: 'cli/main.ts',
 } as const;

@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox';
+import { oneOf } from '../crds/schema/parts.ts';
+import { logLevels } from '../lib/logger.ts';
+import { billingVariables } from './billing/config.ts';
+
+/** The environment variables of the API (charts/windlass/README.md). */
+export const ApiConfig = Type.Object({
+  WINDLASS_LOG_LEVEL: oneOf(logLevels, { default: 'info' }),
+  /** spec 1 §1.7. */
+  WINDLASS_HTTP_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8_080 }),
+  WINDLASS_INTERNAL_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8_081 }),
+  /** Address that both listeners bind to; unset: all. */
+  WINDLASS_HTTP_HOST: Type.Optional(Type.String({ minLength: 1 })),
+  /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
+  WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
+  /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
+  WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  ...billingVariables,
+});
+export type ApiConfig = Readonly<Static<typeof ApiConfig>>;

@@ -1,0 +1,38 @@
+import process from 'node:process';
+import { systemClock } from '../lib/clock.ts';
+import { parseConfig } from '../lib/config.ts';
+import { messageOf } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { createLogger } from '../lib/logger.ts';
+import { createProcessRuntime } from '../lib/process/process-runtime.ts';
+import { ApiConfig } from './config.ts';
+import { createApiMetrics } from './metrics.ts';
+import { runApi } from './run-api.ts';
+
+/** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
+async function main(): Promise<number> {
+  const config = parseConfig(ApiConfig, process.env);
+  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api' });
+  const metrics = createApiMetrics();
+  const clock = systemClock;
+  const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
+  const kube = createKubeClient(
+    { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },
+    { userAgent: 'windlass-api' },
+  );
+  const runtime = createProcessRuntime({ process, clock, logger });
+  try {
+    return await runApi({ config, logger, metrics, clock, kube, runtime, newId });
+  } finally {
+    await kube.close();
+  }
+}
+
+// Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
+try {
+  process.exit(await main());
+} catch (error) {
+  process.stderr.write(`windlass api: ${messageOf(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,72 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { HttpMetrics } from '../lib/http/index.ts';
+import type { ReflectorObserver } from '../lib/informer/index.ts';
+import type { RequestReport } from '../lib/kube/index.ts';
+
+/** Everything that the API counts. Label values come from closed sets: operations, methods, statuses, kinds, verbs. */
+export interface ApiMetrics extends HttpMetrics {
+  /** For what only one area counts. */
+  readonly registry: Registry;
+  forReflector(kind: string): ReflectorObserver;
+  kubeRequest(report: RequestReport): void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Methods that have a label of their own; whatever else a client makes up is counted as one. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Own registry: two of them in one process do not meet. */
+export function createApiMetrics(): ApiMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const meters = createMeters(registry);
+  return {
+    registry,
+    requestDone({ operation, method: sent, status, seconds }) {
+      const method = methods.has(sent) ? sent : 'other';
+      meters.requests.inc({ operation, method, status });
+      meters.requestSeconds.observe({ operation }, seconds);
+    },
+    streamOpened(operation) {
+      meters.streams.inc({ operation });
+      return () => meters.streams.dec({ operation });
+    },
+    streamCutOff: (operation) => meters.streamsCutOff.inc({ operation }),
+    forReflector: (kind) => ({
+      failed: (reason) => meters.watchFailures.inc({ kind, reason }),
+      sinkFailed: () => meters.handlerFailures.inc({ kind }),
+    }),
+    kubeRequest: ({ verb, resource, code }) => meters.kubeRequests.inc({ verb, resource, code }),
+  };
+}
+
+function createMeters(registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `windlass_${name}`, help, labelNames, registers });
+  return {
+    requests: counter('http_requests_total', 'HTTP requests that were answered, or whose client left.', [
+      'operation',
+      'method',
+      'status',
+    ]),
+    requestSeconds: new Histogram({
+      name: 'windlass_http_request_seconds',
+      help: 'From a request to the end of its answer.',
+      labelNames: ['operation'],
+      buckets: SECONDS,
+      registers,
+    }),
+    streams: new Gauge({
+      name: 'windlass_http_streams',
+      help: 'Clients that are being sent events.',
+      labelNames: ['operation'],
+      registers,
+    }),
+    streamsCutOff: counter('http_streams_cut_off_total', 'Clients that read events too slowly.', ['operation']),
+    watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
+    handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
+    kubeRequests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),
+  };
+}

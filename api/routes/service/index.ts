@@ -1,0 +1,39 @@
+import type { Registry } from 'prom-client';
+import type { Contract } from '../../../lib/http/contract.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import type { Check } from '../../../lib/process/health-server.ts';
+import { readHealth, readMetrics, readReadiness } from './contract.ts';
+
+export const contracts: readonly Contract[] = [readHealth];
+
+/** `/health` says that the process runs, and nothing about what it stands on: whoever asks may be anybody. */
+export function createHealthRoutes<Caller>(): Route<Caller>[] {
+  return [defineRoute(readHealth, async () => json({ status: 'ok' }))];
+}
+
+export interface InternalRoutesDeps {
+  /** Each must pass before the replica is sent requests. */
+  readonly ready: Readonly<Record<string, Check>>;
+  readonly registry: Registry;
+}
+
+/** What only the cluster's own machinery asks for. */
+export function createInternalRoutes<Caller>({ ready, registry }: InternalRoutesDeps): Route<Caller>[] {
+  return [
+    ...createHealthRoutes<Caller>(),
+    defineRoute(readReadiness, async () => {
+      const details = Object.entries(ready).flatMap(([path, check]) => {
+        const message = check();
+        return message === undefined ? [] : [{ path, message }];
+      });
+      if (details.length > 0) throw new HttpError({ code: 'unavailable', message: 'not ready', details });
+      return json({ status: 'ready' });
+    }),
+    defineRoute(readMetrics, async () => ({
+      kind: 'text',
+      text: await registry.metrics(),
+      mediaType: registry.contentType,
+    })),
+  ];
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../lib/clock.ts';
+import { createHttpApp, createRateLimit, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { KubeClient } from '../lib/kube/index.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
+import type { ApiConfig } from './config.ts';
+import type { Caller } from './identity/caller.ts';
+import type { ApiMetrics } from './metrics.ts';
+import { createRoutes } from './routes/index.ts';
+import { createInternalRoutes } from './routes/service/index.ts';
+import { createServices, type Services } from './services.ts';
+
+export interface ApiDeps {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  readonly clock: Clock;
+  readonly kube: KubeClient;
+  readonly runtime: ProcessRuntime;
+  readonly newId: NewId;
+}
+
+/**
+ * Runs one replica of the API to its end; resolves to the exit code of the process. The internal listener is there from
+ * first to last, so that it can always be asked how the replica is; the public one opens when the caches are filled.
+ */
+export async function runApi(deps: ApiDeps): Promise<number> {
+  const { config, runtime, logger, clock } = deps;
+  const services = createServices(deps);
+  const state = { isServing: false };
+  const internal = await open(deps, internalApp(deps, services, state), config.WINDLASS_INTERNAL_PORT);
+  try {
+    await services.start(runtime.stop);
+    if (runtime.stop.aborted) return 0;
+    const listener = await open(deps, publicApp(deps, services), config.WINDLASS_HTTP_PORT);
+    state.isServing = true;
+    logger.info({ port: listener.port, internalPort: internal.port }, 'serving');
+    await aborted(runtime.stop);
+    state.isServing = false;
+    // Until everybody who sends requests has heard of it, this replica goes on taking them.
+    await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
+    await listener.close(runtime.abandon);
+    return 0;
+  } finally {
+    await services.close();
+    await internal.close(runtime.abandon);
+  }
+}
+
+function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener> {
+  const host = config.WINDLASS_HTTP_HOST;
+  return listen(app, { port, ...(host === undefined ? {} : { host }) });
+}
+
+function publicApp(deps: ApiDeps, services: Services): HttpApp {
+  return createHttpApp({
+    ...deps,
+    routes: createRoutes(services.routes),
+    authenticate: services.authenticate,
+    tenantOf: (caller) => caller.tenant,
+    rateLimit: createRateLimit(deps.config.WINDLASS_RATE_LIMIT_PER_SECOND),
+  });
+}
+
+function internalApp(deps: ApiDeps, services: Services, state: { readonly isServing: boolean }): HttpApp {
+  const serving = (): string | undefined => (state.isServing ? undefined : 'the public listener is closed');
+  return createHttpApp({
+    ...deps,
+    routes: createInternalRoutes<Caller>({ ready: { ...services.ready, serving }, registry: deps.metrics.registry }),
+    authenticate: services.authenticate,
+    tenantOf: (caller) => caller.tenant,
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
