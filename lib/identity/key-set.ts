@@ -1,0 +1,174 @@
+import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+import type { Clock } from '../clock.ts';
+import { AppError, messageOf } from '../errors.ts';
+import { exponential } from '../informer/backoff.ts';
+import type { Logger } from '../logger.ts';
+import { identityLimits } from './limits.ts';
+import { createPacedTask, type PacedTask } from './paced-task.ts';
+import { createUnknownKeys } from './unknown-keys.ts';
+
+export interface KeySetDeps {
+  /** Fetches the keys; throws when that fails. */
+  readonly load: () => Promise<JSONWebKeySet>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface KeySetOptions {
+  /** For how long fetched keys are taken as they are. */
+  readonly ttlMs: number;
+  /** For how long beyond that they still serve while the provider does not answer. */
+  readonly graceMs: number;
+}
+
+/**
+ * The signing keys of a provider. They are fetched when first needed, again before the TTL ends, and at once for a key
+ * that is not among them (spec 3 §5.1); all who wait share one fetch, and none begins within a second of another.
+ */
+export interface KeySet {
+  /** Changes whenever the keys do. @throws AppError `unavailable` when there are no keys to go by. */
+  version(): Promise<number>;
+  /** Undefined where the provider has no such key. @throws AppError `unavailable` when that cannot be found out. */
+  find(header: JWSHeaderParameters): Promise<CryptoKey | undefined>;
+}
+
+export function createKeySet(deps: KeySetDeps, options: KeySetOptions): KeySet {
+  return new CachedKeySet(deps, options);
+}
+
+/** Keys as they were fetched. */
+interface Held {
+  readonly text: string;
+  readonly kids: ReadonlySet<string>;
+  readonly select: ReturnType<typeof createLocalJWKSet>;
+  readonly version: number;
+  readonly fetchedAt: number;
+}
+
+/** From this part of the TTL on a request sets off a fetch that nobody waits for. */
+const AHEAD = 0.8;
+
+class CachedKeySet implements KeySet {
+  readonly #deps: KeySetDeps;
+  readonly #options: KeySetOptions;
+  readonly #fetches: PacedTask;
+  readonly #unknown;
+  #held: Held | undefined;
+  #failures = 0;
+  #retryAt = 0;
+
+  constructor(deps: KeySetDeps, options: KeySetOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#fetches = createPacedTask(deps.clock, identityLimits.fetchIntervalMs, () => this.#fetch());
+    this.#unknown = createUnknownKeys(deps.clock);
+  }
+
+  async version(): Promise<number> {
+    return (await this.#fresh()).version;
+  }
+
+  async find(header: JWSHeaderParameters): Promise<CryptoKey | undefined> {
+    const held = await this.#fresh();
+    const { kid } = header;
+    // A token may leave the key out where the provider has only one that fits.
+    if (kid === undefined || held.kids.has(kid)) return this.#select(held, header);
+    if (typeof kid !== 'string' || kid.length > identityLimits.keyIdLength) return undefined;
+    const renewed = await this.#including(kid);
+    return renewed === undefined ? undefined : this.#select(renewed, header);
+  }
+
+  /** Keys within their TTL, or older ones that the grace allows. */
+  async #fresh(): Promise<Held> {
+    const age = this.#age();
+    if (age >= this.#options.ttlMs * AHEAD && this.#mayFetch()) {
+      const fetched = this.#fetches.join();
+      // Once a fetch has failed, requests no longer wait for the next one while older keys will do.
+      const willDo = age < this.#options.ttlMs || (this.#failures > 0 && this.#isGraceOpen());
+      if (!willDo) await fetched;
+    }
+    if (this.#held === undefined || !this.#isGraceOpen()) throw unavailable();
+    return this.#held;
+  }
+
+  /** The keys once they hold `kid`, after asking the provider where need be; undefined when it does not know it. */
+  async #including(kid: string): Promise<Held | undefined> {
+    if (this.#unknown.has(kid)) return undefined;
+    if (!this.#mayFetch()) throw unavailable();
+    this.#unknown.ask(kid);
+    if (this.#fetches.running !== undefined) {
+      // It began before this token came, so its answer counts only where it holds the key.
+      await this.#fetches.running;
+      if (this.#held?.kids.has(kid)) return this.#held;
+      if (this.#unknown.has(kid)) return undefined;
+    }
+    await this.#fetches.next();
+    if (this.#held?.kids.has(kid)) return this.#held;
+    if (this.#failures > 0) throw unavailable();
+    return undefined;
+  }
+
+  async #fetch(): Promise<void> {
+    const { load, logger, clock } = this.#deps;
+    const settle = this.#unknown.begin();
+    try {
+      this.#keep(await load());
+      this.#failures = 0;
+      this.#retryAt = 0;
+      settle(this.#held?.kids ?? new Set());
+    } catch (error) {
+      const pause = { baseMs: identityLimits.fetchIntervalMs, maxMs: identityLimits.fetchPauseMs };
+      this.#retryAt = clock.now() + exponential(pause, this.#failures);
+      this.#failures += 1;
+      logger.warn({ reason: causeOf(error), failures: this.#failures }, 'signing keys could not be fetched');
+    }
+  }
+
+  #keep({ keys }: JSONWebKeySet): void {
+    const text = JSON.stringify(keys);
+    const fetchedAt = this.#deps.clock.now();
+    if (this.#held?.text === text) {
+      this.#held = { ...this.#held, fetchedAt };
+      return;
+    }
+    const kids = new Set(keys.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])));
+    const version = (this.#held?.version ?? 0) + 1;
+    this.#held = { text, kids, select: createLocalJWKSet({ keys }), version, fetchedAt };
+    this.#deps.logger.info({ keys: keys.length, version }, 'signing keys fetched');
+  }
+
+  /** A key that cannot be used is as good as none. */
+  async #select(held: Held, header: JWSHeaderParameters): Promise<CryptoKey | undefined> {
+    try {
+      return await held.select(header);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) {
+        this.#deps.logger.warn({ kid: header.kid, reason: messageOf(error) }, 'signing key cannot be used');
+      }
+      return undefined;
+    }
+  }
+
+  #age(): number {
+    return this.#held === undefined ? Number.POSITIVE_INFINITY : this.#deps.clock.now() - this.#held.fetchedAt;
+  }
+
+  #isGraceOpen(): boolean {
+    return this.#age() < this.#options.ttlMs + this.#options.graceMs;
+  }
+
+  #mayFetch(): boolean {
+    return this.#deps.clock.now() >= this.#retryAt;
+  }
+}
+
+/** The innermost message: `connect ECONNREFUSED` says more than that a fetch failed. */
+function causeOf(error: unknown): string {
+  let inner = error;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  return messageOf(inner);
+}
+
+function unavailable(): AppError {
+  return new AppError('unavailable', 'the identity provider does not answer', { reason: 'ProviderFailed' });
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import { createKeySet, type KeySetOptions } from './key-set.ts';
+import { createProviderDocuments, type ProviderOptions } from './provider-documents.ts';
+import { type Claims, createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
+
+export interface OidcVerifierDeps<T> {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly read: (claims: Claims) => T;
+}
+
+export type OidcVerifierOptions = ProviderOptions & KeySetOptions & TokenVerifierOptions;
+
+/** Verifies the access tokens of one OpenID Connect provider. */
+export interface OidcVerifier<T> extends TokenVerifier<T> {
+  /** Fetches the provider's keys, so that the first caller need not wait for them. Never rejects. */
+  prepare(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws AppError `invalid` where the issuer's or the keys' address is not to be trusted. */
+export function createOidcVerifier<T>(deps: OidcVerifierDeps<T>, options: OidcVerifierOptions): OidcVerifier<T> {
+  const documents = createProviderDocuments(deps.clock, options);
+  const keys = createKeySet({ load: () => documents.keys(), clock: deps.clock, logger: deps.logger }, options);
+  const verifier = createTokenVerifier({ ...deps, keys }, options);
+  return {
+    verify: (token) => verifier.verify(token),
+    prepare: () =>
+      keys.version().then(
+        () => undefined,
+        () => undefined,
+      ),
+    close: () => documents.close(),
+  };
+}

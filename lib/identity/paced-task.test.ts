@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../manual-clock.ts';
+import { createPacedTask } from './paced-task.ts';
+
+/** A task that ends when it is told to. */
+function world() {
+  const clock = createManualClock(0);
+  const starts: number[] = [];
+  let end: () => void = () => undefined;
+  const task = createPacedTask(clock, 1_000, () => {
+    starts.push(clock.now());
+    return new Promise((resolve) => {
+      end = resolve;
+    });
+  });
+  return { clock, task, starts, end: () => end() };
+}
+
+describe('a paced task', () => {
+  it('runs once for all who ask before it begins', async () => {
+    const { clock, task, starts, end } = world();
+    const all = Promise.all([task.next(), task.next(), task.join()]);
+    await clock.advance(0);
+    end();
+    await all;
+    expect(starts).toEqual([0]);
+  });
+
+  it('join takes the run under way, next waits for one that begins later', async () => {
+    const { clock, task, starts, end } = world();
+    const first = task.next();
+    await clock.advance(0);
+    const joined = task.join();
+    const next = task.next();
+    await clock.advance(5_000);
+    end();
+    await Promise.all([first, joined]);
+    await clock.advance(0);
+    expect(starts).toEqual([0, 5_000]);
+    end();
+    await next;
+  });
+
+  it.each([
+    [999, [0]],
+    [1_000, [0, 1_000]],
+    [1_001, [0, 1_000]],
+  ])('AMB-121 %i ms after a beginning the next one has begun or not', async (ms, want) => {
+    const { clock, task, starts, end } = world();
+    const first = task.next();
+    await clock.advance(0);
+    end();
+    await first;
+    const second = task.next();
+    await clock.advance(ms);
+    expect(starts).toEqual(want);
+    await clock.advance(1_000);
+    end();
+    await second;
+  });
+});

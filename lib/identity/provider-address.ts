@@ -1,0 +1,28 @@
+import { AppError } from '../errors.ts';
+
+const loopbackNames = new Set(['localhost', '[::1]']);
+
+/**
+ * The address of a provider or of one of its documents. Keys that come over a connection which anybody can change are
+ * worth nothing, so it must be https; `allowHttp` makes an exception for this very machine (requirements AMB-151).
+ * @throws AppError `invalid` that says what to do.
+ */
+export function parseProviderAddress(text: string, allowHttp: boolean): URL {
+  if (!URL.canParse(text)) throw invalid('must be a URL');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') throw invalid('must not hold a user or password');
+  if (url.search !== '' || url.hash !== '') throw invalid('must not have a query or fragment');
+  if (url.protocol === 'https:') return url;
+  if (url.protocol !== 'http:') throw invalid('must begin with https://');
+  if (!isLoopback(url.hostname)) throw invalid('must begin with https://; http is possible on loopback addresses only');
+  if (!allowHttp) throw invalid('must begin with https://, unless OIDC_ALLOW_HTTP=true');
+  return url;
+}
+
+function isLoopback(hostname: string): boolean {
+  return loopbackNames.has(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+function invalid(problem: string): AppError {
+  return new AppError('invalid', problem, { reason: 'ProviderAddress' });
+}

@@ -1,0 +1,126 @@
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { acceptedAlgorithms, type SignatureAlgorithm } from './algorithms.ts';
+import type { KeySet } from './key-set.ts';
+import { identityLimits } from './limits.ts';
+import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts';
+
+/** Claims of a token whose signature, issuer, audience and times were checked. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+
+export interface TokenVerifierDeps<T> {
+  readonly keys: KeySet;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Makes of the claims what callers need; once for a token, however often it is used. */
+  readonly read: (claims: Claims) => T;
+}
+
+export interface TokenVerifierOptions {
+  /** Compared letter by letter, a trailing slash included (spec 3 §5.1). */
+  readonly issuer: string;
+  /** The token's `aud` is this, or a list that holds it. */
+  readonly audience: string;
+  readonly algorithms: readonly SignatureAlgorithm[];
+}
+
+/** Tells whether a bearer token is what it says. */
+export interface TokenVerifier<T> {
+  /**
+   * @throws AppError `unauthenticated` for any token that is not valid, with the reason in a debug log and nowhere else;
+   * `unavailable` when there are no keys to tell by.
+   */
+  verify(token: string): Promise<T>;
+}
+
+export function createTokenVerifier<T>(deps: TokenVerifierDeps<T>, options: TokenVerifierOptions): TokenVerifier<T> {
+  return new JwtVerifier(deps, options);
+}
+
+/** Media types of access tokens (RFC 9068 and before); an ID, logout or event token is none. */
+const tokenTypes = new Set(['JWT', 'AT+JWT']);
+
+class JwtVerifier<T> implements TokenVerifier<T> {
+  readonly #deps: TokenVerifierDeps<T>;
+  readonly #checks: JWTVerifyOptions & { readonly issuer: string };
+  readonly #verified: VerifiedTokens<T>;
+
+  constructor(deps: TokenVerifierDeps<T>, options: TokenVerifierOptions) {
+    this.#deps = deps;
+    this.#checks = {
+      issuer: options.issuer,
+      audience: options.audience,
+      algorithms: acceptedAlgorithms(options.algorithms),
+      clockTolerance: identityLimits.leewaySeconds,
+      requiredClaims: ['exp', 'sub'],
+    };
+    this.#verified = createVerifiedTokens(deps.clock);
+  }
+
+  async verify(token: string): Promise<T> {
+    if (token.length > identityLimits.tokenBytes) throw this.#refusal({ reason: 'TooLarge' });
+    const keys = await this.#deps.keys.version();
+    const known = this.#verified.get(token, keys);
+    if (known !== undefined) return known;
+    const claims = await this.#check(token);
+    const value = this.#deps.read(claims);
+    this.#verified.add(token, { value, keys, ...validity(claims) });
+    return value;
+  }
+
+  async #check(token: string): Promise<Claims> {
+    const { clock, keys } = this.#deps;
+    try {
+      // Before any key is looked for: a token of somebody else's provider sets off no fetch.
+      if (decodeJwt(token).iss !== this.#checks.issuer) throw this.#refusal({ reason: 'Issuer' });
+      const { payload, protectedHeader } = await jwtVerify(
+        token,
+        async (header) => {
+          const key = await keys.find(header);
+          if (key === undefined) throw this.#refusal({ reason: 'UnknownKey' });
+          return key;
+        },
+        { ...this.#checks, currentDate: new Date(clock.now()) },
+      );
+      if (!isTokenType(protectedHeader.typ)) throw this.#refusal({ reason: 'TokenType' });
+      if (!hasSubject(payload)) throw this.#refusal({ reason: 'Subject' });
+      return payload;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw this.#refusal(reasonOf(error));
+    }
+  }
+
+  /** Neither the token nor its claims are logged, and the client learns nothing. */
+  #refusal(why: { readonly reason: string; readonly claim?: string }): AppError {
+    this.#deps.logger.debug(why, 'token refused');
+    return new AppError('unauthenticated', 'unauthorized', { reason: why.reason });
+  }
+}
+
+function reasonOf(error: unknown): { readonly reason: string; readonly claim?: string } {
+  if (error instanceof errors.JWTClaimValidationFailed) return { reason: error.code, claim: error.claim };
+  return { reason: error instanceof errors.JOSEError ? error.code : 'Malformed' };
+}
+
+function isTokenType(typ: string | undefined): boolean {
+  return typ === undefined || tokenTypes.has(typ.toUpperCase().replace(/^APPLICATION\//, ''));
+}
+
+/** The subject is written down as the author of decisions, so it must be something that can be read. */
+function hasSubject(payload: JWTPayload): payload is Claims & JWTPayload {
+  const { sub } = payload;
+  if (typeof sub !== 'string' || sub === '' || sub.length > identityLimits.subjectLength) return false;
+  return !/\p{Cc}/u.test(sub);
+}
+
+/** Never wider than what the check itself allows. */
+function validity({ exp, nbf }: JWTPayload): { readonly from: number; readonly until: number } {
+  const leeway = identityLimits.leewaySeconds;
+  return {
+    from: nbf === undefined ? Number.NEGATIVE_INFINITY : (nbf - leeway) * 1_000,
+    until: ((exp ?? 0) + leeway) * 1_000,
+  };
+}
