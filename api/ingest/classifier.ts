@@ -1,0 +1,19 @@
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { Classification } from './decide-route.ts';
+
+/** What a router agent is asked (spec 1 §3.2): the content and every header of the request but credentials. */
+export interface ClassifyRequest {
+  readonly stimulus: Stimulus;
+  readonly tenant: string;
+  readonly namespace: string;
+  /** Name or uid of the Agent. */
+  readonly routerAgent: string;
+}
+
+/**
+ * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. What it throws becomes
+ * `ClassificationFailed`; the message is published, so it holds neither content nor secrets.
+ */
+export interface Classifier {
+  classify(request: ClassifyRequest, signal?: AbortSignal): Promise<Classification>;
+}

@@ -1,0 +1,47 @@
+import type { Json } from '../../crds/schema/parts.ts';
+import { limits } from '../../crds/limits.ts';
+import { AppError } from '../../lib/errors.ts';
+import { JsonTextError, parseStrictJson } from '../../lib/http/strict-json.ts';
+
+/**
+ * Text as the content of a stimulus: the value where it is JSON, the text itself where it is not (requirements AMB-041).
+ * JSON that readers understand in different ways stays text, so that nothing of it is lost: a key that stands twice, a
+ * whole number beyond 2^53, values nested deeper than 64 levels.
+ */
+export function contentOfText(text: string): Json {
+  assertFits(text.length);
+  try {
+    return parseStrictJson(text) as Json;
+  } catch (error) {
+    if (error instanceof JsonTextError) return text;
+    throw error;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes of any content type as content: JSON, else UTF-8 text, else `{base64, content_type}`. */
+export function contentOfBytes(bytes: Uint8Array, contentType?: string): Json {
+  assertFits(bytes.byteLength);
+  const text = textOf(bytes);
+  if (text !== undefined) return contentOfText(text);
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return { base64, content_type: contentType ?? 'application/octet-stream' };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws AppError `limit_exceeded` where something of that size cannot be the input of an execution. */
+export function assertFits(bytes: number): void {
+  const { executionInputBytes: most } = limits;
+  if (bytes <= most) return;
+  throw new AppError('limit_exceeded', `the content takes ${bytes} bytes; an execution holds at most ${most}`, {
+    reason: 'ContentTooLarge',
+  });
+}

@@ -1,0 +1,51 @@
+import { limits } from '../../crds/limits.ts';
+import { annotations, labels } from '../../crds/labels.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+
+/**
+ * Name of the execution that a stimulus starts. It follows from the stimulus alone, so that whoever takes over for a
+ * replica that died makes the same object, or finds it made.
+ */
+export const executionName = (stimulusId: string): string => `stimulus-${stimulusId}`;
+
+/** What a stimulus gives to the execution that it starts (requirements AMB-145). */
+export type StimulusFields = Required<Pick<WorkflowExecutionSpec, 'input' | 'blackboard'>> &
+  Pick<WorkflowExecutionSpec, 'intent'>;
+
+/** A JSON object is the input as it is; anything else is `{"content": …}`, and a text is the intent as well. */
+export function executionFields(stimulus: Stimulus): StimulusFields {
+  const { content } = stimulus;
+  const intent = intentOf(content);
+  return {
+    input: isObject(content) ? content : { content },
+    ...(intent === undefined ? {} : { intent }),
+    blackboard: { stimulus: seedOf(stimulus) },
+  };
+}
+
+/** Labels and annotations by which the execution of a stimulus is found. */
+export function executionMetadata({ id, source }: Stimulus, reservation?: string) {
+  return {
+    labels: { [labels.stimulus]: id, [labels.stimulusSource]: source.name },
+    annotations: reservation === undefined ? {} : { [annotations.reservation]: reservation },
+  };
+}
+
+/** A text too long to be an intent is not cut: half a purpose misleads. It is in the input all the same. */
+function intentOf(content: Json): string | undefined {
+  if (typeof content !== 'string' || content.trim() === '') return undefined;
+  return content.length <= limits.templateBytes ? content : undefined;
+}
+
+const seedOf = ({ id, source, receivedAt, headers }: Stimulus): Json => ({
+  id,
+  source: source.name,
+  received_at: receivedAt,
+  headers: { ...headers },
+});
+
+function isObject(content: Json): content is { [key: string]: Json } {
+  return typeof content === 'object' && content !== null && !Array.isArray(content);
+}

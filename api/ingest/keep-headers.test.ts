@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { withoutCredentials } from './keep-headers.ts';
+
+describe('withoutCredentials', () => {
+  it('STIM-05 keeps headers under lower-case names', () => {
+    expect(withoutCredentials({ 'X-GitHub-Event': 'push', host: 'example.com' })).toEqual({
+      'x-github-event': 'push',
+      host: 'example.com',
+    });
+  });
+
+  it.each([
+    'Authorization',
+    'proxy-authorization',
+    'Cookie',
+    'set-cookie',
+    'X-Svc-Signature',
+    'x-hub-signature-256',
+    'X-Gitlab-Token',
+    'x-api-key',
+    'apikey',
+    'X-Webhook-Secret',
+    'x-amz-security-token',
+  ])('AMB-145 drops %s', (name) => {
+    expect(withoutCredentials({ [name]: 'secret', accept: '*/*' })).toEqual({ accept: '*/*' });
+  });
+
+  it('keeps a header called __proto__ as what it is', () => {
+    const kept = withoutCredentials(JSON.parse('{"__proto__":"x"}') as Record<string, string>);
+    expect(Object.keys(kept)).toEqual(['__proto__']);
+  });
+});

@@ -1,0 +1,45 @@
+import type { BusEvent } from '../../lib/bus/event-bus.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { RejectionReason, Routed } from './decide-route.ts';
+
+/** Which stimulus of whom an event is about, and when it happened, in RFC 3339. */
+export interface Occasion {
+  readonly stimulusId: string;
+  readonly tenant: string;
+  readonly time: string;
+}
+
+/** The stimulus passed authentication and was not seen before (spec 1 §6). */
+export function stimulusReceived(occasion: Occasion, { id, source, receivedAt }: Stimulus): BusEvent {
+  return event(occasion, 'StimulusReceived', { stimulus_id: id, source: source.name, received_at: receivedAt });
+}
+
+/** A workflow was chosen; `workflowId` is its uid. */
+export function stimulusClassified(occasion: Occasion, workflowId: string, { confidence, mode }: Routed): BusEvent {
+  const { stimulusId } = occasion;
+  return event(occasion, 'StimulusClassified', { stimulus_id: stimulusId, workflow_id: workflowId, confidence, mode });
+}
+
+/** Authentication or routing failed, or the stimulus was there before. */
+export function stimulusRejected(occasion: Occasion, reason: RejectionReason): BusEvent {
+  return event(occasion, 'StimulusRejected', { stimulus_id: occasion.stimulusId, reason });
+}
+
+/** The router agent failed or took too long. */
+export function classificationFailed(occasion: Occasion, error: string): BusEvent {
+  return event(occasion, 'ClassificationFailed', { stimulus_id: occasion.stimulusId, error });
+}
+
+/** The same event of the same stimulus has the same id, so that one told twice is kept once. */
+function event({ stimulusId, tenant, time }: Occasion, type: string, data: BusEvent['data']): BusEvent {
+  return {
+    id: `${stimulusId}/${type}`,
+    topic: 'stimulus',
+    source: 'api',
+    type,
+    subject: stimulusId,
+    tenant,
+    time,
+    data,
+  };
+}
