@@ -5,6 +5,7 @@ import { notAnOperator, quotaExceeded, unknownTenant, unknownVersion, unknownWor
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
   RegisteredWorkflow,
+  Registration,
   scopeField,
   scopeQuery,
   WorkflowDefinition,
@@ -41,8 +42,8 @@ export const registerWorkflow = defineContract({
   success: {
     kind: 'json',
     description: 'It is registered.',
-    schema: RegisteredWorkflow,
-    example: identityExample,
+    schema: Registration,
+    example: { ...identityExample, registration: 'created' },
   },
   errors: [
     {

@@ -52,6 +52,15 @@ export const RegisteredWorkflow = Type.Object(
 );
 export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
 
+export const Registration = Type.Object(
+  {
+    ...RegisteredWorkflow.properties,
+    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What it came to.' }),
+  },
+  { additionalProperties: false },
+);
+export type Registration = Static<typeof Registration>;
+
 const readiness = {
   ready: Type.Boolean({ description: 'The controllers have accepted this definition; it can be run.' }),
   reason: Type.Optional(Type.String({ description: 'Why it is not ready, in a word.' })),

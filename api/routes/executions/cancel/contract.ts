@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { oneOf } from '../../../../crds/schema/parts.ts';
+import { oneOf, timestamp } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { ExecutionId, unknownExecution } from '../execution-id.ts';
 
@@ -31,10 +31,12 @@ export const cancelExecution = defineContract({
         status: oneOf(['cancelling', 'cancelled'], {
           description: '`cancelling` until what it runs has been told to stop.',
         }),
+        by: Type.String({ description: 'Who cancelled it: you, or whoever was first.' }),
+        at: timestamp({ description: 'When that was.' }),
       },
       { additionalProperties: false },
     ),
-    example: { status: 'cancelling' },
+    example: { status: 'cancelling', by: 'ada', at: '2026-01-02T03:04:05.000Z' },
   },
   errors: [unknownExecution, { status: 409, error: 'conflict', when: 'The execution has completed or failed.' }],
 });
