@@ -1,0 +1,127 @@
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { type CacheReader, compareVersions } from '../../lib/informer/index.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  keyOf,
+  metadataOf,
+  type Resource,
+} from '../../lib/kube/index.ts';
+
+/** Finds what the watch has not brought yet, so that what was created a moment ago is never said to be absent. */
+export interface CatchUp {
+  /**
+   * The first answer of `probe` that is not undefined: at once, after the watch had a moment, and after the cache was
+   * compared with the server. Any number of searches in one namespace share the reading, whose pace is bounded: ids
+   * that do not exist cannot flood the server. Throws AppError `unavailable` where the server cannot be asked.
+   */
+  find<T>(namespace: string, probe: () => T | undefined): Promise<T | undefined>;
+}
+
+export interface CatchUpDeps<T extends KubeObject> {
+  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly clock: Clock;
+  readonly resource: Resource<T>;
+  readonly cache: CacheReader<T>;
+}
+
+/** The watch is behind by milliseconds when all is well. */
+const watchMs = 50;
+/** Searches under way in one process; more than that is a flood. */
+const searchesMax = 500;
+/** Between two readings of one namespace: at least this, and ten times what the last one took. */
+const pauseMs = 250;
+const pauseFactor = 10;
+/** Objects that one reading fetches, the newest first; the watch brings the others. */
+const fetchedMax = 100;
+
+export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
+  const readings = new Map<string, Reading>();
+  let searches = 0;
+  const readingOf = (namespace: string): Reading => {
+    const known = readings.get(namespace) ?? new Reading(deps.clock, () => compare(deps, namespace));
+    readings.set(namespace, known);
+    return known;
+  };
+  return {
+    async find(namespace, probe) {
+      const found = probe();
+      if (found !== undefined) return found;
+      if (searches >= searchesMax) throw new AppError('unavailable', 'too many searches', { reason: 'Overloaded' });
+      searches += 1;
+      try {
+        await deps.clock.sleep(watchMs);
+        const late = probe();
+        if (late !== undefined) return late;
+        await readingOf(namespace).next();
+        return probe();
+      } finally {
+        searches -= 1;
+      }
+    },
+  };
+}
+
+/** Repeats one piece of work, never twice at the same time, and not too often. */
+class Reading {
+  readonly #clock: Clock;
+  readonly #work: () => Promise<void>;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #notBefore = 0;
+
+  constructor(clock: Clock, work: () => Promise<void>) {
+    this.#clock = clock;
+    this.#work = work;
+  }
+
+  /** Resolves after a run that began after this call. */
+  next(): Promise<void> {
+    this.#next ??= this.#run();
+    return this.#next;
+  }
+
+  async #run(): Promise<void> {
+    await this.#running.catch(() => undefined);
+    await this.#clock.sleep(Math.max(0, this.#notBefore - this.#clock.now()));
+    // Whoever asks from here on may want what this run no longer sees.
+    this.#next = undefined;
+    const begun = this.#clock.now();
+    this.#running = this.#work();
+    try {
+      await this.#running;
+    } finally {
+      const took = this.#clock.now() - begun;
+      this.#notBefore = begun + took + Math.max(pauseMs, pauseFactor * took);
+    }
+  }
+}
+
+/** Puts into the cache what the server has and the cache lacks, or has in an older version. */
+async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: string): Promise<void> {
+  const { kube, cache, resource } = deps;
+  const { items } = await kube.listAll(metadataOf(resource), { namespace });
+  const behind = items
+    .filter((item) => compareVersions(item.metadata.resourceVersion, versionOf(cache, item)) > 0)
+    .toSorted((a, b) => compareVersions(b.metadata.resourceVersion, a.metadata.resourceVersion))
+    .slice(0, fetchedMax);
+  await Promise.all(behind.map((item) => fetchOne(deps, item)));
+}
+
+async function fetchOne<T extends KubeObject>(
+  { kube, cache, resource }: CatchUpDeps<T>,
+  item: KubeObject,
+): Promise<void> {
+  const { namespace, name = '' } = item.metadata;
+  try {
+    cache.remember(await kube.get(resource, { namespace, name }));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function versionOf(cache: CacheReader<KubeObject>, item: KubeObject): string | undefined {
+  return cache.get(keyOf(item))?.metadata.resourceVersion;
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { ReflectorDeps } from '../../lib/informer/index.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import { createExecutions, type Executions } from './executions.ts';
+import { createInformers, type Informers } from './informers.ts';
+import { createTenantDirectory } from './tenant-directory.ts';
+import type { TenantDirectory } from './tenants.ts';
+import { createWorkflows, type Workflows } from './workflows.ts';
+
+export interface ClusterDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  /** Gives each kind its own observer. */
+  readonly reflector: (kind: string) => ReflectorDeps;
+  /** Slug of the tenant whose namespace is that of the release (requirements AMB-025). */
+  readonly systemTenant: string;
+  readonly systemNamespace: string;
+}
+
+/** What the API knows of the cluster, kept in step by watches. */
+export interface Cluster {
+  readonly informers: Informers;
+  readonly tenants: TenantDirectory;
+  readonly workflows: Workflows;
+  readonly executions: Executions;
+  /** Every cache holds its first complete list; before that nothing can be answered. */
+  readonly hasSynced: boolean;
+  /** Follows the server until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createCluster({ kube, clock, reflector, systemTenant, systemNamespace }: ClusterDeps): Cluster {
+  const informers = createInformers(reflector);
+  const all = Object.values(informers);
+  const tenants = createTenantDirectory({ namespaces: informers.tenants.cache, systemTenant, systemNamespace });
+  return {
+    informers,
+    tenants,
+    workflows: createWorkflows({ kube, clock, cache: informers.workflows.cache, tenants }),
+    executions: createExecutions({ kube, clock, cache: informers.executions.cache, tenants }),
+    get hasSynced() {
+      return all.every(({ hasSynced }) => hasSynced);
+    },
+    async run(signal) {
+      await Promise.all(all.map((informer) => informer.run(signal)));
+    },
+  };
+}

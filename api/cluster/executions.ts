@@ -1,0 +1,109 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/index.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import { isUid } from '../../lib/uid.ts';
+import { type CatchUp, createCatchUp } from './catch-up.ts';
+import { createLiveReads, type LiveReads } from './live-reads.ts';
+import type { TenantDirectory } from './tenants.ts';
+import { createUnknownIds, type UnknownIds } from './unknown-ids.ts';
+import { createWholeExecutions, type WholeExecutions } from './whole-executions.ts';
+
+/** Executions as one tenant sees them. */
+export interface Executions {
+  /** By id or name; one that was created a moment ago is found. Undefined for what is no execution of the tenant. */
+  find(tenant: string, idOrName: string): Promise<WorkflowExecution | undefined>;
+  /** In no particular order; of those that have ended only what a list shows. */
+  list(tenant: string): readonly WorkflowExecution[];
+  whole: WholeExecutions;
+  /** The execution that asks for the decision of that id (`approvalId`), whatever it was decided meanwhile. */
+  asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined>;
+  /** Every execution that waits in a Human state. */
+  listAsking(tenant: string): readonly WorkflowExecution[];
+  /** Takes the answer of a write of our own. */
+  remember(execution: WorkflowExecution): void;
+}
+
+export interface ExecutionsDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly clock: Clock;
+  readonly cache: CacheReader<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
+  readonly tenants: TenantDirectory;
+}
+
+const unknownIds = { capacity: 10_000, lifeMs: 60_000 };
+/** What is not asked now may be asked later, so this is only against a flood. */
+const unknownApprovals = { capacity: 10_000, lifeMs: 1_000 };
+
+export function createExecutions(deps: ExecutionsDeps): Executions {
+  return new CachedExecutions(deps);
+}
+
+class CachedExecutions implements Executions {
+  readonly whole: WholeExecutions;
+  readonly #deps: ExecutionsDeps;
+  readonly #live: LiveReads<WorkflowExecution>;
+  readonly #catchUp: CatchUp;
+  readonly #unknown: UnknownIds;
+  readonly #notAsked: UnknownIds;
+
+  constructor(deps: ExecutionsDeps) {
+    const kept = { ...deps, resource: workflowExecutions };
+    this.#deps = deps;
+    this.whole = createWholeExecutions(deps.kube);
+    this.#live = createLiveReads(kept);
+    this.#catchUp = createCatchUp(kept);
+    this.#unknown = createUnknownIds(deps.clock, unknownIds);
+    this.#notAsked = createUnknownIds(deps.clock, unknownApprovals);
+  }
+
+  async find(tenant: string, idOrName: string): Promise<WorkflowExecution | undefined> {
+    const namespace = this.#deps.tenants.namespaceOf(tenant);
+    if (namespace === undefined) return undefined;
+    const key = `${namespace}/${idOrName}`;
+    if (isUid(idOrName)) {
+      const found = await this.#search(namespace, { key, unknown: this.#unknown }, () =>
+        this.#deps.cache.getByUid(idOrName),
+      );
+      return found?.metadata.namespace === namespace ? found : undefined;
+    }
+    if (!objectName.test(idOrName)) return undefined;
+    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: idOrName });
+  }
+
+  list(tenant: string): readonly WorkflowExecution[] {
+    return this.#deps.cache.byIndex('namespace', this.#deps.tenants.namespaceOf(tenant) ?? '');
+  }
+
+  async asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined> {
+    const namespace = this.#deps.tenants.namespaceOf(tenant);
+    if (namespace === undefined) return undefined;
+    const known = { key: `${namespace}/${approvalId}`, unknown: this.#notAsked };
+    const found = await this.#search(namespace, known, () => this.#deps.cache.byIndex('approval', approvalId)[0]);
+    return found?.metadata.namespace === namespace ? found : undefined;
+  }
+
+  listAsking(tenant: string): readonly WorkflowExecution[] {
+    return this.#deps.cache.byIndex('asking', this.#deps.tenants.namespaceOf(tenant) ?? '');
+  }
+
+  remember(execution: WorkflowExecution): void {
+    this.#deps.cache.remember(execution);
+  }
+
+  async #search(
+    namespace: string,
+    { key, unknown }: { readonly key: string; readonly unknown: UnknownIds },
+    probe: () => WorkflowExecution | undefined,
+  ): Promise<WorkflowExecution | undefined> {
+    const known = probe();
+    if (known !== undefined || unknown.has(key)) return known;
+    const found = await this.#catchUp.find(namespace, probe);
+    if (found === undefined) unknown.add(key);
+    return found;
+  }
+}
+
+/** A name that Kubernetes takes for an object. */
+const objectName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

@@ -1,0 +1,5 @@
+export { type Cluster, type ClusterDeps, createCluster } from './cluster.ts';
+export type { Executions } from './executions.ts';
+export type { Informers } from './informers.ts';
+export type { TenantDirectory } from './tenants.ts';
+export type { Viewer, Workflows } from './workflows.ts';

@@ -1,0 +1,56 @@
+import { labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { approvalIdOf } from '../../lib/decision/approval-id.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createInformer, type Informer, type ReflectorDeps } from '../../lib/informer/index.ts';
+import { workflowExecutions, workflows } from '../../lib/kinds.ts';
+import { type KubeObject, type Namespace, namespaces } from '../../lib/kube/index.ts';
+import { stripExecution, stripNamespace, stripWorkflow } from './strip.ts';
+import { tenantIndex } from './tenant-directory.ts';
+
+/** One cache for each kind that the API reads. */
+export interface Informers {
+  readonly workflows: Informer<Workflow, 'name' | 'formerId' | 'namespace'>;
+  /** `approval`: the id of what a person is asked; `asking`: the namespace, where one is asked. */
+  readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
+  readonly tenants: Informer<Namespace, 'tenant'>;
+}
+
+/** `deps` gives each kind its own observer. */
+export function createInformers(deps: (kind: string) => ReflectorDeps): Informers {
+  return {
+    workflows: createInformer(deps('Workflow'), {
+      resource: workflows,
+      parse: withSpec,
+      strip: stripWorkflow,
+      indexes: { ...workflowIndexes, namespace: namespaceOf },
+    }),
+    executions: createInformer(deps('WorkflowExecution'), {
+      resource: workflowExecutions,
+      parse: withSpec,
+      strip: stripExecution,
+      indexes: {
+        namespace: namespaceOf,
+        approval: (execution) => idsOf(approvalIdOf(execution)),
+        asking: (execution) => (approvalIdOf(execution) === undefined ? [] : namespaceOf(execution)),
+      },
+    }),
+    tenants: createInformer(deps('Namespace'), {
+      resource: namespaces,
+      labelSelector: labels.tenant,
+      strip: stripNamespace,
+      indexes: { tenant: tenantIndex },
+    }),
+  };
+}
+
+const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
+const namespaceOf = ({ metadata }: KubeObject): string[] => idsOf(metadata.namespace);
+
+/** An object that got past the API server without a spec cannot be worked with. */
+function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): T {
+  if (typeof object.spec !== 'object' || object.spec === null) throw new AppError('invalid', 'the object has no spec');
+  return object;
+}

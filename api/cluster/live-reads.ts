@@ -1,0 +1,44 @@
+import { isNotFound, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
+import type { CacheReader } from '../../lib/informer/index.ts';
+import { createGate } from './gate.ts';
+
+/** Reads single objects from the server, for what the cache does not know by name. */
+export interface LiveReads<T extends KubeObject> {
+  /** Undefined where it is not there. What is found goes into the cache. */
+  read(ref: ObjectRef): Promise<T | undefined>;
+}
+
+export interface LiveReadsDeps<T extends KubeObject> {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly resource: Resource<T>;
+  readonly cache: Pick<CacheReader<T>, 'remember'>;
+}
+
+/** A small part of the connections to the server, so that names that do not exist cannot take them all. */
+const limits = { atOnce: 8, waiting: 1_000 };
+
+/** Questions for the same object at the same time are one. */
+export function createLiveReads<T extends KubeObject>({ kube, resource, cache }: LiveReadsDeps<T>): LiveReads<T> {
+  const gate = createGate(limits);
+  const underWay = new Map<string, Promise<T | undefined>>();
+  const read = async (ref: ObjectRef): Promise<T | undefined> => {
+    try {
+      const object = await gate(() => kube.get(resource, ref));
+      cache.remember(object);
+      return object;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+  return {
+    read(ref) {
+      const key = `${ref.namespace}/${ref.name}`;
+      const known = underWay.get(key);
+      if (known !== undefined) return known;
+      const answer = read(ref).finally(() => underWay.delete(key));
+      underWay.set(key, answer);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { globalNamespace, labels } from '../../crds/labels.ts';
+import type { IndexFunction } from '../../lib/informer/index.ts';
+import type { Namespace } from '../../lib/kube/index.ts';
+import type { TenantDirectory } from './tenants.ts';
+
+export interface TenantDirectoryDeps {
+  /** Namespaces with a tenant's label, by its slug. */
+  readonly namespaces: {
+    get(key: string): Namespace | undefined;
+    byIndex(index: 'tenant', slug: string): readonly Namespace[];
+  };
+  /** Slug of the tenant whose namespace is that of the release (spec 1 §5.2, requirements AMB-025). */
+  readonly systemTenant: string;
+  readonly systemNamespace: string;
+}
+
+/** The slug on a namespace, for the cache's index `tenant`. */
+export const tenantIndex: IndexFunction<Namespace> = ({ metadata }) => {
+  const slug = metadata.labels?.[labels.tenant];
+  return slug === undefined ? [] : [slug];
+};
+
+/**
+ * A tenant is a namespace with its label. Should two carry the same one, the older is the tenant's, so that nobody
+ * takes a tenant over by a label. The system tenant needs no label; the global namespace belongs to no tenant.
+ */
+export function createTenantDirectory(deps: TenantDirectoryDeps): TenantDirectory {
+  const { namespaces, systemTenant, systemNamespace } = deps;
+  const namespaceOf = (slug: string): string | undefined => {
+    if (slug === systemTenant) return systemNamespace;
+    return namespaces.byIndex('tenant', slug).filter(isTenants).toSorted(byAge)[0]?.metadata.name;
+  };
+  const isTenants = ({ metadata }: Namespace): boolean =>
+    metadata.name !== systemNamespace && metadata.name !== globalNamespace;
+  return {
+    namespaceOf,
+    tenantOf(namespace) {
+      if (namespace === systemNamespace) return systemTenant;
+      const slug = namespaces.get(namespace)?.metadata.labels?.[labels.tenant];
+      return slug !== undefined && namespaceOf(slug) === namespace ? slug : undefined;
+    },
+  };
+}
+
+function byAge(a: Namespace, b: Namespace): number {
+  const age = (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
+  return age === 0 ? (a.metadata.name ?? '').localeCompare(b.metadata.name ?? '') : age;
+}

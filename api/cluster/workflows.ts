@@ -1,0 +1,132 @@
+import { globalNamespace } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import {
+  cachedWorkflow,
+  isVisible,
+  ownerKey,
+  type Scope,
+  scopes,
+  type WantedWorkflow,
+} from '../../lib/catalogue/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/index.ts';
+import { workflows as workflowKind } from '../../lib/kinds.ts';
+import type { KubeClient, ObjectRef } from '../../lib/kube/index.ts';
+import { objectName, userObjectName, workflowName } from '../../lib/manifest/index.ts';
+import { isUid } from '../../lib/uid.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type CatchUp, createCatchUp } from './catch-up.ts';
+import { createLiveReads, type LiveReads } from './live-reads.ts';
+import type { TenantDirectory } from './tenants.ts';
+import { createUnknownIds, type UnknownIds } from './unknown-ids.ts';
+
+/** For whom a workflow is looked up. */
+export type Viewer = Pick<Caller, 'subject' | 'tenant'>;
+
+/** Workflows as one caller sees them: the own ones, those of the tenant, and global ones. */
+export interface Workflows {
+  /** By name or id; one that was created a moment ago is found. Undefined for what the caller cannot see. */
+  find(viewer: Viewer, nameOrId: string, scope?: Scope): Promise<Workflow | undefined>;
+  /** In no particular order. */
+  list(viewer: Viewer, scope?: Scope): readonly Workflow[];
+  /** Takes the answer of a write of our own. */
+  remember(workflow: Workflow): void;
+  /** Resolves when the cache has let go of a workflow that was deleted, or after a second. */
+  forgotten(uid: string): Promise<void>;
+}
+
+export interface WorkflowsDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly clock: Clock;
+  readonly cache: CacheReader<Workflow, 'name' | 'formerId' | 'namespace'>;
+  readonly tenants: TenantDirectory;
+}
+
+const remembered = { capacity: 10_000, lifeMs: 60_000 };
+const forgetting = { everyMs: 10, times: 100 };
+
+export function createWorkflows(deps: WorkflowsDeps): Workflows {
+  return new CachedWorkflows(deps);
+}
+
+class CachedWorkflows implements Workflows {
+  readonly #deps: WorkflowsDeps;
+  readonly #live: LiveReads<Workflow>;
+  readonly #catchUp: CatchUp;
+  readonly #unknown: UnknownIds;
+
+  constructor(deps: WorkflowsDeps) {
+    const kept = { ...deps, resource: workflowKind };
+    this.#deps = deps;
+    this.#live = createLiveReads(kept);
+    this.#catchUp = createCatchUp(kept);
+    this.#unknown = createUnknownIds(deps.clock, remembered);
+  }
+
+  async find(viewer: Viewer, nameOrId: string, scope?: Scope): Promise<Workflow | undefined> {
+    const wanted = { ...this.#viewOf(viewer, scope), nameOrUid: nameOrId };
+    const known = cachedWorkflow(this.#deps.cache, wanted) ?? (await this.#findByName(wanted));
+    return known ?? (isUid(nameOrId) ? this.#findById(wanted) : undefined);
+  }
+
+  list(viewer: Viewer, scope?: Scope): readonly Workflow[] {
+    const view = this.#viewOf(viewer, scope);
+    return [view.namespace, globalNamespace].flatMap((namespace) =>
+      this.#deps.cache.byIndex('namespace', namespace).filter((workflow) => isVisible(workflow, view)),
+    );
+  }
+
+  remember(workflow: Workflow): void {
+    this.#deps.cache.remember(workflow);
+  }
+
+  async forgotten(uid: string): Promise<void> {
+    const { cache, clock } = this.#deps;
+    for (let times = 0; times < forgetting.times && cache.getByUid(uid) !== undefined; times++) {
+      await clock.sleep(forgetting.everyMs);
+    }
+  }
+
+  #viewOf({ tenant, subject }: Viewer, scope?: Scope): Omit<WantedWorkflow, 'nameOrUid'> {
+    const namespace = this.#deps.tenants.namespaceOf(tenant) ?? nowhere;
+    return { namespace, user: ownerKey(subject), ...(scope === undefined ? {} : { scope }) };
+  }
+
+  async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
+    for (const ref of refsOf(wanted)) {
+      const found = await this.#live.read(ref);
+      if (found && workflowName(found.metadata) === wanted.nameOrUid && isVisible(found, wanted)) return found;
+    }
+    return undefined;
+  }
+
+  async #findById(wanted: WantedWorkflow): Promise<Workflow | undefined> {
+    const { cache } = this.#deps;
+    const { namespace, nameOrUid: uid } = wanted;
+    const key = `${namespace}/${uid}`;
+    if (cache.getByUid(uid) !== undefined || this.#unknown.has(key)) return undefined;
+    const probe = () => cachedWorkflow(cache, wanted);
+    const places = [namespace, globalNamespace].filter((place) => place !== nowhere);
+    const [found] = (await Promise.all(places.map((place) => this.#catchUp.find(place, probe)))).filter(isDefined);
+    if (found === undefined) this.#unknown.add(key);
+    return found;
+  }
+}
+
+const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
+
+/** The namespace of a tenant that has none; no object can stand in it. */
+const nowhere = '';
+
+/** Where a workflow of that name would stand, the narrowest scope first. */
+function refsOf({ namespace, user, scope, nameOrUid: name }: WantedWorkflow): ObjectRef[] {
+  const places: Readonly<Record<Scope, ObjectRef>> = {
+    user: { namespace, name: userObjectName(user ?? '', name) },
+    tenant: { namespace, name: objectName(name) },
+    global: { namespace: globalNamespace, name: objectName(name) },
+  };
+  return scopes
+    .filter((candidate) => scope === undefined || candidate === scope)
+    .map((candidate) => places[candidate])
+    .filter((ref) => ref.namespace !== nowhere);
+}
