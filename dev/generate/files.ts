@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { openApiDocument } from '../../api/openapi/document.ts';
 import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
@@ -28,5 +29,6 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ...jsonSchemas(),
     ...referencePages(),
     ['docs/reference/cli.md', cliReference()],
+    ['api/generated/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`],
   ]);
 }

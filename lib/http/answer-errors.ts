@@ -14,7 +14,7 @@ export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
       requireSaneRequest(ctx);
       await next();
     } catch (error) {
-      const { status, headers, body, isFault } = toErrorReply(error);
+      const { status, headers, body, isFault } = toErrorReply(error, ctx.state.contract?.access);
       if (isFault) ctx.state.fault = error;
       if (ctx.res.headersSent || ctx.res.destroyed) {
         ctx.respond = false;

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
+import type { Access } from './contract.ts';
 import { HttpError, type HttpErrorOptions } from './http-error.ts';
 
 /** What a code stands for in HTTP. */
@@ -42,15 +43,15 @@ export interface ErrorReply {
   readonly isFault: boolean;
 }
 
-/** The answer to anything that was thrown. What is of no known kind becomes a bland 500. */
-export function toErrorReply(error: unknown): ErrorReply {
+/** The answer to anything that was thrown by an operation of that access. What is of no known kind becomes a bland 500. */
+export function toErrorReply(error: unknown, access?: Access): ErrorReply {
   const options = optionsOf(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
   const { message, details, fields } = options;
   return {
     status,
-    headers: { ...standardHeaders(status), ...options.headers },
+    headers: { ...standardHeaders(status, access), ...options.headers },
     body: {
       error: options.error ?? form.error,
       ...(message === undefined ? {} : { message }),
@@ -75,8 +76,8 @@ function optionsOfKubeError(error: KubeError): HttpErrorOptions {
   return { code: error.code };
 }
 
-function standardHeaders(status: number): Record<string, string> {
-  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+function standardHeaders(status: number, access?: Access): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': access === 'signature' ? 'Signature' : 'Bearer' };
   if (status === 429 || status === 503) return { 'Retry-After': RETRY_AFTER_SECONDS };
   return {};
 }

@@ -1,0 +1,70 @@
+import { type TSchema, Type } from 'typebox';
+import { labelNamePattern } from '../../crds/schema/parts.ts';
+import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
+import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { ApprovalRequest } from '../routes/human-approvals/contract.ts';
+import { contracts } from '../routes/index.ts';
+import { WorkflowDefinition, WorkflowSummary, WorkflowVersion } from '../routes/workflows/schema.ts';
+
+const description = `Workflows, executions, approvals, stimuli and billing of Windlass.
+
+Every answer other than 200 is a JSON object with \`error\`, which never changes for the same cause, and mostly a
+\`message\` that says what to do. Request bodies and query parameters are strict: what is not described is refused, with
+its place under \`details\`. What belongs to another tenant is answered exactly like what does not exist.`;
+
+const tags = [
+  { name: 'Workflows', description: 'Definitions: register, read, list, delete, and move between scopes.' },
+  { name: 'Executions', description: 'Runs of workflows: start, watch, answer, cancel.' },
+  { name: 'Human approvals', description: 'Executions that wait for a decision.' },
+  { name: 'Stimuli', description: 'Events from outside that start workflows.' },
+  { name: 'Billing', description: 'Prices, subscriptions and invoices, where a payment provider is configured.' },
+  { name: 'Service', description: 'The service itself.' },
+];
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token of the OpenID Connect provider that the installation trusts.',
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Svc-Signature',
+    description: "`sha256=` and the HMAC-SHA256 of the body's bytes in hexadecimal, under the secret of the source.",
+  },
+};
+
+const schemas: Readonly<Record<string, TSchema>> = {
+  ApprovalRequest,
+  WorkflowDefinition,
+  WorkflowSummary,
+  WorkflowVersion,
+};
+
+const callerHeaders = Type.Object({
+  'X-Tenant-Id': Type.Optional(
+    Type.String({
+      pattern: labelNamePattern,
+      description: 'The tenant that a service account acts for. Tokens of people ignore it.',
+    }),
+  ),
+});
+
+/** The OpenAPI document of the public listener. */
+export function openApiDocument(): JsonObject {
+  const license = { name: 'Apache License 2.0', identifier: manifest.license };
+  const { version } = manifest;
+  return createOpenApiDocument(contracts, {
+    title: 'Windlass API',
+    version,
+    description,
+    license,
+    tags,
+    securitySchemes,
+    schemas,
+    callerHeaders,
+  });
+}

@@ -1,0 +1,40 @@
+import type { TObject, TSchema } from 'typebox';
+import type { Contract } from '../contract.ts';
+import { errorSchema } from './error-schema.ts';
+import { createOperation } from './operation.ts';
+import { sharedResponses } from './responses.ts';
+import { createSchemaWriter, type JsonObject } from './schema-writer.ts';
+
+export interface OpenApiOptions {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: { readonly name: string; readonly identifier: string };
+  /** In the order in which they are shown. */
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  /** How callers prove who they are, by the access of a contract. */
+  readonly securitySchemes: Readonly<Record<'bearer' | 'signature', JsonObject>>;
+  /** Schemas that stand in several operations; they are written once, under these names. */
+  readonly schemas: Readonly<Record<string, TSchema>>;
+  /** Headers that every operation with a caller takes. */
+  readonly callerHeaders?: TObject;
+}
+
+/** An OpenAPI 3.1 document of operations: plain JSON, the same for the same contracts. */
+export function createOpenApiDocument(contracts: readonly Contract[], options: OpenApiOptions): JsonObject {
+  const { title, version, description, license, tags, securitySchemes } = options;
+  const writer = createSchemaWriter({ ...options.schemas, Error: errorSchema });
+  const paths: Record<string, JsonObject> = {};
+  for (const contract of contracts) {
+    const operation = createOperation(contract, writer, options.callerHeaders);
+    paths[contract.path] = { ...paths[contract.path], [contract.method]: operation };
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title, version, description, license },
+    servers: [{ url: '/' }],
+    tags,
+    paths,
+    components: { schemas: writer.components(), responses: sharedResponses(writer), securitySchemes },
+  };
+}

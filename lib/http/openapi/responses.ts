@@ -1,0 +1,86 @@
+import type { Contract, ErrorContract, SuccessContract } from '../contract.ts';
+import { errorsOf, sharedErrors } from '../shared-errors.ts';
+import { errorSchema } from './error-schema.ts';
+import type { JsonObject, SchemaWriter } from './schema-writer.ts';
+
+const shared: ReadonlySet<ErrorContract> = new Set(sharedErrors);
+
+/** Every answer of an operation by its status, each error with an example. */
+export function createResponses(contract: Contract, writer: SchemaWriter): JsonObject {
+  const byStatus = Map.groupBy(errorsOf(contract), ({ status }) => status);
+  const errors = [...byStatus].map(([status, list]) => {
+    const [first] = list;
+    const isShared = list.length === 1 && first !== undefined && shared.has(first);
+    const response = isShared ? { $ref: `#/components/responses/${nameOf(first)}` } : errorResponse(list, writer);
+    return [String(status), response];
+  });
+  return { 200: successResponse(contract.success, writer), ...Object.fromEntries(errors) };
+}
+
+/** The answers that operations refer to. */
+export function sharedResponses(writer: SchemaWriter): JsonObject {
+  return Object.fromEntries(sharedErrors.map((error) => [nameOf(error), errorResponse([error], writer)]));
+}
+
+/** `payload_too_large` as `PayloadTooLarge`. */
+const nameOf = ({ error }: ErrorContract): string =>
+  error.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+const requestId = {
+  'X-Request-Id': {
+    description: 'Names the request in logs; what the client sent under this name, where that is short and plain.',
+    schema: { type: 'string' },
+  },
+};
+
+function successResponse(success: SuccessContract, writer: SchemaWriter): JsonObject {
+  const { description, example } = success;
+  const answer = (mediaType: string, content: JsonObject): JsonObject => ({
+    description,
+    headers: requestId,
+    content: { [mediaType]: { ...content, example } },
+  });
+  switch (success.kind) {
+    case 'json':
+      return answer('application/json', { schema: writer.write(success.schema) });
+    case 'text':
+      return answer(success.mediaType, { schema: { type: 'string' } });
+    case 'events':
+      // OpenAPI 3.1 has no word for the type of one event; tools read the schema as that of its data.
+      return answer('text/event-stream', {
+        schema: writer.write(success.schema),
+        ...(success.lastEvents === undefined ? {} : { 'x-last-events': success.lastEvents }),
+      });
+  }
+}
+
+const seconds = { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } };
+
+const headersOf: Readonly<Record<number, JsonObject>> = {
+  401: { 'WWW-Authenticate': { description: 'How to prove who calls.', schema: { type: 'string' } } },
+  429: { 'Retry-After': seconds },
+  503: { 'Retry-After': seconds },
+};
+
+/** `errors` are of one status. */
+function errorResponse(errors: readonly ErrorContract[], writer: SchemaWriter): JsonObject {
+  const schemas = errors.map(({ fields }) => {
+    const error = writer.write(errorSchema);
+    return fields === undefined ? error : { allOf: [error, writer.write(fields)] };
+  });
+  const variants = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  const examples = [...Map.groupBy(errors, ({ error }) => error)].map(([error, causes]) => {
+    const summary = causes.map(({ when }) => when).join(' ');
+    return [error, { summary, value: { error } }];
+  });
+  return {
+    description: errors.map(({ error, when }) => `\`${error}\`: ${when}`).join('\n\n'),
+    headers: { ...requestId, ...headersOf[errors[0]?.status ?? 0] },
+    content: {
+      'application/json': {
+        schema: variants.length === 1 ? variants[0] : { anyOf: variants },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}

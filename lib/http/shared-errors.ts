@@ -1,0 +1,48 @@
+import type { Contract, ErrorContract } from './contract.ts';
+
+/** What operations of a kind have in common: a refusal that follows from a part of the contract, not from what the operation does. */
+interface SharedError extends ErrorContract {
+  readonly of: (contract: Contract) => boolean;
+}
+
+const always = (): boolean => true;
+const hasCaller = ({ access }: Contract): boolean => access === 'bearer';
+const hasBody = ({ body }: Contract): boolean => body !== undefined;
+const isBehindSomething = ({ access }: Contract): boolean => access !== 'public';
+
+export const sharedErrors: readonly SharedError[] = [
+  {
+    status: 400,
+    error: 'invalid_request',
+    when: 'A parameter, header or the body is not as described; `details` names each place.',
+    of: always,
+  },
+  { status: 401, error: 'unauthorized', when: 'The bearer token is absent or not valid.', of: hasCaller },
+  { status: 403, error: 'forbidden', when: 'The caller may not do this, or belongs to no tenant.', of: hasCaller },
+  { status: 408, error: 'request_timeout', when: 'The request did not arrive in time.', of: hasBody },
+  { status: 413, error: 'payload_too_large', when: 'The body is larger than allowed.', of: hasBody },
+  {
+    status: 415,
+    error: 'unsupported_media_type',
+    when: 'The body is of another media type, or compressed.',
+    of: hasBody,
+  },
+  { status: 429, error: 'rate_limited', when: 'The tenant has sent too many requests.', of: hasCaller },
+  { status: 500, error: 'internal', when: 'Something is wrong with the service.', of: always },
+  {
+    status: 503,
+    error: 'unavailable',
+    when: 'Something that the operation needs cannot be reached; try again.',
+    of: isBehindSomething,
+  },
+  { status: 504, error: 'timeout', when: 'Something that the operation needs took too long.', of: isBehindSomething },
+];
+
+/** Every error of an operation, by status: its own, and those that every operation like it shares. */
+export function errorsOf(contract: Contract): readonly ErrorContract[] {
+  const own = new Set(contract.errors.map(({ status, error }) => `${status} ${error}`));
+  const shared = sharedErrors.filter(
+    (candidate) => candidate.of(contract) && !own.has(`${candidate.status} ${candidate.error}`),
+  );
+  return [...contract.errors, ...shared].sort((a, b) => a.status - b.status);
+}
