@@ -10,5 +10,6 @@ export interface Caller {
   readonly tenant: string;
   /** Values of the role claim, such as `svc:operator`. */
   readonly roles: readonly string[];
+  /** Those of the roles that name a scope, such as `svc.edge.hosts.read`. */
   readonly scopes: readonly string[];
 }

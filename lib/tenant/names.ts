@@ -19,11 +19,17 @@ const namespacePrefix = 'tenant-';
 const longestSlug = 63 - namespacePrefix.length;
 const slugPattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
+/** What a slug looks like, in words. */
+export const tenantSlugRule = `1 to ${longestSlug} of a-z, 0-9 and '-', with a letter or digit at both ends`;
+
+export function isTenantSlug(text: string): boolean {
+  return slugPattern.test(text) && text.length <= longestSlug;
+}
+
 /** The slug itself, or an AppError `invalid` that says what a slug looks like. */
 export function parseTenantSlug(slug: string): string {
-  if (slugPattern.test(slug) && slug.length <= longestSlug) return slug;
-  const rule = `1 to ${longestSlug} of a-z, 0-9 and '-', with a letter or digit at both ends`;
-  throw new AppError('invalid', `tenant '${slug}' is no valid slug: ${rule}`, { reason: 'InvalidTenant' });
+  if (isTenantSlug(slug)) return slug;
+  throw new AppError('invalid', `tenant '${slug}' is no valid slug: ${tenantSlugRule}`, { reason: 'InvalidTenant' });
 }
 
 /** Namespace of a tenant unless another one is asked for. */

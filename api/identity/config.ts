@@ -1,0 +1,88 @@
+import { type Static, Type } from 'typebox';
+import { ConfigError, type ConfigProblem } from '../../lib/config.ts';
+import { messageOf } from '../../lib/errors.ts';
+import {
+  defaultAlgorithms,
+  type OidcVerifierOptions,
+  parseProviderAddress,
+  type SignatureAlgorithm,
+  signatureAlgorithms,
+} from '../../lib/identity/index.ts';
+import type { ClaimNames } from './identity.ts';
+import type { ScopeRules } from './scope-call.ts';
+
+const claim = (name: string) => Type.String({ minLength: 1, default: name });
+const oneAlgorithm = `(${signatureAlgorithms.join('|')})`;
+
+/** Environment variables that say whose tokens are accepted and what their claims mean (docs/api.md). */
+export const identityVariables = {
+  WINDLASS_OIDC_ISSUER: Type.String({ minLength: 1 }),
+  WINDLASS_OIDC_AUDIENCE: Type.String({ minLength: 1, default: 'windlass' }),
+  WINDLASS_OIDC_JWKS_URL: Type.Optional(Type.String({ minLength: 1 })),
+  WINDLASS_OIDC_CA_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  OIDC_ALLOW_HTTP: Type.Boolean({ default: false }),
+  WINDLASS_OIDC_ALGORITHMS: Type.String({
+    pattern: `^${oneAlgorithm}(,${oneAlgorithm})*$`,
+    default: defaultAlgorithms.join(','),
+  }),
+  WINDLASS_OIDC_JWKS_TTL_SECONDS: Type.Integer({ minimum: 10, maximum: 86_400, default: 300 }),
+  WINDLASS_OIDC_JWKS_GRACE_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 3_600 }),
+  WINDLASS_OIDC_TENANT_CLAIM: claim('tenant_id'),
+  WINDLASS_OIDC_ROLE_CLAIM: claim('svc_role'),
+  WINDLASS_OIDC_KIND_CLAIM: claim('identity_kind'),
+  WINDLASS_OIDC_USERNAME_CLAIM: claim('preferred_username'),
+  WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX: Type.String({ minLength: 1, default: 'service-account-' }),
+  WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME: Type.Boolean({ default: true }),
+  WINDLASS_SYSTEM_TENANT: Type.String({ minLength: 1, default: 'system' }),
+  WINDLASS_OPERATORS_ONLY: Type.Boolean({ default: false }),
+};
+
+export const IdentityConfig = Type.Object(identityVariables);
+export type IdentityConfig = Readonly<Static<typeof IdentityConfig>>;
+
+export interface IdentityOptions {
+  /** Without `ca`, which is in a file. */
+  readonly verifier: Omit<OidcVerifierOptions, 'ca'>;
+  readonly claims: ClaimNames;
+  readonly rules: ScopeRules;
+}
+
+/** What the variables say. @throws ConfigError where an address is not to be trusted. */
+export function identityOptions(config: IdentityConfig): IdentityOptions {
+  checkAddresses(config);
+  return {
+    verifier: {
+      issuer: config.WINDLASS_OIDC_ISSUER,
+      audience: config.WINDLASS_OIDC_AUDIENCE,
+      jwksUrl: config.WINDLASS_OIDC_JWKS_URL,
+      allowHttp: config.OIDC_ALLOW_HTTP,
+      algorithms: config.WINDLASS_OIDC_ALGORITHMS.split(',') as SignatureAlgorithm[],
+      ttlMs: config.WINDLASS_OIDC_JWKS_TTL_SECONDS * 1_000,
+      graceMs: config.WINDLASS_OIDC_JWKS_GRACE_SECONDS * 1_000,
+    },
+    claims: {
+      tenantClaim: config.WINDLASS_OIDC_TENANT_CLAIM,
+      roleClaim: config.WINDLASS_OIDC_ROLE_CLAIM,
+      kindClaim: config.WINDLASS_OIDC_KIND_CLAIM,
+      usernameClaim: config.WINDLASS_OIDC_USERNAME_CLAIM,
+      usernamePrefix: config.WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME
+        ? config.WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX
+        : undefined,
+    },
+    rules: { systemTenant: config.WINDLASS_SYSTEM_TENANT, operatorsOnly: config.WINDLASS_OPERATORS_ONLY },
+  };
+}
+
+function checkAddresses(config: IdentityConfig): void {
+  const problems: ConfigProblem[] = [];
+  for (const name of ['WINDLASS_OIDC_ISSUER', 'WINDLASS_OIDC_JWKS_URL'] as const) {
+    const address = config[name];
+    if (address === undefined) continue;
+    try {
+      parseProviderAddress(address, config.OIDC_ALLOW_HTTP);
+    } catch (error) {
+      problems.push({ name, problem: messageOf(error) });
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}

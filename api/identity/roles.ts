@@ -1,0 +1,15 @@
+import { HttpError } from '../../lib/http/http-error.ts';
+import type { Caller } from './caller.ts';
+
+/** Values of the role claim that stand above a tenant's users (spec 3 §2.1). */
+const operatorRoles: ReadonlySet<string> = new Set(['svc:operator', 'svc:admin']);
+
+export function isOperator({ roles }: Pick<Caller, 'roles'>): boolean {
+  return roles.some((role) => operatorRoles.has(role));
+}
+
+/** For what reaches beyond a tenant: global scope, promote and demote (AMB-150). @throws HttpError 403. */
+export function requireOperator(caller: Pick<Caller, 'roles'>): void {
+  if (isOperator(caller)) return;
+  throw new HttpError({ code: 'forbidden', message: 'this needs the role svc:operator or svc:admin' });
+}

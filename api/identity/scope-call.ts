@@ -1,0 +1,34 @@
+import { HttpError } from '../../lib/http/http-error.ts';
+import { isTenantSlug, tenantSlugRule } from '../../lib/tenant/names.ts';
+import type { Caller } from './caller.ts';
+import type { Identity } from './identity.ts';
+import { isOperator } from './roles.ts';
+
+export interface ScopeRules {
+  /** The tenant of service accounts that name none. */
+  readonly systemTenant: string;
+  /** Refuses everybody who is not an operator (AMB-150). */
+  readonly operatorsOnly: boolean;
+}
+
+/**
+ * Which tenant a call is for (spec 1 §5.2): that of the token, and for service accounts the one they name, else the
+ * system tenant, whatever their token says (AMB-147). `named` is the header `X-Tenant-Id`, which counts for service
+ * accounts only: for others the answer is the same with and without. @throws HttpError 403 or 400.
+ */
+export function scopeCall(identity: Identity, named: string | undefined, rules: ScopeRules): Caller {
+  if (rules.operatorsOnly && !isOperator(identity)) {
+    throw new HttpError({ code: 'forbidden', message: 'only operators may use this installation' });
+  }
+  if (identity.kind === 'service-account') return { ...identity, tenant: delegated(named) ?? rules.systemTenant };
+  const { tenant } = identity;
+  if (tenant === undefined) throw new HttpError({ code: 'forbidden', message: 'the token names no tenant' });
+  return { ...identity, tenant };
+}
+
+/** A slug that no tenant has is fine: it stands for a tenant without anything in it. */
+function delegated(named: string | undefined): string | undefined {
+  if (named === undefined || isTenantSlug(named)) return named;
+  const problem = { path: 'header.x-tenant-id', message: `is no tenant: ${tenantSlugRule}` };
+  throw new HttpError({ code: 'invalid', message: `${problem.path} ${problem.message}`, details: [problem] });
+}
