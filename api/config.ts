@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { logLevels } from '../lib/logger.ts';
 import { billingVariables } from './billing/config.ts';
+import { identityVariables } from './identity/index.ts';
 
 /** The environment variables of the API (charts/windlass/README.md). */
 export const ApiConfig = Type.Object({
@@ -15,6 +16,7 @@ export const ApiConfig = Type.Object({
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  ...identityVariables,
   ...billingVariables,
 });
 export type ApiConfig = Readonly<Static<typeof ApiConfig>>;

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { AppError } from '../lib/errors.ts';
 import type { Check } from '../lib/process/health-server.ts';
-import type { Caller } from './identity/caller.ts';
+import { type Caller, createAuthentication } from './identity/index.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ApiDeps } from './run-api.ts';
 
@@ -16,12 +15,16 @@ export interface Services {
   close(): Promise<void>;
 }
 
-export function createServices(_deps: ApiDeps): Services {
+export function createServices(deps: ApiDeps): Services {
+  const authentication = createAuthentication(deps, deps.config);
   return {
     routes: {},
-    authenticate: () => Promise.reject(new AppError('unauthenticated', 'no identity provider is configured')),
+    authenticate: (headers) => authentication.authenticate(headers),
     ready: {},
-    start: () => Promise.resolve(),
-    close: () => Promise.resolve(),
+    async start() {
+      // A provider that is away keeps nobody from webhooks and health.
+      void authentication.prepare();
+    },
+    close: () => authentication.close(),
   };
 }
