@@ -1,0 +1,68 @@
+import type { Invoice, PaidTier, Tier } from './objects.ts';
+
+/**
+ * What the billing routes need of a payment provider. Every call ends within a bounded time. One that the provider
+ * refuses, or that does not reach it, throws an HttpError: 503 with `Retry-After` when the provider is asked too much,
+ * 502 otherwise. No error holds a key or a customer's data.
+ */
+export interface PaymentProvider {
+  readonly catalogue: Catalogue;
+  readonly customers: Customers;
+  readonly sessions: Sessions;
+  readonly records: Records;
+}
+
+export interface Catalogue {
+  /** What can be bought now, cheapest tier first; at most a minute old. */
+  tiers(): Promise<readonly Tier[]>;
+  /** The tier that a product stands for, also when it is no longer sold. */
+  tierOf(productId: string): Promise<PaidTier | undefined>;
+}
+
+/** A tenant is one customer of the provider. */
+export interface Customers {
+  /** The customer's id; undefined when the tenant has never been to the checkout or the portal. */
+  find(tenant: string): Promise<string | undefined>;
+  /** Creates the customer where there is none: once, however many replicas are asked at the same time. */
+  ensure(tenant: string): Promise<string>;
+}
+
+/** What a checkout sells: a base price once, and further seats. */
+export interface Order {
+  readonly priceId: string;
+  readonly seats?: { readonly priceId: string; readonly quantity: number };
+}
+
+/** Pages of the provider that a browser is sent to. */
+export interface Sessions {
+  checkout(session: { readonly tenant: string; readonly customer: string; readonly order: Order }): Promise<string>;
+  portal(session: { readonly customer: string; readonly returnUrl?: string }): Promise<string>;
+}
+
+export interface ProviderSubscription {
+  /** The provider's word. */
+  readonly status: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  /** RFC 3339. */
+  readonly currentPeriodEnd: string;
+  readonly cancelAtPeriodEnd: boolean;
+  /** What it is a subscription to, base and seats. */
+  readonly productIds: readonly string[];
+}
+
+export interface InvoicePage {
+  readonly limit: number;
+  /** Id of the invoice after which the page begins. */
+  readonly after?: string;
+}
+
+export interface Records {
+  /** The newest hundred, those that are over as well. */
+  subscriptions(customer: string): Promise<readonly ProviderSubscription[]>;
+  /** Newest first. Throws AppError `not_found` when `after` is no invoice. */
+  invoices(
+    customer: string,
+    page: InvoicePage,
+  ): Promise<{ readonly invoices: readonly Invoice[]; readonly more: boolean }>;
+}

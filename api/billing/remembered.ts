@@ -1,0 +1,58 @@
+import type { Clock } from '../../lib/clock.ts';
+
+export interface RememberOptions<T> {
+  /** How long a value is good for. */
+  readonly ttlMs: (value: T) => number;
+  /** Keys that are remembered at most; the oldest goes first. */
+  readonly capacity: number;
+}
+
+/** Values that somebody else knows better, each asked for once in a while and never twice at the same time. */
+export interface Remembered<T> {
+  get(key: string): Promise<T>;
+  set(key: string, value: T): void;
+  forget(key: string): void;
+}
+
+interface Entry<T> {
+  readonly value: Promise<T>;
+  /** Infinite while the answer is awaited. */
+  until: number;
+}
+
+/** A call of `load` that fails is not remembered. */
+export function remember<T>(
+  clock: Clock,
+  load: (key: string) => Promise<T>,
+  options: RememberOptions<T>,
+): Remembered<T> {
+  const entries = new Map<string, Entry<T>>();
+
+  function put(key: string, entry: Entry<T>): void {
+    entries.delete(key);
+    entries.set(key, entry);
+    if (entries.size > options.capacity) entries.delete(entries.keys().next().value ?? '');
+  }
+
+  async function ask(key: string): Promise<T> {
+    const entry: Entry<T> = { value: load(key), until: Number.POSITIVE_INFINITY };
+    put(key, entry);
+    try {
+      const value = await entry.value;
+      entry.until = clock.now() + options.ttlMs(value);
+      return value;
+    } catch (error) {
+      if (entries.get(key) === entry) entries.delete(key);
+      throw error;
+    }
+  }
+
+  return {
+    get(key) {
+      const known = entries.get(key);
+      return known !== undefined && clock.now() < known.until ? known.value : ask(key);
+    },
+    set: (key, value) => put(key, { value: Promise.resolve(value), until: clock.now() + options.ttlMs(value) }),
+    forget: (key) => void entries.delete(key),
+  };
+}

@@ -1,0 +1,118 @@
+import type { Stripe } from 'stripe';
+import type { Clock } from '../../../lib/clock.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { halfJitter } from '../../../lib/informer/backoff.ts';
+import type { Logger } from '../../../lib/logger.ts';
+
+export interface CallsOptions {
+  readonly secretKey: string;
+  /** Default: the provider's own. */
+  readonly apiUrl?: URL;
+  /** What one attempt may take, with its answer's body. */
+  readonly attemptMs?: number;
+  /** No attempt begins after this; with the last one's time it bounds a call. */
+  readonly beginMs?: number;
+}
+
+export interface CallsDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Uniform in [0, 1). Default Math.random. */
+  readonly random?: () => number;
+}
+
+/** Calls the provider. `operation` is what the log calls it; `call` is made anew for each attempt. */
+export type Call = <T>(operation: string, call: (stripe: Stripe) => Promise<T>) => Promise<T>;
+
+const attempts = 3;
+const pauses = { baseMs: 250, maxMs: 2_000 };
+const busySeconds = 5;
+
+/**
+ * The package is loaded at the first call. It retries nothing by itself: an attempt that did not reach the provider,
+ * found it broken, or met a lock is made twice more. Every call that writes must therefore carry an idempotency key
+ * of its own that does not change between attempts.
+ */
+export function createCall(options: CallsOptions, deps: CallsDeps): Call {
+  const { clock, logger } = deps;
+  const random = deps.random ?? Math.random;
+  let loaded: Promise<Loaded> | undefined;
+
+  return async (operation, call) => {
+    const { client, StripeError } = await (loaded ??= load(options));
+    const last = clock.now() + (options.beginMs ?? 12_000);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await call(client);
+      } catch (error) {
+        if (!(error instanceof StripeError)) throw error;
+        // Neither message nor body: they may name a customer or show parts of the key.
+        const { statusCode: status, type, code, requestId: providerRequestId } = error;
+        logger.warn({ operation, attempt, status, type, code, providerRequestId }, 'payment provider call failed');
+        if (attempt === attempts || !mayPass(error) || clock.now() >= last) throw answerTo(error);
+      }
+      await clock.sleep(halfJitter(pauses, attempt - 1, random()));
+    }
+  };
+}
+
+interface Loaded {
+  readonly client: Stripe;
+  readonly StripeError: typeof Stripe.errors.StripeError;
+}
+
+type StripeError = InstanceType<Loaded['StripeError']>;
+
+async function load({ secretKey, apiUrl, attemptMs = 8_000 }: CallsOptions): Promise<Loaded> {
+  const { default: Sdk } = await import('stripe');
+  const client = new Sdk(secretKey, {
+    maxNetworkRetries: 0,
+    telemetry: false,
+    timeout: attemptMs,
+    // Its time limit covers the whole answer; that of the other client starts anew with every packet.
+    httpClient: Sdk.createFetchHttpClient((url, init) => fetch(url, { ...init, redirect: 'error' })),
+    appInfo: { name: 'windlass' },
+    ...(apiUrl === undefined ? {} : { protocol: 'http' as const, host: apiUrl.hostname, port: apiUrl.port }),
+  });
+  return { client, StripeError: Sdk.errors.StripeError };
+}
+
+/** Whether the same call may succeed in a moment; the provider's own word on it counts most. */
+function mayPass({ type, statusCode, headers }: StripeError): boolean {
+  const advice = headers?.['stripe-should-retry'];
+  if (advice !== undefined) return advice === 'true';
+  // 409: the same idempotency key is being worked on.
+  return type === 'StripeConnectionError' || statusCode === 409 || (statusCode ?? 0) >= 500;
+}
+
+/** What a caller of ours is told; the rest stands in the log. */
+function answerTo(error: StripeError): Error {
+  if (error.type === 'StripeRateLimitError') {
+    return new HttpError({
+      code: 'unavailable',
+      status: 503,
+      error: 'payment_provider_busy',
+      message: 'the payment provider is asked too much at the moment; try again later',
+      headers: { 'retry-after': String(busySeconds) },
+    });
+  }
+  return new ProviderRefusal(error.code, error.param);
+}
+
+/** The provider refused, or was not reached. `providerCode` and `param` are its words, for those who expect one. */
+export class ProviderRefusal extends HttpError {
+  readonly providerCode: string | undefined;
+  readonly param: string | undefined;
+
+  constructor(providerCode?: string, param?: string) {
+    super({
+      code: 'unavailable',
+      status: 502,
+      error: 'payment_provider_error',
+      message:
+        'the payment provider did not carry out the request; try again, and if it lasts, the log of the API says why',
+    });
+    this.providerCode = providerCode;
+    this.param = param;
+  }
+}

@@ -1,0 +1,23 @@
+/** A page of a list of the provider. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+/** What the provider gives in one page at most. */
+export const pageSize = 100;
+
+/** A list in whole, up to `most` pages; `fetchPage` gets the id after which the page begins. */
+export async function allPages<T extends { readonly id: string }>(
+  most: number,
+  fetchPage: (after: { readonly starting_after?: string }) => Promise<Page<T>>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 0; page < most; page++) {
+    const last = all.at(-1);
+    const { data, has_more } = await fetchPage(last === undefined ? {} : { starting_after: last.id });
+    all.push(...data);
+    if (!has_more || data.length === 0) break;
+  }
+  return all;
+}

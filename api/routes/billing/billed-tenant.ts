@@ -1,0 +1,9 @@
+import { HttpError } from '../../../lib/http/http-error.ts';
+import type { TenantDirectory } from '../../cluster/tenants.ts';
+import type { Caller } from '../../identity/caller.ts';
+
+/** The tenant a customer may be made of: one that is set up, since whoever delegates may name any slug. */
+export function requireTenant(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: Caller): string {
+  if (tenants.namespaceOf(tenant) !== undefined) return tenant;
+  throw new HttpError({ code: 'not_found', message: 'the tenant is not set up' });
+}

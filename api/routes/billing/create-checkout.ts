@@ -1,0 +1,33 @@
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
+import { isOngoing } from '../../billing/current-subscription.ts';
+import { readOrder } from '../../billing/order.ts';
+import type { PaymentProvider } from '../../billing/payment-provider.ts';
+import type { TenantDirectory } from '../../cluster/tenants.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { requireTenant } from './billed-tenant.ts';
+import type { createCheckout } from './contracts.ts';
+
+export interface CheckoutDeps {
+  readonly provider: PaymentProvider;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+}
+
+/** Looks at everything that can be refused before the tenant becomes a customer. */
+export function handleCreateCheckout({ provider, tenants }: CheckoutDeps) {
+  const { catalogue, customers, records, sessions } = provider;
+  return async ({ caller, body }: RouteRequest<typeof createCheckout, Caller>): Promise<Reply> => {
+    const tenant = requireTenant(tenants, caller);
+    const order = readOrder(body, await catalogue.tiers());
+    const customer = await customers.ensure(tenant);
+    if ((await records.subscriptions(customer)).some(isOngoing)) throw alreadySubscribed();
+    return json({ url: await sessions.checkout({ tenant, customer, order }) });
+  };
+}
+
+const alreadySubscribed = (): HttpError =>
+  new HttpError({
+    code: 'conflict',
+    error: 'already_subscribed',
+    message: 'the tenant has a subscription that goes on; change it in the portal (POST /v1/billing/portal)',
+  });

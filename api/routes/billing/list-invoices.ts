@@ -1,0 +1,30 @@
+import { AppError } from '../../../lib/errors.ts';
+import { invalidRequest } from '../../../lib/http/request-errors.ts';
+import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
+import type { Customers, Records } from '../../billing/payment-provider.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { listInvoices } from './contracts.ts';
+
+export interface InvoicesDeps {
+  readonly customers: Pick<Customers, 'find'>;
+  readonly records: Pick<Records, 'invoices'>;
+}
+
+/** Makes no customer of a tenant that only looks. */
+export function handleListInvoices({ customers, records }: InvoicesDeps) {
+  return async ({ caller, query }: RouteRequest<typeof listInvoices, Caller>): Promise<Reply> => {
+    const customer = await customers.find(caller.tenant);
+    if (customer === undefined) return json({ invoices: [] });
+    const { limit, cursor } = query;
+    const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) };
+    const { invoices, more } = await records.invoices(customer, page).catch(refuseCursor);
+    const last = more ? invoices.at(-1) : undefined;
+    return json({ invoices, ...(last === undefined ? {} : { next_cursor: last.id }) });
+  };
+}
+
+function refuseCursor(error: unknown): never {
+  if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+  const detail = { path: 'query.cursor', message: 'is not a next_cursor of an earlier answer' };
+  throw invalidRequest(`${detail.path} ${detail.message}`, [detail]);
+}

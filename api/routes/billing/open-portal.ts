@@ -1,0 +1,33 @@
+import { invalidRequest } from '../../../lib/http/request-errors.ts';
+import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
+import type { Customers, Sessions } from '../../billing/payment-provider.ts';
+import { addressProblem } from '../../billing/web-address.ts';
+import type { TenantDirectory } from '../../cluster/tenants.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { requireTenant } from './billed-tenant.ts';
+import type { openPortal } from './contracts.ts';
+
+export interface PortalDeps {
+  readonly provider: { readonly customers: Customers; readonly sessions: Sessions };
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  /** Where the portal may lead back to; empty: anywhere. */
+  readonly returnOrigins: readonly string[];
+}
+
+export function handleOpenPortal({ provider, tenants, returnOrigins }: PortalDeps) {
+  return async ({ caller, body }: RouteRequest<typeof openPortal, Caller>): Promise<Reply> => {
+    const tenant = requireTenant(tenants, caller);
+    const { return_url: returnUrl } = body;
+    if (returnUrl !== undefined) requireAddress(returnUrl, returnOrigins);
+    const customer = await provider.customers.ensure(tenant);
+    return json({
+      url: await provider.sessions.portal({ customer, ...(returnUrl === undefined ? {} : { returnUrl }) }),
+    });
+  };
+}
+
+function requireAddress(text: string, origins: readonly string[]): void {
+  const path = 'body.return_url';
+  const message = addressProblem(text, origins);
+  if (message !== undefined) throw invalidRequest(`${path} ${message}`, [{ path, message }]);
+}
