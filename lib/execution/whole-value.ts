@@ -6,8 +6,18 @@ export type BlobReader = (ref: string) => Promise<Uint8Array>;
 
 /** The whole value: what stands in status, with every part that the output store holds put in its place. */
 export async function wholeValue(stored: StoredValue, readBlob: BlobReader): Promise<Json> {
+  const parts = new Map<string, Json>();
+  for (const part of stored.refs ?? []) parts.set(part.path, await blobValue(part, readBlob));
+  return fill(stored, parts);
+}
+
+/** A copy of what stands in status, with these parts, by path, put in their places. */
+export function fill(stored: StoredValue, parts: ReadonlyMap<string, Json>): Json {
   let root: Json = structuredClone(stored.value ?? null);
-  for (const part of stored.refs ?? []) root = placed(root, part.path, await blobValue(part, readBlob));
+  for (const { path } of stored.refs ?? []) {
+    const part = parts.get(path);
+    if (part !== undefined) root = placed(root, path, part);
+  }
   return root;
 }
 
@@ -23,16 +33,28 @@ export function pointerKeys(path: string): string[] {
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** The value beside a part, under the part's own key and `suffix`. */
+export function siblingOf(root: Json, path: string, suffix: string): Json | undefined {
+  const keys = pointerKeys(path);
+  const last = keys.pop();
+  return last === undefined ? undefined : childOf(holderOf(root, keys), `${last}${suffix}`);
+}
+
 /** A pointer whose place is not there changes nothing. */
 function placed(root: Json, path: string, value: Json): Json {
   const keys = pointerKeys(path);
   const last = keys.pop();
   if (last === undefined) return value;
-  let holder: Json | undefined = root;
-  for (const key of keys) holder = childOf(holder, key);
+  const holder = holderOf(root, keys);
   if (typeof holder !== 'object' || holder === null) return root;
   Object.defineProperty(holder, last, { value, writable: true, enumerable: true, configurable: true });
   return root;
+}
+
+function holderOf(root: Json, keys: readonly string[]): Json | undefined {
+  let holder: Json | undefined = root;
+  for (const key of keys) holder = childOf(holder, key);
+  return holder;
 }
 
 /** One step down into a value; only its own keys count. */

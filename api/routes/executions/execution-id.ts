@@ -10,6 +10,6 @@ export const ExecutionId = Type.Object(
 /** The same for an id that is malformed, unknown or another tenant's. */
 export const unknownExecution: ErrorContract = {
   status: 404,
-  error: 'not_found',
+  error: 'Execution not found',
   when: 'The tenant has no execution of that id.',
 };

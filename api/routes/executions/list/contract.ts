@@ -23,9 +23,8 @@ export const listExecutions = defineContract({
       status: Type.Optional(oneOf(phases, { description: 'Only executions in this status.' })),
       limit: Type.Integer({
         minimum: 1,
-        maximum: limits.pageSizeMax,
         default: limits.pageSizeDefault,
-        description: 'How many to list at most.',
+        description: `Executions a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
       }),
       cursor: Type.Optional(
         Type.String({ minLength: 1, maxLength: 256, description: '`next_cursor` of the page before.' }),
@@ -45,5 +44,5 @@ export const listExecutions = defineContract({
     ),
     example: { executions: [summaryExample], next_cursor: null },
   },
-  errors: [],
+  errors: [{ status: 400, error: 'invalid_request', when: 'The cursor is none that a list has given.' }],
 });

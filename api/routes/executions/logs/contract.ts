@@ -5,7 +5,7 @@ import { defineContract } from '../../../../lib/http/contract.ts';
 import { ExecutionId, unknownExecution } from '../execution-id.ts';
 
 export const getExecutionLogs = defineContract({
-  operationId: 'getExecutionLogs',
+  operationId: 'readExecutionLogs',
   method: 'get',
   path: '/v1/workflows/executions/{execution_id}/logs',
   tag: 'Executions',

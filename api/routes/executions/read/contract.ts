@@ -5,7 +5,7 @@ import { Execution, executionExample } from '../execution-object.ts';
 
 /** spec 1 §4.9, requirements AMB-154. */
 export const getExecution = defineContract({
-  operationId: 'getExecution',
+  operationId: 'readExecution',
   method: 'get',
   path: '/v1/workflows/executions/{execution_id}',
   tag: 'Executions',

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
 import { anyJson, anyObject, mapOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
+import { quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from '../../workflows/errors.ts';
 
 /** requirements AMB-015, AMB-056. */
 export const startExecution = defineContract({
@@ -62,7 +63,9 @@ export const startExecution = defineContract({
     example: { execution_id: 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22' },
   },
   errors: [
-    { status: 404, error: 'not_found', when: 'No workflow of that name or id, or no such version of it.' },
+    unknownWorkflow,
+    unknownVersion,
+    unknownTenant,
     {
       status: 422,
       error: 'input validation failed',
@@ -78,10 +81,6 @@ export const startExecution = defineContract({
       error: 'idempotency_key_reused',
       when: 'The same key was used for another body, and that execution still exists.',
     },
-    {
-      status: 422,
-      error: 'limit_exceeded',
-      when: 'The tenant has no room left: its quota refuses another execution.',
-    },
+    quotaExceeded,
   ],
 });

@@ -1,5 +1,9 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
-import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../../../crds/schema/workflow-execution-status.ts';
+import type {
+  CurrentState,
+  Visit,
+  WorkflowExecutionStatus,
+} from '../../../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
 import { finished } from '../../../../lib/execution/finished.ts';
 import { finalOutputOf } from '../present.ts';
@@ -40,8 +44,8 @@ export function eventsBehind(execution: WorkflowExecution, after: Position): Pla
 }
 
 /** Told when an execution is deleted that had not ended. */
-export function deletedEvent({ metadata }: WorkflowExecution): PlacedEvent {
-  return place(endPosition, 'execution_deleted', { execution_id: metadata.uid ?? '' });
+export function deletedEvent(uid: string): PlacedEvent {
+  return place(endPosition, 'execution_deleted', { execution_id: uid });
 }
 
 function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
@@ -69,7 +73,7 @@ function visitEvents(
 ): PlacedEvent[] {
   const which = whichVisit(execution, visit);
   return [
-    ...beginning(which, visit, number),
+    beginning(which, visit, number),
     ...(visit.kind === 'Human' && hasWaited(visit)
       ? [place(approvalRequested(number), 'human_approval_requested', { ...which, requested_at: visit.entered_at })]
       : []),
@@ -85,7 +89,7 @@ function openVisitEvents(execution: WorkflowExecution, current: CurrentState, nu
   const which = whichVisit(execution, current);
   const { kind, entered_at, prompt, attempt: latest } = current;
   return [
-    ...beginning(which, current, number),
+    beginning(which, current, number),
     ...(kind === 'Human'
       ? [
           place(approvalRequested(number), 'human_approval_requested', {
@@ -111,8 +115,11 @@ function whichVisit({ metadata }: WorkflowExecution, { state, visit }: Pick<Visi
   return { execution_id: metadata.uid ?? '', state, visit };
 }
 
-function beginning(which: WhichVisit, { kind, entered_at }: Pick<Visit, 'kind' | 'entered_at'>, number: number) {
-  return [place(visitStarted(number), 'state_started', { ...which, kind, started_at: entered_at })];
+type Beginning = Pick<CurrentState, 'kind' | 'entered_at' | 'deadline'>;
+
+function beginning(which: WhichVisit, { kind, entered_at, deadline }: Beginning, number: number): PlacedEvent {
+  const fields = { ...which, kind, started_at: entered_at, ...(deadline === undefined ? {} : { deadline }) };
+  return place(visitStarted(number), 'state_started', fields);
 }
 
 /** A Human state whose prompt could not be made has asked nobody. */

@@ -43,12 +43,18 @@ const pattern = /^([1-9]\d{0,2})\.(started|approval|completed|attempt\.([1-9]\d?
 export function positionOf(id: string): Position | undefined {
   if (id === 'start') return startPosition;
   if (id === 'end') return endPosition;
-  const [, number, what, attempt] = pattern.exec(id) ?? [];
+  const [, number, what = '', attempt] = pattern.exec(id) ?? [];
   const visit = Number(number);
-  if (what === undefined || visit > limits.transitionsMax + 1) return undefined;
-  if (what === 'started') return visitStarted(visit);
-  if (what === 'approval') return approvalRequested(visit);
-  if (what === 'completed') return visitCompleted(visit);
-  const isAttempt = Number(attempt) >= 2 && Number(attempt) <= limits.retryAttemptsMax;
-  return isAttempt ? attemptStarted(visit, Number(attempt)) : undefined;
+  if (!(visit <= limits.transitionsMax + 1)) return undefined;
+  return attempt === undefined ? places[what]?.(visit) : attemptOf(visit, Number(attempt));
+}
+
+const places: Readonly<Record<string, (visit: number) => Position>> = {
+  started: visitStarted,
+  approval: approvalRequested,
+  completed: visitCompleted,
+};
+
+function attemptOf(visit: number, attempt: number): Position | undefined {
+  return attempt >= 2 && attempt <= limits.retryAttemptsMax ? attemptStarted(visit, attempt) : undefined;
 }

@@ -1,0 +1,64 @@
+import { labels } from '../../../crds/labels.ts';
+import type { Json } from '../../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { BlobRef, StoredValue, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import { fill, siblingOf } from '../../../lib/execution/whole-value.ts';
+import type { Execution, ExecutionSummary, LargeValue } from './execution-object.ts';
+
+export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
+  const { metadata, status = { phase: 'pending' } } = execution;
+  return {
+    execution_id: metadata.uid ?? '',
+    name: metadata.name,
+    ...presentWorkflow(execution),
+    status: status.phase,
+    reason: status.reason ?? null,
+    message: status.message ?? null,
+    current_state: status.state ?? null,
+    transitions: status.transitions ?? 0,
+    created_at: metadata.creationTimestamp ?? '',
+    started_at: status.started_at ?? null,
+    completed_at: status.finished_at ?? null,
+  };
+}
+
+/** What runs; until the controllers have begun, what was asked for. */
+function presentWorkflow({ metadata, spec, status }: WorkflowExecution) {
+  const pinned = status?.workflow;
+  if (pinned !== undefined) return { workflow_id: pinned.uid, workflow: pinned.name, version: pinned.version };
+  const workflow_id = metadata.labels?.[labels.workflowUid] ?? null;
+  return { workflow_id, workflow: spec.workflow, version: spec.version ?? null };
+}
+
+/** An execution with references in place of what is too large for its status (requirements AMB-154). */
+export function presentExecution(execution: WorkflowExecution): Execution {
+  const { spec, status } = execution;
+  const blackboard = Object.entries(status?.blackboard ?? {});
+  return {
+    ...presentSummary(execution),
+    input: spec.input ?? {},
+    intent: spec.intent ?? null,
+    blackboard: Object.fromEntries(blackboard.map(([key, stored]) => [key, valueWithReferences(stored)])),
+    final_output: status === undefined ? null : finalOutputOf(status),
+  };
+}
+
+/** `final_output` as it can be shown without the output store; null without one (requirements WF-API-04, WF-API-05). */
+export function finalOutputOf({ final_output: inline, final_output_ref: ref }: WorkflowExecutionStatus) {
+  return inline ?? (ref === undefined ? null : reference(ref, false));
+}
+
+/** A value with a reference at each part that stands in the output store. */
+export function valueWithReferences(stored: StoredValue): Json {
+  if (stored.refs === undefined) return stored.value ?? null;
+  return fill(stored, new Map(stored.refs.map((part) => [part.path, reference(part, isTruncated(stored, part))])));
+}
+
+export function reference({ ref, bytes }: BlobRef, truncated: boolean): LargeValue {
+  return { ref, bytes, truncated };
+}
+
+/** Beside a stream stands whether all of it was kept (requirements AMB-164). */
+export function isTruncated(stored: StoredValue, { path }: BlobRef): boolean {
+  return siblingOf(stored.value ?? null, path, '_truncated') === true;
+}

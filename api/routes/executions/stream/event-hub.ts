@@ -1,0 +1,166 @@
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import { encodeEvent } from '../../../../lib/http/index.ts';
+import { deletedEvent, eventsBehind, type PlacedEvent } from './events.ts';
+import { endPosition, eventId, isBehind, nowhere, type Position } from './position.ts';
+
+/** One client's way to the events of an execution. */
+export interface EventChannel {
+  /** This version was read on purpose: what had happened until then is known from here on. */
+  seen(execution: WorkflowExecution): void;
+  /**
+   * Frames of the events behind `after`: those there are, then each as it happens, up to the one that ends them. May
+   * be iterated once; the channel closes with it.
+   */
+  frames(after: Position): AsyncIterable<Uint8Array>;
+  close(): void;
+}
+
+/**
+ * Tells the clients of an execution what happens to it. Events are worked out once for all clients from whole versions
+ * of the object, by their places in its history: a version that comes twice, late or never changes nothing.
+ */
+export interface EventHub {
+  /** Takes every version that the watch brings, whole. */
+  seen(execution: WorkflowExecution): void;
+  /** The object is gone. */
+  gone(uid: string): void;
+  /** From now on no version of this execution is missed. */
+  open(uid: string): EventChannel;
+  /** Executions that somebody follows. */
+  readonly size: number;
+}
+
+export function createEventHub(): EventHub {
+  const logs = new Map<string, EventLog>();
+  return {
+    seen: (execution) => logs.get(execution.metadata.uid ?? '')?.add(execution),
+    gone: (uid) => logs.get(uid)?.addDeletion(uid),
+    open(uid) {
+      const log = logs.get(uid) ?? new EventLog();
+      logs.set(uid, log);
+      return channelOf(log, () => logs.delete(uid));
+    },
+    get size() {
+      return logs.size;
+    },
+  };
+}
+
+function channelOf(log: EventLog, onUnused: () => void): EventChannel {
+  let isOpen = true;
+  log.users += 1;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    log.users -= 1;
+    if (log.users === 0) onUnused();
+  };
+  return {
+    seen: (execution) => log.add(execution),
+    frames: (after) => ({ [Symbol.asyncIterator]: () => new FrameReader(log, after, close) }),
+    close,
+  };
+}
+
+interface Frame {
+  readonly position: Position;
+  readonly bytes: Uint8Array;
+}
+
+/** What has happened, encoded, and who waits for more. */
+class EventLog {
+  readonly frames: Frame[] = [];
+  users = 0;
+  readonly #waiting = new Set<() => void>();
+
+  get last(): Position {
+    return this.frames.at(-1)?.position ?? nowhere;
+  }
+
+  get hasEnded(): boolean {
+    return !isBehind(endPosition, this.last);
+  }
+
+  add(execution: WorkflowExecution): void {
+    this.#append(eventsBehind(execution, this.last));
+  }
+
+  addDeletion(uid: string): void {
+    if (!this.hasEnded) this.#append([deletedEvent(uid)]);
+  }
+
+  /** Wakes `reader` at the next event. */
+  await(reader: () => void): void {
+    this.#waiting.add(reader);
+  }
+
+  forget(reader: () => void): void {
+    this.#waiting.delete(reader);
+  }
+
+  #append(events: readonly PlacedEvent[]): void {
+    if (events.length === 0) return;
+    for (const { position, event } of events) {
+      this.frames.push({ position, bytes: encodeEvent({ id: eventId(position), data: event }) });
+    }
+    const readers = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of readers) wake();
+  }
+}
+
+/** One client's place in a log. Holds no frames of its own, so that a slow client costs no more than a fast one. */
+class FrameReader implements AsyncIterator<Uint8Array> {
+  readonly #log: EventLog;
+  readonly #after: Position;
+  readonly #close: () => void;
+  #next = 0;
+  #isReleased = false;
+  #resolve: ((result: IteratorResult<Uint8Array>) => void) | undefined;
+
+  constructor(log: EventLog, after: Position, close: () => void) {
+    this.#log = log;
+    this.#after = after;
+    this.#close = close;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    const result = this.#take();
+    if (result !== undefined) return Promise.resolve(result);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#log.await(this.#wake);
+    });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    this.#isReleased = true;
+    this.#log.forget(this.#wake);
+    this.#wake();
+    return Promise.resolve(this.#done());
+  }
+
+  readonly #wake = (): void => {
+    if (this.#resolve === undefined) return;
+    const result = this.#take();
+    if (result === undefined) return this.#log.await(this.#wake);
+    this.#resolve(result);
+    this.#resolve = undefined;
+  };
+
+  /** Undefined where there is nothing yet. What the client has received already is passed over. */
+  #take(): IteratorResult<Uint8Array> | undefined {
+    if (this.#isReleased) return this.#done();
+    for (;;) {
+      const frame = this.#log.frames[this.#next];
+      if (frame === undefined) return this.#log.hasEnded ? this.#done() : undefined;
+      this.#next += 1;
+      if (isBehind(frame.position, this.#after)) return { done: false, value: frame.bytes };
+    }
+  }
+
+  #done(): IteratorResult<Uint8Array> {
+    this.#close();
+    return { done: true, value: undefined };
+  }
+}
