@@ -18,6 +18,7 @@ RUN dev/build/minimal-root /root-fs
 COPY crds crds
 COPY lib lib
 COPY controllers controllers
+COPY api api
 COPY cli cli
 RUN node dev/build/main.ts /root-fs/app && echo '{"type":"module"}' >/root-fs/app/package.json
 
@@ -25,7 +26,7 @@ FROM scratch
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="windlass" \
-      org.opencontainers.image.description="Controllers and command line of Windlass, a Kubernetes operator for workflows" \
+      org.opencontainers.image.description="Controllers, API and command line of Windlass, a Kubernetes operator for workflows" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

@@ -16,6 +16,8 @@ export const ApiConfig = Type.Object({
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  /** Namespace of the release, where the system tenant's objects stand. */
+  WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   ...identityVariables,
   ...billingVariables,
 });

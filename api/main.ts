@@ -1,4 +1,8 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import process from 'node:process';
+import type { Readable } from 'node:stream';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -7,8 +11,15 @@ import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
+import { docsScript } from './docs-script.ts';
 import { createApiMetrics } from './metrics.ts';
 import { runApi } from './run-api.ts';
+
+/** Beside the bundle in the image, and in its package where the sources are. */
+function openDocsScript(): Readable {
+  const bundled = join(import.meta.dirname, docsScript.bundled);
+  return createReadStream(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source));
+}
 
 /** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
 async function main(): Promise<number> {
@@ -23,7 +34,7 @@ async function main(): Promise<number> {
   );
   const runtime = createProcessRuntime({ process, clock, logger });
   try {
-    return await runApi({ config, logger, metrics, clock, kube, runtime, newId });
+    return await runApi({ config, logger, metrics, clock, kube, runtime, newId, openDocsScript });
   } finally {
     await kube.close();
   }

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { aborted } from '../lib/aborted.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createHttpApp, createRateLimit, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
@@ -19,6 +21,8 @@ export interface ApiDeps {
   readonly kube: KubeClient;
   readonly runtime: ProcessRuntime;
   readonly newId: NewId;
+  /** The script of the package openapi-explorer, from its beginning each time. */
+  readonly openDocsScript: () => Readable;
 }
 
 /**
@@ -70,12 +74,5 @@ function internalApp(deps: ApiDeps, services: Services, state: { readonly isServ
     routes: createInternalRoutes<Caller>({ ready: { ...services.ready, serving }, registry: deps.metrics.registry }),
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

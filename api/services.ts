@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { aborted } from '../lib/aborted.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from './identity/index.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ApiDeps } from './run-api.ts';
@@ -16,15 +18,35 @@ export interface Services {
 }
 
 export function createServices(deps: ApiDeps): Services {
-  const authentication = createAuthentication(deps, deps.config);
+  const { config, kube, clock, logger, metrics } = deps;
+  const authentication = createAuthentication(deps, config);
+  const cluster = createCluster({
+    kube,
+    clock,
+    reflector: (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
+    systemTenant: config.WINDLASS_SYSTEM_TENANT,
+    systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
+  });
+  const following = new AbortController();
+  let followed: Promise<void> = Promise.resolve();
   return {
-    routes: {},
+    routes: { ...deps, cluster },
     authenticate: (headers) => authentication.authenticate(headers),
-    ready: {},
-    async start() {
+    ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
+    async start(stop) {
       // A provider that is away keeps nobody from webhooks and health.
       void authentication.prepare();
+      followed = cluster.run(following.signal);
+      await Promise.race([synced(cluster), aborted(stop)]);
     },
-    close: () => authentication.close(),
+    async close() {
+      following.abort();
+      await followed;
+      await authentication.close();
+    },
   };
+}
+
+async function synced({ informers }: Cluster): Promise<void> {
+  await Promise.all(Object.values(informers).map((informer) => informer.synced));
 }

@@ -3,8 +3,10 @@ import { labelNamePattern } from '../../crds/schema/parts.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
 import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { contracts } from '../routes/contracts.ts';
+import { Execution, ExecutionSummary } from '../routes/executions/execution-object.ts';
+import { ExecutionEvent } from '../routes/executions/stream/event-schema.ts';
 import { ApprovalRequest } from '../routes/human-approvals/contract.ts';
-import { contracts } from '../routes/index.ts';
 import { WorkflowDefinition, WorkflowSummary, WorkflowVersion } from '../routes/workflows/schema.ts';
 
 const description = `Workflows, executions, approvals, stimuli and billing of Windlass.
@@ -39,6 +41,9 @@ const securitySchemes = {
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ApprovalRequest,
+  Execution,
+  ExecutionEvent,
+  ExecutionSummary,
   WorkflowDefinition,
   WorkflowSummary,
   WorkflowVersion,

@@ -1,29 +1,21 @@
-import type { Contract } from '../../lib/http/contract.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Cluster } from '../cluster/index.ts';
 import type { Caller } from '../identity/caller.ts';
-import { contracts as billing } from './billing/index.ts';
-import { contracts as executions } from './executions/index.ts';
-import { contracts as humanApprovals } from './human-approvals/index.ts';
-import { createHealthRoutes, contracts as service } from './service/index.ts';
-import { submitStimulus } from './stimuli/contract.ts';
-import { receiveWebhook } from './webhooks/contract.ts';
-import { contracts as workflows } from './workflows/index.ts';
-
-/** Every operation of the public listener: what the OpenAPI document, the client and the reference are made of. */
-export const contracts: readonly Contract[] = [
-  ...workflows,
-  ...executions,
-  ...humanApprovals,
-  submitStimulus,
-  receiveWebhook,
-  ...billing,
-  ...service,
-];
+import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
+import { createHealthRoutes } from './service/index.ts';
 
 /** What the routes of the public listener stand on. Each area adds what it needs. */
-export type RoutesDeps = Readonly<Record<never, never>>;
+export interface RoutesDeps extends DocsRoutesDeps {
+  readonly clock: Clock;
+  readonly kube: KubeClient;
+  readonly logger: Logger;
+  readonly cluster: Cluster;
+}
 
 /** The routes of the public listener. */
-export function createRoutes(_deps: RoutesDeps): Route<Caller>[] {
-  return [...createHealthRoutes<Caller>()];
+export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
+  return [createHealthRoutes<Caller>(), createDocsRoutes<Caller>(deps)].flat();
 }

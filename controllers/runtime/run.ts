@@ -1,3 +1,4 @@
+import { aborted } from '../../lib/aborted.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { Controller } from './controller.ts';
@@ -59,11 +60,4 @@ async function compete(deps: RunDeps): Promise<number> {
   }
   release.abort();
   return (await ended) === 'lost' ? 1 : 0;
-}
-
-function aborted(signal: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve('aborted');
-    signal.addEventListener('abort', () => resolve('aborted'), { once: true });
-  });
 }

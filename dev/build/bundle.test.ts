@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundle, type BundledFile } from './bundle.ts';
+import { type BundledFile, bundle } from './bundle.ts';
 
 const run = promisify(execFile);
 const project = resolve(import.meta.dirname, '../..');

@@ -39,11 +39,12 @@ export type EventFrame = ServerSentEvent | Uint8Array;
  * taken as fast as they come, never as fast as the client reads: a client with too large a backlog is cut off. The
  * iterator's `return` is called when the client leaves; a generator must wake up by the request's `signal` as well.
  */
-export type Reply =
-  | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
+export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
+  | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string; readonly mediaType: string }
   | { readonly kind: 'stream'; readonly stream: Readable; readonly mediaType: string }
-  | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> };
+  | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
+);
 
 /** A contract with what fulfils it. */
 export interface Route<Caller> {

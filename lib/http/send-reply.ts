@@ -10,9 +10,10 @@ export interface SendDeps {
 
 /** Answers with what a handler returned. Of events it resolves when the last one is sent or the client is gone. */
 export async function sendReply(deps: SendDeps, ctx: HttpContext, reply: Reply, signal: AbortSignal): Promise<void> {
+  if (reply.headers !== undefined) ctx.set(reply.headers);
   switch (reply.kind) {
     case 'json':
-      ctx.set({ 'Content-Type': 'application/json', ...reply.headers });
+      ctx.set('Content-Type', 'application/json');
       ctx.body = JSON.stringify(reply.value);
       return;
     case 'text':

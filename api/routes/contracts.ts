@@ -1,0 +1,19 @@
+import type { Contract } from '../../lib/http/contract.ts';
+import { contracts as billing } from './billing/index.ts';
+import { contracts as executions } from './executions/index.ts';
+import { contracts as humanApprovals } from './human-approvals/index.ts';
+import { contracts as service } from './service/index.ts';
+import { submitStimulus } from './stimuli/contract.ts';
+import { receiveWebhook } from './webhooks/contract.ts';
+import { contracts as workflows } from './workflows/index.ts';
+
+/** Every operation of the public listener: what the OpenAPI document, the client and the reference are made of. */
+export const contracts: readonly Contract[] = [
+  ...workflows,
+  ...executions,
+  ...humanApprovals,
+  submitStimulus,
+  receiveWebhook,
+  ...billing,
+  ...service,
+];

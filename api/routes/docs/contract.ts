@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { defineContract } from '../../../lib/http/contract.ts';
+
+const tag = 'Documentation';
+
+/** The OpenAPI document of the other operations; these three do not stand in it. */
+export const readOpenApi = defineContract({
+  operationId: 'readOpenApi',
+  method: 'get',
+  path: '/openapi.json',
+  tag,
+  summary: 'Read the OpenAPI document',
+  access: 'public',
+  success: {
+    kind: 'json',
+    description: 'The document.',
+    schema: Type.Object({ openapi: Type.Literal('3.1.1') }),
+    example: { openapi: '3.1.1' },
+  },
+  errors: [],
+});
+
+export const readDocs = defineContract({
+  operationId: 'readDocs',
+  method: 'get',
+  path: '/docs',
+  tag,
+  summary: 'Browse the operations',
+  access: 'public',
+  success: { kind: 'text', description: 'A page.', mediaType: 'text/html; charset=utf-8', example: '<!doctype html>' },
+  errors: [],
+});
+
+export const readDocsScript = defineContract({
+  operationId: 'readDocsScript',
+  method: 'get',
+  path: '/docs/openapi-explorer.js',
+  tag,
+  summary: 'The program of the page',
+  access: 'public',
+  success: { kind: 'text', description: 'A script.', mediaType: 'text/javascript; charset=utf-8', example: '' },
+  errors: [],
+});

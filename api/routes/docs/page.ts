@@ -1,0 +1,27 @@
+/** The browsable reference: a component that reads the OpenAPI document and can call the operations. */
+export const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Windlass API</title>
+<script type="module" src="/docs/openapi-explorer.js"></script>
+</head>
+<body>
+<openapi-explorer spec-url="/openapi.json" collapse hide-defaults></openapi-explorer>
+<noscript>This page needs JavaScript. The document it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+</body>
+</html>
+`;
+
+/** Only what this server sends runs, and it talks to nobody else. The component styles its elements one by one. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
