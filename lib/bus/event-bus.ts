@@ -1,8 +1,8 @@
 /** A CloudEvent (version 1.0) before the bus adds what is the same for all. */
 export interface BusEvent {
-  /** Unique; the bus drops a second one with the same id within its window. */
+  /** Unique; the bus drops a second one with the same id within its window. Derive it from the fact where that may be told twice. */
   readonly id: string;
-  /** Topic, the last part of the stream's subject: `stimulus`, `volume`, `workflow`, `audit` … */
+  /** Topic, the last part of the stream's subject: `stimulus`, `volume`, `workflow`, or `audit`, which has a stream of its own. */
   readonly topic: string;
   /** Which process raised it: `api`, `controllers` … */
   readonly source: string;
@@ -16,9 +16,21 @@ export interface BusEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Publishes domain and audit events. Resolves once the event is stored; throws AppError `unavailable` otherwise. */
+/**
+ * Publishes domain and audit events. Resolves once the event is stored; within two seconds it throws AppError
+ * `unavailable` where the bus cannot be reached, which leaves open whether the event was stored. An event that is too
+ * large is refused with `limit_exceeded`.
+ */
 export interface EventPublisher {
   publish(event: BusEvent): Promise<void>;
+}
+
+/**
+ * Takes events that are raised beside other work: returns at once and never throws. They are stored in the order in
+ * which they were raised, later if the bus is away; what is more than a bounded queue holds is dropped and counted.
+ */
+export interface EventSink {
+  raise(event: BusEvent): void;
 }
 
 /** A stored value with the revision that guards its next change. */
@@ -27,9 +39,16 @@ export interface KeyValueEntry<T> {
   readonly revision: number;
 }
 
+/** A bucket and how long its entries live, counted from their last write. */
+export interface BucketDefinition {
+  readonly name: string;
+  readonly ttlMs: number;
+}
+
 /**
  * A bucket of JSON values whose entries end after the bucket's time to live. Any string is a key. Every replica sees
- * the same bucket. All calls throw AppError `unavailable` when the bus cannot be reached.
+ * the same bucket. All calls throw AppError `unavailable` within two seconds when the bus cannot be reached. That
+ * leaves open whether a write was made: its value must let a caller who tries again know it for its own.
  */
 export interface KeyValueBucket<T> {
   get(key: string): Promise<KeyValueEntry<T> | undefined>;
@@ -39,4 +58,13 @@ export interface KeyValueBucket<T> {
   update(key: string, value: T, revision: number): Promise<number | undefined>;
   /** Frees the key, if it is still at that revision. */
   delete(key: string, revision: number): Promise<void>;
+}
+
+/** Everything that a process exchanges with others through the bus. */
+export interface EventBus extends EventPublisher, EventSink {
+  bucket<T>(definition: BucketDefinition): KeyValueBucket<T>;
+  /** Undefined while calls can succeed, else why they cannot, in one phrase. */
+  problem(): string | undefined;
+  /** Stores what was raised and ends the connection; gives up after `graceMs`. */
+  close(graceMs: number): Promise<void>;
 }

@@ -1,0 +1,57 @@
+import type { Clock } from '../clock.ts';
+import type { NewId } from '../ids.ts';
+import type { EventSink } from './event-bus.ts';
+import { auditTopic } from './subjects.ts';
+
+/** Everything that a person or service account does and that somebody may ask about later. */
+export const auditTypes = [
+  'WorkflowRegistered',
+  'WorkflowDeleted',
+  'WorkflowPromoted',
+  'WorkflowDemoted',
+  'ExecutionStarted',
+  'ExecutionCancelled',
+  'ExecutionSignalled',
+  'HumanApprovalApproved',
+  'HumanApprovalRejected',
+] as const;
+export type AuditType = (typeof auditTypes)[number];
+
+export interface AuditEntry {
+  readonly type: AuditType;
+  readonly tenant: string;
+  /** Uid of what it was done to. */
+  readonly subject: string;
+  /** `caller.subject` of who did it. */
+  readonly actor: string;
+  /** More about it: names, versions, the verdict. Never a payload, a token, or text that a person wrote. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Called by a handler once the act is done. Returns at once and never throws: the act itself stands in the resource. */
+export interface AuditTrail {
+  record(entry: AuditEntry): void;
+}
+
+export interface AuditTrailDeps {
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+/** Writes audit events of one process: topic `audit`, with the actor beside the entry's own data. */
+export function createAuditTrail({ events, clock, newId }: AuditTrailDeps, source: string): AuditTrail {
+  return {
+    record: ({ type, tenant, subject, actor, data }) =>
+      events.raise({
+        id: `${source}-${newId()}`,
+        topic: auditTopic,
+        source,
+        type,
+        subject,
+        tenant,
+        time: new Date(clock.now()).toISOString(),
+        data: { ...data, actor },
+      }),
+  };
+}

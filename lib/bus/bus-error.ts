@@ -1,0 +1,44 @@
+import { AppError, messageOf } from '../errors.ts';
+
+/** Error codes of JetStream's API (nats-server, errors.json). */
+const codes = {
+  wrongSequence: 10_071,
+  wrongSequenceUnknown: 10_164,
+  tooLarge: 10_054,
+  streamNotFound: 10_059,
+} as const;
+
+/** Whether somebody else wrote in between. */
+export function isConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === codes.wrongSequence || code === codes.wrongSequenceUnknown;
+}
+
+/** Whether the server answers and the stream is not there: somebody deleted it, or the server lost its store. */
+export function isStreamGone(error: unknown): boolean {
+  return codeOf(error) === codes.streamNotFound || (error instanceof Error && error.name === 'JetStreamNotEnabled');
+}
+
+/** What callers are told of anything that went wrong at the bus. */
+export function busError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isTooLarge(error)) {
+    return new AppError('limit_exceeded', 'the message is larger than the event bus takes', {
+      reason: 'EventTooLarge',
+      cause: error,
+    });
+  }
+  return new AppError('unavailable', `the event bus did not answer: ${messageOf(error)}`, {
+    reason: 'EventBusUnavailable',
+    cause: error,
+  });
+}
+
+/** The library refuses what the connection does not take, the server what the stream does not take. */
+function isTooLarge(error: unknown): boolean {
+  return codeOf(error) === codes.tooLarge || messageOf(error).includes('max_payload');
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

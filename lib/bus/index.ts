@@ -1,0 +1,16 @@
+export { type AuditEntry, type AuditTrail, type AuditType, auditTypes, createAuditTrail } from './audit.ts';
+export { buckets } from './buckets.ts';
+export { type BusOptions, busOptions, busVariables } from './bus-config.ts';
+export { type BusObserver, createBusMetrics } from './bus-observer.ts';
+export { createEventBus } from './create-event-bus.ts';
+export type {
+  BucketDefinition,
+  BusEvent,
+  EventBus,
+  EventPublisher,
+  EventSink,
+  KeyValueBucket,
+  KeyValueEntry,
+} from './event-bus.ts';
+export { duplicateWindowMs } from './streams.ts';
+export { auditTopic } from './subjects.ts';

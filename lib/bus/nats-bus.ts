@@ -1,0 +1,131 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { busError, isConflict, isStreamGone } from './bus-error.ts';
+import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
+import { cloudEventMediaType, cloudEventOf } from './cloud-event.ts';
+import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket, KeyValueEntry } from './event-bus.ts';
+import { createOutbox, type Outbox, type OutboxLimits } from './outbox.ts';
+import { callTimeoutMs, openSession, type Session, type SessionBucket, type SessionOptions } from './session.ts';
+import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
+import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
+
+export interface NatsBusDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: BusObserver;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+}
+
+/** The bus on NATS JetStream. Returns at once; connecting goes on in the background, for ever. */
+export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits?: OutboxLimits): EventBus {
+  return new NatsBus(deps, options, limits);
+}
+
+class NatsBus implements EventBus {
+  readonly #deps: NatsBusDeps;
+  readonly #keeper: SessionKeeper;
+  readonly #outbox: Outbox;
+
+  constructor(deps: NatsBusDeps, options: SessionOptions, limits: OutboxLimits | undefined) {
+    const { clock, logger, observer } = deps;
+    this.#deps = deps;
+    this.#keeper = createSessionKeeper({
+      ...deps,
+      open: () => openSession(options, logger),
+      onConnected: (connected) => observer.connected(connected),
+    });
+    this.#outbox = createOutbox({ publisher: this, clock, logger, observer }, limits);
+  }
+
+  raise(event: BusEvent): void {
+    this.#outbox.raise(event);
+  }
+
+  async publish(event: BusEvent): Promise<void> {
+    const message = {
+      subject: subjectOf(event),
+      stream: streamOf(event),
+      id: messageId(event.id),
+      mediaType: cloudEventMediaType,
+      body: JSON.stringify(cloudEventOf(event)),
+    };
+    await this.#call('publish', (session) => session.publish(message));
+  }
+
+  bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {
+    const call = <R>(operation: BusOperation, work: (bucket: SessionBucket) => Promise<R>): Promise<R | undefined> =>
+      this.#call(operation, async (session) => work(await session.bucket(definition)));
+    return {
+      async get(key) {
+        const entry = await call('get', (bucket) => bucket.get(bucketKey(key)));
+        return entry?.operation === 'PUT' ? entryOf<T>(entry) : undefined;
+      },
+      create: (key, value) => call('create', (bucket) => bucket.create(bucketKey(key), JSON.stringify(value))),
+      update: (key, value, revision) =>
+        call('update', (bucket) => bucket.update(bucketKey(key), JSON.stringify(value), revision, callTimeoutMs)),
+      delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), { previousSeq: revision })),
+    };
+  }
+
+  problem(): string | undefined {
+    return this.#keeper.problem();
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await this.#outbox.close(graceMs);
+    await this.#keeper.close();
+  }
+
+  /** Waits no longer than until a time; what comes of the work later is nobody's any more. */
+  async #within<R>(end: number, work: Promise<R>): Promise<R> {
+    const { clock } = this.#deps;
+    const done = new AbortController();
+    const late = clock.sleep(end - clock.now(), done.signal).then((): never => {
+      throw new AppError('unavailable', 'the event bus did not answer in time', { reason: 'EventBusUnavailable' });
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  /** Undefined where somebody else wrote first. */
+  async #call<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R | undefined> {
+    const start = this.#deps.clock.now();
+    const done = (outcome: BusOutcome): void =>
+      this.#deps.observer.called(operation, outcome, this.#deps.clock.now() - start);
+    let session: Session | undefined;
+    try {
+      session = await this.#keeper.use();
+      const result = await this.#within(start + longestCallMs, work(session));
+      done('ok');
+      return result;
+    } catch (error) {
+      if (isConflict(error)) {
+        done('conflict');
+        return undefined;
+      }
+      if (session !== undefined && isStreamGone(error)) this.#keeper.replace(session);
+      const told = busError(error);
+      done(told.code === 'unavailable' ? 'unavailable' : 'refused');
+      throw told;
+    }
+  }
+}
+
+/** A call takes no longer, the wait for a connection and the making of a bucket included. */
+const longestCallMs = 2_000;
+
+/** As the library has it: its methods need their object. */
+interface RawEntry {
+  readonly revision: number;
+  string(): string;
+}
+
+const entryOf = <T>(entry: RawEntry): KeyValueEntry<T> => ({
+  value: JSON.parse(entry.string()) as T,
+  revision: entry.revision,
+});

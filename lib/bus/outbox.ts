@@ -1,0 +1,114 @@
+import type { Clock } from '../clock.ts';
+import { AppError, messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { BusObserver } from './bus-observer.ts';
+import type { BusEvent, EventPublisher, EventSink } from './event-bus.ts';
+
+export interface OutboxDeps {
+  readonly publisher: EventPublisher;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: Pick<BusObserver, 'waiting' | 'dropped'>;
+}
+
+/** What may wait at most; whichever bound is reached first counts. */
+export interface OutboxLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+export const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
+
+/** Keeps events in memory until they are stored, one after the other, in the order in which they were raised. */
+export interface Outbox extends EventSink {
+  /** Takes nothing more; resolves when all is stored, after `graceMs` at the latest. What is left then is dropped. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Before a bus that is away is tried again. */
+const RETRY_MS = 500;
+
+export function createOutbox(deps: OutboxDeps, limits: OutboxLimits = outboxLimits): Outbox {
+  return new MemoryOutbox(deps, limits);
+}
+
+interface Waiting {
+  readonly event: BusEvent;
+  readonly bytes: number;
+}
+
+class MemoryOutbox implements Outbox {
+  readonly #deps: OutboxDeps;
+  readonly #limits: OutboxLimits;
+  readonly #queue: Waiting[] = [];
+  readonly #abandon = new AbortController();
+  #bytes = 0;
+  #isClosed = false;
+  /** Whether the log knows already that events are being dropped; anew after each time that all could be stored. */
+  #toldDrop = false;
+  #sending: Promise<void> | undefined;
+
+  constructor(deps: OutboxDeps, limits: OutboxLimits) {
+    this.#deps = deps;
+    this.#limits = limits;
+  }
+
+  raise(event: BusEvent): void {
+    if (this.#isClosed) return this.#deps.observer.dropped('stopped', 1);
+    const bytes = Buffer.byteLength(JSON.stringify(event));
+    if (this.#queue.length >= this.#limits.events || this.#bytes + bytes > this.#limits.bytes) return this.#tellFull();
+    this.#queue.push({ event, bytes });
+    this.#count(bytes);
+    this.#sending ??= this.#send();
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    const patience = new AbortController();
+    await Promise.race([this.#sending, this.#deps.clock.sleep(graceMs, patience.signal)]);
+    patience.abort();
+    this.#abandon.abort();
+    if (this.#queue.length === 0) return;
+    this.#deps.logger.warn({ events: this.#queue.length }, 'events lost at the end of the process');
+    this.#deps.observer.dropped('stopped', this.#queue.length);
+  }
+
+  async #send(): Promise<void> {
+    for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
+      if (!(await this.#isDone(first.event))) {
+        await this.#deps.clock.sleep(RETRY_MS, this.#abandon.signal);
+        if (this.#abandon.signal.aborted) return;
+        continue;
+      }
+      this.#queue.shift();
+      this.#count(-first.bytes);
+    }
+    this.#toldDrop = false;
+    this.#sending = undefined;
+  }
+
+  /** Whether the event is stored, or never will be. */
+  async #isDone(event: BusEvent): Promise<boolean> {
+    try {
+      await this.#deps.publisher.publish(event);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') return false;
+      this.#deps.logger.error({ type: event.type, problem: messageOf(error) }, 'event refused by the bus');
+      this.#deps.observer.dropped('refused', 1);
+      return true;
+    }
+  }
+
+  #tellFull(): void {
+    this.#deps.observer.dropped('full', 1);
+    if (this.#toldDrop) return;
+    this.#toldDrop = true;
+    this.#deps.logger.warn({ events: this.#queue.length, bytes: this.#bytes }, 'outbox full, dropping events');
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.#deps.observer.waiting(this.#queue.length, this.#bytes);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock.ts';
+import { AppError, messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { halfJitter } from '../informer/backoff.ts';
+import type { Session } from './session.ts';
+
+export interface SessionKeeperDeps {
+  readonly open: () => Promise<Session>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly onConnected: (connected: boolean) => void;
+}
+
+/** Keeps one session alive for ever: opens it in the background, and the next one when it ends. */
+export interface SessionKeeper {
+  /**
+   * The session. An interruption that began a moment ago is waited out; a longer one is told at once.
+   * @throws AppError `unavailable`
+   */
+  use(): Promise<Session>;
+  /** Gives this session up for a new one: its server does not have what it should. */
+  replace(session: Session): void;
+  problem(): string | undefined;
+  close(): Promise<void>;
+}
+
+/** What a call waits for a connection that is being made, the start of the process and a server's restart included. */
+export const patienceMs = 500;
+const BACKOFF = { baseMs: 100, maxMs: 2_000 };
+
+export function createSessionKeeper(deps: SessionKeeperDeps): SessionKeeper {
+  return new Keeper(deps);
+}
+
+class Keeper implements SessionKeeper {
+  readonly #deps: SessionKeeperDeps;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #session: Session | undefined;
+  #arrival = Promise.withResolvers<Session>();
+  #downSince: number;
+  #problem = 'not connected yet';
+
+  constructor(deps: SessionKeeperDeps) {
+    this.#deps = deps;
+    this.#downSince = deps.clock.now();
+    this.#running = this.#run();
+  }
+
+  async use(): Promise<Session> {
+    if (this.#session !== undefined) return this.#session;
+    const leftMs = this.#downSince + patienceMs - this.#deps.clock.now();
+    const arrived = leftMs > 0 && !this.#stop.signal.aborted ? await this.#arrivalWithin(leftMs) : undefined;
+    if (arrived !== undefined) return arrived;
+    throw new AppError('unavailable', `the event bus cannot be reached: ${this.#problem}`, {
+      reason: 'EventBusUnavailable',
+    });
+  }
+
+  replace(session: Session): void {
+    if (this.#session === session) void session.close();
+  }
+
+  problem(): string | undefined {
+    return this.#session === undefined ? this.#problem : undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#session?.close();
+    await this.#running;
+  }
+
+  async #arrivalWithin(ms: number): Promise<Session | undefined> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#stop.signal]);
+    const arrived = await Promise.race([this.#arrival.promise, this.#deps.clock.sleep(ms, signal)]);
+    over.abort();
+    return arrived ?? undefined;
+  }
+
+  async #run(): Promise<void> {
+    let failures = 0;
+    while (!this.#stop.signal.aborted) {
+      const session = await this.#open();
+      if (session !== undefined) {
+        failures = 0;
+        await this.#live(session);
+      }
+      if (this.#stop.signal.aborted) return;
+      await this.#deps.clock.sleep(halfJitter(BACKOFF, failures, this.#deps.random()), this.#stop.signal);
+      failures += 1;
+    }
+  }
+
+  async #open(): Promise<Session | undefined> {
+    try {
+      return await this.#deps.open();
+    } catch (error) {
+      const problem = messageOf(error);
+      // Once for each cause of an outage: it is tried again every two seconds.
+      if (problem !== this.#problem) this.#deps.logger.warn({ problem }, 'event bus unreachable');
+      this.#problem = problem;
+      return undefined;
+    }
+  }
+
+  async #live(session: Session): Promise<void> {
+    const { logger, clock, onConnected } = this.#deps;
+    if (this.#stop.signal.aborted) return session.close();
+    this.#session = session;
+    this.#arrival.resolve(session);
+    onConnected(true);
+    logger.info({ server: session.server }, 'event bus connected');
+    await session.ended;
+    this.#session = undefined;
+    this.#arrival = Promise.withResolvers();
+    this.#downSince = clock.now();
+    this.#problem = 'the connection was lost';
+    onConnected(false);
+    if (!this.#stop.signal.aborted) logger.warn({ server: session.server }, 'event bus connection lost');
+    void session.close();
+  }
+}

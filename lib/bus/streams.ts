@@ -1,0 +1,65 @@
+import type { StreamConfig } from '@nats-io/jetstream';
+import type { BusOptions, Retention } from './bus-config.ts';
+import type { BucketDefinition } from './event-bus.ts';
+import { streamNames, subjectRoots } from './subjects.ts';
+
+/** A stream as it has to be; what is not named is left to the server. */
+export type WantedStream = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
+
+/** How long the server knows the ids of stored events: one that is told again within this time is stored once. */
+export const duplicateWindowMs = 10 * 60_000;
+
+/** Nobody deduplicates the messages of a bucket by id; the server wants a window no longer than the time to live. */
+const bucketWindowMs = 1_000;
+
+const nanos = (ms: number): number => ms * 1_000_000;
+
+/** The two streams of events: the oldest events go first when age or size is reached. */
+export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'events' | 'audit' | 'replicas'>) {
+  return [
+    eventStream('events', events, replicas),
+    // Who may publish cannot take back what was recorded.
+    { ...eventStream('audit', audit, replicas), deny_delete: true, deny_purge: true },
+  ];
+}
+
+function eventStream(which: keyof typeof streamNames, retention: Retention, replicas: number): WantedStream {
+  return {
+    name: streamNames[which],
+    subjects: [`${subjectRoots[which]}.>`],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'old',
+    max_age: nanos(retention.maxAgeMs),
+    max_bytes: retention.maxBytes,
+    duplicate_window: nanos(Math.min(duplicateWindowMs, retention.maxAgeMs)),
+    compression: 's2',
+    num_replicas: replicas,
+  };
+}
+
+/** A bucket's own name on a server that others use too. */
+export const bucketName = ({ name }: BucketDefinition): string => `windlass_${name}`;
+
+/**
+ * The stream behind a bucket, as clients of NATS expect it. A full bucket refuses new keys: forgetting old ones before
+ * their time would let a duplicate through.
+ */
+export function bucketStream(definition: BucketDefinition, replicas: number): WantedStream {
+  const name = bucketName(definition);
+  return {
+    name: `KV_${name}`,
+    subjects: [`$KV.${name}.>`],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'new',
+    max_age: nanos(definition.ttlMs),
+    max_msgs_per_subject: 1,
+    duplicate_window: nanos(Math.min(bucketWindowMs, definition.ttlMs)),
+    allow_rollup_hdrs: true,
+    deny_delete: true,
+    // A read from a follower could miss what was just written.
+    allow_direct: false,
+    num_replicas: replicas,
+  };
+}
