@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { createCache } from '../../lib/informer/index.ts';
+import type { Namespace } from '../../lib/kube/index.ts';
+import { createTenantDirectory, tenantIndex } from './tenant-directory.ts';
+
+const namespace = (name: string, slug: string, age = '2026-01-01T00:00:00Z'): Namespace => ({
+  metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: age, labels: { 'windlass.dev/tenant': slug } },
+});
+
+function directory(...objects: Namespace[]) {
+  const cache = createCache<Namespace, 'tenant'>({ indexes: { tenant: tenantIndex } });
+  for (const object of objects) cache.apply({ type: 'ADDED', object });
+  return createTenantDirectory({ namespaces: cache, systemTenant: 'system', systemNamespace: 'windlass-system' });
+}
+
+describe('the namespace of a tenant', () => {
+  const tenants = directory(namespace('tenant-acme', 'acme'), namespace('team-b', 'b'));
+
+  it.each([
+    ['acme', 'tenant-acme'],
+    ['b', 'team-b'],
+    ['unknown', undefined],
+    ['tenant-acme', undefined],
+    ['', undefined],
+    ['__proto__', undefined],
+    ['system', 'windlass-system'],
+  ])('AMB-025 of %s is %s', (slug, want) => {
+    expect(tenants.namespaceOf(slug)).toBe(want);
+  });
+
+  it.each([
+    ['tenant-acme', 'acme'],
+    ['windlass-system', 'system'],
+    ['windlass-global', undefined],
+    ['kube-system', undefined],
+  ])('%s belongs to %s', (name, want) => {
+    expect(tenants.tenantOf(name)).toBe(want);
+  });
+
+  it('is the oldest that carries its label, so that a label takes nobody over', () => {
+    const twice = directory(
+      namespace('newer', 'acme', '2026-02-01T00:00:00Z'),
+      namespace('older', 'acme'),
+      namespace('of-the-same-second', 'acme'),
+    );
+    expect(twice.namespaceOf('acme')).toBe('of-the-same-second');
+    expect(twice.tenantOf('older')).toBeUndefined();
+    expect(twice.tenantOf('of-the-same-second')).toBe('acme');
+  });
+
+  it('is never the global one nor that of the system, whatever label stands there', () => {
+    const odd = directory(namespace('windlass-global', 'acme'), namespace('windlass-system', 'acme'));
+    expect(odd.namespaceOf('acme')).toBeUndefined();
+    expect(odd.tenantOf('windlass-global')).toBeUndefined();
+    expect(odd.tenantOf('windlass-system')).toBe('system');
+  });
+});
