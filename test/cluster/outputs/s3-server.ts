@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { S3StoreOptions } from '../../../lib/output-store/s3-store.ts';
+import { freePort } from '../harness/free-port.ts';
 import { startDaemon } from './daemon.ts';
 import { programPath } from './programs.ts';
 
@@ -65,13 +65,4 @@ export async function startS3Server(): Promise<S3Server> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  const port = await new Promise<number>((resolve) => {
-    probe.listen(0, '127.0.0.1', () => resolve((probe.address() as { port: number }).port));
-  });
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
