@@ -19,6 +19,7 @@ COPY crds crds
 COPY lib lib
 COPY controllers controllers
 COPY api api
+COPY client client
 COPY cli cli
 RUN node dev/build/main.ts /root-fs/app && echo '{"type":"module"}' >/root-fs/app/package.json
 

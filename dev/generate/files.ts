@@ -4,6 +4,8 @@ import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
+import { clientFile } from './client/client-file.ts';
+import type { OpenApiDocument } from './client/operation.ts';
 import { jsonSchemas } from './json-schemas.ts';
 import { referencePages } from './reference-pages.ts';
 
@@ -23,12 +25,15 @@ const policies = (): [string, string][] =>
 
 /** Every generated file by its path from the root of the repository. The same sources give the same bytes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
+  const document = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
   return new Map([
     ...definitions(),
     ...policies(),
     ...jsonSchemas(),
     ...referencePages(),
     ['docs/reference/cli.md', cliReference()],
-    ['api/generated/openapi.json', `${JSON.stringify(openApiDocument(), null, 2)}\n`],
+    ['api/generated/openapi.json', document],
+    // Made from the text, so that the client is what anybody's generator would see.
+    ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],
   ]);
 }

@@ -11,11 +11,12 @@ const header =
  */
 export function clientFile(document: OpenApiDocument): string {
   const operations = operationsOf(document);
+  const own = operations.flatMap((operation) => [requestType(operation), replyType(operation)]);
   const parts = [
     header,
     `import type { ${importedTypes(operations).join(', ')} } from '../operation.ts';\n`,
-    ...componentTypes(document),
-    ...operations.flatMap((operation) => [requestType(operation), replyType(operation)]),
+    ...componentTypes(document, own),
+    ...own,
     methodsInterface(operations),
     operationTable(operations),
   ];
@@ -32,10 +33,28 @@ function importedTypes(operations: readonly Operation[]): string[] {
   ];
 }
 
-function componentTypes({ components }: OpenApiDocument): string[] {
-  return Object.entries(components?.schemas ?? {}).map(
-    ([name, schema]) => `${docComment(schema.description)}export type ${name} = ${schemaType(schema)};\n`,
+/** The schemas that requests and replies are made of, directly or through one another. */
+function componentTypes({ components }: OpenApiDocument, users: readonly string[]): string[] {
+  const texts = new Map(
+    Object.entries(components?.schemas ?? {}).map(([name, schema]) => [
+      name,
+      `${docComment(schema.description)}export type ${name} = ${schemaType(schema)};\n`,
+    ]),
   );
+  const needed = new Set<string>();
+  const add = (text: string): void => {
+    for (const [name, own] of texts) {
+      if (needed.has(name) || !new RegExp(`(?<!")\\b${name}\\b(?!")`).test(withoutComments(text))) continue;
+      needed.add(name);
+      add(own);
+    }
+  };
+  for (const text of users) add(text);
+  return [...texts].filter(([name]) => needed.has(name)).map(([, text]) => text);
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*\*.*?\*\//gs, '');
 }
 
 function requestType(operation: Operation): string {
@@ -66,12 +85,9 @@ function methodsInterface(operations: readonly Operation[]): string {
 }
 
 function signature(operation: Operation): string {
-  const name = typeName(operation.id);
   const optional = isOptional(operation) ? '?' : '';
-  const request = takesRequest(operation)
-    ? `request${optional}: ${name}Request`
-    : 'request?: Readonly<Record<never, never>>';
-  return `${operation.id}(${request}, options?: CallOptions): ${returned(operation)};`;
+  const request = takesRequest(operation) ? [`request${optional}: ${typeName(operation.id)}Request`] : [];
+  return `${operation.id}(${[...request, 'options?: CallOptions'].join(', ')}): ${returned(operation)};`;
 }
 
 function returned({ id, reply }: Operation): string {
@@ -79,11 +95,11 @@ function returned({ id, reply }: Operation): string {
   return reply.kind === 'events' ? `AsyncIterable<ServerEvent<${typeName(id)}Event>>` : 'Promise<ByteStream>';
 }
 
-/** Summary, description, where it is, and how it can fail. */
+/** Summary, description, where it is, and how it can fail in ways of its own. */
 function documentation({ method, path, source }: Operation): string {
   const failures = Object.entries(source.responses)
-    .filter(([status]) => status !== '200')
-    .map(([status, { description }]) => `- ${status}: ${(description ?? '').replaceAll('\n', ' ')}`.trimEnd());
+    .filter(([status, { $ref }]) => status !== '200' && $ref === undefined)
+    .map(([status, { description }]) => `- ${status} ${(description ?? '').replaceAll(/\s+/g, ' ')}`.trimEnd());
   const parts = [source.summary, source.description, `\`${method} ${path}\``, failures.join('\n')];
   const tags = source.deprecated ? ['@deprecated'] : [];
   return [...parts, ...tags].filter(Boolean).join('\n\n');
@@ -119,5 +135,6 @@ function row({ method, path, bearer, parameters, body, reply }: Operation): obje
       ? {}
       : { mediaType: body.mediaType === '*/*' ? 'application/octet-stream' : body.mediaType }),
     reply: reply.kind,
+    ...(reply.lastEvents === undefined ? {} : { lastEvents: reply.lastEvents }),
   };
 }

@@ -3,7 +3,8 @@ export function indented(text: string): string {
   let depth = 0;
   const lines = text.split('\n').map((line) => {
     const content = line.trim();
-    if (/^(\/\*\*|\*)/.test(content)) return `${'  '.repeat(depth)}${content.startsWith('*') ? ' ' : ''}${content}`;
+    if (content.startsWith('*')) return `${'  '.repeat(depth)} ${line.trimStart()}`.trimEnd();
+    if (content.startsWith('/**')) return '  '.repeat(depth) + content;
     if (/^[}\])]/.test(content)) depth--;
     const shown = content === '' ? '' : '  '.repeat(depth) + content;
     if (/[{[(]$/.test(content)) depth++;

@@ -14,7 +14,14 @@ interface OpenApiOperation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+}
+
+/** `$ref`: one of the answers that many operations have. */
+interface OpenApiResponse {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Content;
 }
 
 interface OpenApiParameter {
@@ -25,7 +32,10 @@ interface OpenApiParameter {
   readonly schema: Schema;
 }
 
-type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+/** `x-last-events` names the events that end a stream. */
+export type Content = Readonly<
+  Record<string, { readonly schema?: Schema; readonly 'x-last-events'?: readonly string[] }>
+>;
 
 /** One parameter of a method: its name there, and its name and place in the request. */
 export interface Parameter {
@@ -46,7 +56,11 @@ export interface Operation {
   readonly bearer: boolean;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly mediaType: string; readonly required: boolean; readonly schema: Schema } | undefined;
-  readonly reply: { readonly kind: 'json' | 'events' | 'bytes'; readonly schema: Schema };
+  readonly reply: {
+    readonly kind: 'json' | 'events' | 'bytes';
+    readonly schema: Schema;
+    readonly lastEvents?: readonly string[];
+  };
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
@@ -72,7 +86,7 @@ function operationOf(method: string, path: string, source: OpenApiOperation): Op
     method: method.toUpperCase(),
     path,
     source,
-    bearer: (source.security ?? []).length > 0,
+    bearer: (source.security ?? []).some((scheme) => Object.hasOwn(scheme, 'bearer')),
     parameters,
     body: bodyOf(source),
     reply: replyOf(source),
@@ -101,16 +115,19 @@ function assertDistinct(operation: string, names: readonly string[]): void {
 function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
   if (requestBody === undefined) return undefined;
   const { required = false, content } = requestBody;
-  const [mediaType, media] = firstOf(content, ['application/json', 'application/yaml']);
+  const [mediaType, media] = firstOf(content, ['application/yaml', 'application/json']);
   return { mediaType, required, schema: media.schema ?? {} };
 }
 
 function replyOf({ operationId, responses }: OpenApiOperation): Operation['reply'] {
   const content = responses['200']?.content;
   if (content === undefined) throw new Error(`${operationId} has no content under 200`);
-  const [mediaType, { schema = {} }] = firstOf(content, ['application/json', 'text/event-stream']);
+  const [mediaType, { schema = {}, 'x-last-events': lastEvents }] = firstOf(content, [
+    'application/json',
+    'text/event-stream',
+  ]);
   if (mediaType === 'application/json') return { kind: 'json', schema };
-  return { kind: mediaType === 'text/event-stream' ? 'events' : 'bytes', schema };
+  return mediaType === 'text/event-stream' ? { kind: 'events', schema, lastEvents } : { kind: 'bytes', schema };
 }
 
 function firstOf(content: Content, preferred: readonly string[]): [mediaType: string, media: Content[string]] {

@@ -48,12 +48,26 @@ export function schemaType(schema: Schema): string {
   return types.length === 0 ? 'unknown' : union(types.map((type) => typeNamed(type, schema)));
 }
 
+const commentColumns = 110;
+
 /** A description as a comment before what it describes, or nothing. */
-export function docComment(text: string | undefined, indent = ''): string {
+export function docComment(text: string | undefined): string {
   if (text === undefined || text.trim() === '') return '';
-  const lines = text.trim().replaceAll('*/', '*\\/').split('\n');
-  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
-  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
+  const lines = text.trim().replaceAll('*/', '*\\/').split('\n').flatMap(wrapped);
+  if (lines.length === 1) return `/** ${lines[0]} */\n`;
+  return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
+}
+
+/** Broken at blanks; the further lines of a list's item stand below its text. */
+function wrapped(line: string): string[] {
+  const lines: string[] = [];
+  const margin = line.startsWith('- ') ? '  ' : '';
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < commentColumns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(last === undefined ? word : margin + word);
+  }
+  return lines;
 }
 
 /** A property's name as it must be written in a type. */

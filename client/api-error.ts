@@ -1,0 +1,89 @@
+/** One thing wrong with a request. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The body of every error of the API. */
+export interface ErrorBody {
+  readonly error: string;
+  readonly message?: string;
+  readonly details?: readonly Problem[];
+  readonly [field: string]: unknown;
+}
+
+/** The server understood the call and refused it, or failed. `message` is a sentence for people. */
+export class WindlassApiError extends Error {
+  override readonly name = 'WindlassApiError';
+  /** Status of the answer. */
+  readonly status: number;
+  /** The stable word, or exact text, that tells what is wrong. */
+  readonly error: string;
+  /** What is wrong with which field; empty where the server names none. */
+  readonly details: readonly Problem[];
+  /** Everything the server said, such as `original_stimulus_id`. */
+  readonly body: ErrorBody;
+  /** For questions to whoever runs the server: it stands in the server's log. */
+  readonly requestId: string | undefined;
+  /** How long the server asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, body: ErrorBody, headers: Headers = new Headers()) {
+    super(body.message ?? body.error);
+    this.status = status;
+    this.error = body.error;
+    this.details = body.details ?? [];
+    this.body = body;
+    this.requestId = headers.get('x-request-id') ?? undefined;
+    this.retryAfterMs = retryAfterOf(headers);
+  }
+}
+
+/** No answer came, or none that the API gives: the server is away, cut the connection, or is not Windlass. */
+export class WindlassConnectionError extends Error {
+  override readonly name = 'WindlassConnectionError';
+}
+
+/** Reads the answer of a call that failed. Something between client and server may have written it: a proxy's page. */
+export async function errorOf(response: Response): Promise<WindlassApiError> {
+  const text = await response.text().catch(() => '');
+  return new WindlassApiError(response.status, bodyOf(text, response), response.headers);
+}
+
+function bodyOf(text: string, { status, statusText }: Response): ErrorBody {
+  const parsed = parsedObject(text);
+  if (parsed !== undefined && typeof parsed['error'] === 'string') {
+    const { error, message, details } = parsed;
+    return {
+      ...parsed,
+      error,
+      message: typeof message === 'string' ? message : undefined,
+      details: Array.isArray(details) ? details.filter(isProblem) : undefined,
+    };
+  }
+  const what = [`HTTP status ${status}`, statusText].filter(Boolean).join(' ');
+  return { error: `http_${status}`, message: `the server answered ${what} without saying why` };
+}
+
+function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'path' in value && typeof value.path === 'string' && 'message' in value && typeof value.message === 'string';
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3). */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')?.trim();
+  if (!text) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}

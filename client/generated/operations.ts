@@ -1,0 +1,1465 @@
+// Generated from the OpenAPI document by "npm run generate". Change the sources there, not this file.
+
+import type { ByteStream, CallOptions, Operation, ServerEvent } from '../operation.ts';
+
+export type ApprovalRequest = {
+  /** Of this visit of this state: another visit is another request. */
+  readonly id: string;
+  /** The execution that waits. */
+  readonly execution_id: string;
+  /** What the reviewer is asked. */
+  readonly prompt: string;
+  /** When the execution began to wait. */
+  readonly created_at: string;
+  /** How long it waits in all; 0: for ever. */
+  readonly timeout_seconds: number;
+};
+
+export type Execution = {
+  /** Never changes. */
+  readonly execution_id: string;
+  /** Its name in Kubernetes. Every route takes it in place of the id. */
+  readonly name: string;
+  readonly workflow_id: string | null;
+  /** Name of the workflow. */
+  readonly workflow: string;
+  readonly version: string | null;
+  readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly current_state: string | null;
+  /** Transition rules taken so far. */
+  readonly transitions: number;
+  /** When it was asked for. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  /** What it was started with. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly intent: string | null;
+  /** Values that the states share, by key; large parts as {ref, bytes, truncated}. */
+  readonly blackboard: Readonly<Record<string, unknown>>;
+  readonly final_output: Readonly<Record<string, unknown>> | null;
+};
+
+export type ExecutionEvent = {
+  /** The workflow is known and its input is valid. */
+  readonly workflow_execution_started: {
+    readonly execution_id: string;
+    readonly workflow_id: string;
+    /** Name of the workflow. */
+    readonly workflow: string;
+    /** The version that runs. */
+    readonly version: string;
+    readonly started_at: string;
+  };
+} | {
+  /** The execution has entered a state. */
+  readonly state_started: {
+    readonly execution_id: string;
+    readonly state: string;
+    /** The how many-th time the state was entered. */
+    readonly visit: number;
+    readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
+    readonly started_at: string;
+    /** When it times out; only as long as it runs. */
+    readonly deadline?: string;
+  };
+} | {
+  /** A Human state waits for an answer. */
+  readonly human_approval_requested: {
+    readonly execution_id: string;
+    readonly state: string;
+    /** The how many-th time the state was entered. */
+    readonly visit: number;
+    readonly requested_at: string;
+    /** What is asked; only as long as the state waits. */
+    readonly prompt?: string;
+  };
+} | {
+  /** An attempt of a command failed and is made again. */
+  readonly state_retried: {
+    readonly execution_id: string;
+    readonly state: string;
+    /** The how many-th time the state was entered. */
+    readonly visit: number;
+    /** The attempt that follows. */
+    readonly attempt: number;
+    /** Why the one before failed; only as long as this one runs. */
+    readonly reason?: string;
+    /** The same as a sentence. */
+    readonly message?: string;
+    /** When it starts; only as long as it runs. */
+    readonly retry_at?: string;
+  };
+} | {
+  /** A state has ended, well or not. */
+  readonly state_completed: {
+    readonly execution_id: string;
+    readonly state: string;
+    /** The how many-th time the state was entered. */
+    readonly visit: number;
+    readonly status: "success" | "failed";
+    /** Why it failed, in one word. */
+    readonly reason?: string;
+    /** The same as a sentence. */
+    readonly message?: string;
+    /** Of a command: how many were made. */
+    readonly attempts?: number;
+    /** Of a command. */
+    readonly exit_code?: number;
+    /** Of a parallel state: the exit code of each step. */
+    readonly steps?: Readonly<Record<string, number>>;
+    /** Of a Human state: the answer. */
+    readonly response?: string;
+    /** Who gave it. */
+    readonly by?: string;
+    /** Index of the transition rule that matched. */
+    readonly rule?: number;
+    /** The state it leads to. */
+    readonly target?: string;
+    readonly completed_at: string;
+  };
+} | {
+  /** The workflow reached a terminal state. Ends the stream. */
+  readonly execution_completed: {
+    readonly execution_id: string;
+    /** As in the execution: null without an output_template, a reference where it is too large. */
+    readonly final_output: Readonly<Record<string, unknown>> | {
+      /** SHA-256 of the stored part. */
+      readonly ref: string;
+      /** Its size. */
+      readonly bytes: number;
+      /** More was written than was kept (1 MiB of each output stream). */
+      readonly truncated: boolean;
+    } | null;
+    /** Transition rules taken in all. */
+    readonly transitions: number;
+    readonly completed_at: string;
+  };
+} | {
+  /** Ends the stream. */
+  readonly execution_failed: {
+    readonly execution_id: string;
+    /** Why, in one word. */
+    readonly reason: string;
+    /** The same as a sentence. */
+    readonly error: string;
+    /** Transition rules taken in all. */
+    readonly transitions: number;
+    readonly failed_at: string;
+  };
+} | {
+  /** Ends the stream. */
+  readonly execution_cancelled: {
+    readonly execution_id: string;
+    /** Who cancelled it. */
+    readonly by?: string;
+    /** What that person gave as the reason. */
+    readonly reason?: string;
+    /** Transition rules taken in all. */
+    readonly transitions: number;
+    readonly cancelled_at: string;
+  };
+} | {
+  /** The execution was deleted before it had ended. Ends the stream. */
+  readonly execution_deleted: {
+    readonly execution_id: string;
+  };
+};
+
+export type ExecutionSummary = {
+  /** Never changes. */
+  readonly execution_id: string;
+  /** Its name in Kubernetes. Every route takes it in place of the id. */
+  readonly name: string;
+  readonly workflow_id: string | null;
+  /** Name of the workflow. */
+  readonly workflow: string;
+  readonly version: string | null;
+  readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly current_state: string | null;
+  /** Transition rules taken so far. */
+  readonly transitions: number;
+  /** When it was asked for. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+};
+
+export type WorkflowDefinition = {
+  readonly apiVersion: "windlass.dev/v1";
+  readonly kind: "Workflow";
+  readonly metadata: {
+    /** Name of the workflow. */
+    readonly name: string;
+    /** Semantic version. A version that exists is replaced only with force. */
+    readonly version: string;
+    readonly description?: string;
+    /** Discovery labels. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Non-identifying metadata. */
+    readonly annotations?: Readonly<Record<string, string>>;
+    /** JSON Schema of the start input; its type is object. */
+    readonly input_schema?: {
+      readonly type: "object";
+    };
+    /** JSON Schema of final_output. */
+    readonly output_schema?: Readonly<Record<string, unknown>>;
+    /** Templates that build final_output from the final Blackboard. */
+    readonly output_template?: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    /** The first state, a key of states. */
+    readonly initial_state: string;
+    /** How many transitions may be taken; one more ends the workflow. */
+    readonly max_total_transitions?: number;
+    /** Constants; templates read them as {{workflow.context.KEY}}. */
+    readonly context?: Readonly<Record<string, unknown>>;
+    /** Volumes that the states share. */
+    readonly storage?: {
+      /** The default shared volume, made before any state runs. */
+      readonly workspace?: {
+        /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+        readonly storage_class?: "ephemeral" | "persistent";
+        /** Hours from the start of the workflow until an ephemeral volume is deleted. */
+        readonly ttl_hours?: number;
+        /** Largest size in MiB. */
+        readonly size_limit_mb?: number;
+      };
+      readonly shared_volumes?: readonly ({
+        /** Unique name of the volume. */
+        readonly name: string;
+        /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+        readonly storage_class?: "ephemeral" | "persistent";
+        /** Hours from the start of the workflow until an ephemeral volume is deleted. */
+        readonly ttl_hours?: number;
+        /** Largest size in MiB. */
+        readonly size_limit_mb?: number;
+        /** uid of a Volume made beforehand; persistent volumes only. */
+        readonly volume_id?: string;
+      })[];
+    };
+    /** States by name. */
+    readonly states: Readonly<Record<string, {
+      readonly kind: "Agent";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      /** Name or uid of a deployed agent. */
+      readonly agent: string;
+      /** Template; steering for this state. Falls back to the intent of the execution. */
+      readonly intent?: string;
+      /** Template; the task input. */
+      readonly input?: string;
+      readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
+      readonly volumes?: readonly ({
+        /** Template that gives the volume. */
+        readonly volume: string;
+        /** Absolute path in the container. */
+        readonly mount_path: string;
+        readonly access_mode: "read-write" | "read-only";
+      })[];
+    } | {
+      readonly kind: "System";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      /** Shell command, or update_context or finalize. Template. */
+      readonly command: string;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly workdir?: string;
+    } | {
+      readonly kind: "Human";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      /** Template; the message for the reviewer. */
+      readonly prompt: string;
+      /** Signal that is applied when the timeout elapses. */
+      readonly default_response?: string;
+    } | {
+      readonly kind: "ParallelAgents";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      readonly agents: readonly ({
+        /** Name or uid of a deployed agent. */
+        readonly agent: string;
+        /** Template; the task input. */
+        readonly input?: string;
+        readonly weight?: number;
+        readonly timeout_seconds?: number;
+        readonly poll_interval_ms?: number;
+      })[];
+      readonly consensus: {
+        readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
+        readonly threshold?: number;
+        readonly min_agreement_confidence?: number;
+        /** Another name of min_agreement_confidence. */
+        readonly agreement?: number;
+        /** How many of the best judges count; best_of_n only. */
+        readonly n?: number;
+        readonly min_judges_required?: number;
+        readonly confidence_weighting?: {
+          readonly agreement_factor?: number;
+          readonly self_confidence_factor?: number;
+        };
+      };
+    } | {
+      readonly kind: "ContainerRun";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      /** Display label. */
+      readonly name?: string;
+      /** Reference of the container image. */
+      readonly image: string;
+      readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+      /** What runs instead of the image entry point. Each element is a template. */
+      readonly command: readonly string[];
+      /** Join the elements with blanks and pass them to sh -c. */
+      readonly shell?: boolean;
+      readonly env?: Readonly<Record<string, string>>;
+      readonly workdir?: string;
+      readonly volumes?: readonly ({
+        /** workspace, or the name of a shared volume. */
+        readonly name: string;
+        /** Absolute path in the container. */
+        readonly mount_path: string;
+        readonly read_only?: boolean;
+      })[];
+      readonly resources?: {
+        /** Millicores. */
+        readonly cpu?: number;
+        /** As 512Mi or 2Gi. */
+        readonly memory?: string;
+        /** Hard limit of one attempt. */
+        readonly timeout?: string;
+      };
+      /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
+      readonly registry_credentials?: string;
+      readonly retry?: {
+        /** Attempts in all, the first included. */
+        readonly max_attempts?: number;
+        /** Delay before the second attempt; doubles after. */
+        readonly backoff?: string;
+      };
+    } | {
+      readonly kind: "ParallelContainerRun";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      readonly steps: readonly ({
+        /** Unique; the key of the result in the Blackboard entry. */
+        readonly name: string;
+        /** Reference of the container image. */
+        readonly image: string;
+        readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+        /** What runs instead of the image entry point. Each element is a template. */
+        readonly command: readonly string[];
+        /** Join the elements with blanks and pass them to sh -c. */
+        readonly shell?: boolean;
+        readonly env?: Readonly<Record<string, string>>;
+        readonly workdir?: string;
+        readonly volumes?: readonly ({
+          /** workspace, or the name of a shared volume. */
+          readonly name: string;
+          /** Absolute path in the container. */
+          readonly mount_path: string;
+          readonly read_only?: boolean;
+        })[];
+        readonly resources?: {
+          /** Millicores. */
+          readonly cpu?: number;
+          /** As 512Mi or 2Gi. */
+          readonly memory?: string;
+          /** Hard limit of one attempt. */
+          readonly timeout?: string;
+        };
+        /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
+        readonly registry_credentials?: string;
+      })[];
+      readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
+    } | {
+      readonly kind: "Subworkflow";
+      /** How often the state may be entered; one entry more ends the workflow. */
+      readonly max_state_visits?: number;
+      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+      readonly timeout?: string;
+      /** Ordered rules; an empty list makes the state terminal. */
+      readonly transitions: readonly ({
+        /** When the rule matches. Absent: always. */
+        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+        /** The next state, a key of spec.states. */
+        readonly target: string;
+        /** Template; the next state reads it as {{state.feedback}}. */
+        readonly feedback?: string;
+        /** Bound of a score, confidence or consensus. */
+        readonly threshold?: number;
+        /** Least confidence of a consensus. */
+        readonly agreement?: number;
+        /** Exact value for exit_code and input_equals. */
+        readonly value?: string;
+        /** Boolean expression for the condition custom. */
+        readonly expression?: string;
+        /** Lower bound of score_between, inclusive. */
+        readonly min?: number;
+        /** Upper bound of score_between, inclusive. */
+        readonly max?: number;
+      })[];
+      /** Name or uid of a deployed workflow. */
+      readonly workflow_id: string;
+      readonly mode?: "blocking" | "fire_and_forget";
+      /** Blackboard key for the child's final Blackboard; blocking only. */
+      readonly result_key?: string;
+      /** Template; the child's start input, a JSON object. */
+      readonly input?: string;
+    }>>;
+  };
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  readonly created_at: string;
+  /** The controllers have accepted this definition; it can be run. */
+  readonly ready: boolean;
+  /** Why it is not ready, in a word. */
+  readonly reason?: string;
+  /** Why it is not ready, in a sentence. */
+  readonly message?: string;
+  /** As on the object. They speak of the newest version. */
+  readonly conditions: readonly ({
+    readonly type: string;
+    readonly status: "True" | "False" | "Unknown";
+    readonly reason: string;
+    readonly message: string;
+    readonly lastTransitionTime: string;
+    readonly observedGeneration?: number;
+  })[];
+};
+
+export type WorkflowSummary = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  readonly description?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  /** The controllers have accepted this definition; it can be run. */
+  readonly ready: boolean;
+  /** Why it is not ready, in a word. */
+  readonly reason?: string;
+  /** Why it is not ready, in a sentence. */
+  readonly message?: string;
+};
+
+export type WorkflowVersion = {
+  /** Semantic version. */
+  readonly version: string;
+  readonly registered_at: string;
+  /** The version that runs unless another is asked for. */
+  readonly current: boolean;
+};
+
+/** What {@link Operations.registerWorkflow} is given. */
+export interface RegisterWorkflowRequest {
+  /** Where to register it; `global` needs an operator. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Replace a version that exists with other content. */
+  readonly force?: boolean;
+  readonly body: string;
+}
+
+/** What is answered by {@link Operations.registerWorkflow}. */
+export type RegisterWorkflowReply = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  /** What deserves a look and is no mistake, such as a state nothing leads to. */
+  readonly warnings?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[];
+  /** What it came to. */
+  readonly registration: "created" | "updated" | "unchanged";
+};
+
+/** What {@link Operations.listWorkflows} is given. */
+export interface ListWorkflowsRequest {
+  /** Only those of this scope. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Only those with these labels: `key=value`, several with commas between them. */
+  readonly label?: string;
+  /** Workflows a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listWorkflows}. */
+export type ListWorkflowsReply = {
+  readonly workflows: readonly WorkflowSummary[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+/** What {@link Operations.readWorkflow} is given. */
+export interface ReadWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** A stored version instead of the newest. */
+  readonly version?: string;
+}
+
+/** What is answered by {@link Operations.readWorkflow}. */
+export type ReadWorkflowReply = WorkflowDefinition;
+
+/** What {@link Operations.deleteWorkflow} is given. */
+export interface DeleteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+}
+
+/** What is answered by {@link Operations.deleteWorkflow}. */
+export type DeleteWorkflowReply = {
+  readonly workflow_id: string;
+  readonly name: string;
+  readonly deleted_at: string;
+};
+
+/** What {@link Operations.listWorkflowVersions} is given. */
+export interface ListWorkflowVersionsRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+}
+
+/** What is answered by {@link Operations.listWorkflowVersions}. */
+export type ListWorkflowVersionsReply = {
+  readonly versions: readonly WorkflowVersion[];
+};
+
+/** What {@link Operations.promoteWorkflow} is given. */
+export interface PromoteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Replace a version that exists with other content. */
+  readonly force?: boolean;
+}
+
+/** What is answered by {@link Operations.promoteWorkflow}. */
+export type PromoteWorkflowReply = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  /** What deserves a look and is no mistake, such as a state nothing leads to. */
+  readonly warnings?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[];
+};
+
+/** What {@link Operations.demoteWorkflow} is given. */
+export interface DemoteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Replace a version that exists with other content. */
+  readonly force?: boolean;
+}
+
+/** What is answered by {@link Operations.demoteWorkflow}. */
+export type DemoteWorkflowReply = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  /** What deserves a look and is no mistake, such as a state nothing leads to. */
+  readonly warnings?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[];
+};
+
+/** What {@link Operations.listExecutions} is given. */
+export interface ListExecutionsRequest {
+  /** Only executions of this workflow, by name or id. */
+  readonly workflow?: string;
+  /** Only executions in this status. */
+  readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  /** Executions a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listExecutions}. */
+export type ListExecutionsReply = {
+  readonly executions: readonly ExecutionSummary[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+/** What {@link Operations.startExecution} is given. */
+export interface StartExecutionRequest {
+  /** Any text that this caller uses for this one start. */
+  readonly idempotencyKey?: string;
+  readonly body: {
+    /** Name or id of the workflow. */
+    readonly workflow: string;
+    /** A registered version; absent: the newest. */
+    readonly version?: string;
+    /** Start input; templates read it as {{input.KEY}}. */
+    readonly input?: Readonly<Record<string, unknown>>;
+    /** Natural-language purpose, {{intent}}. */
+    readonly intent?: string;
+    /** Pairs that seed the Blackboard. */
+    readonly blackboard?: Readonly<Record<string, unknown>>;
+    /** How long the execution is kept after its end; absent: as the installation is set, one day. */
+    readonly ttl_seconds_after_finished?: number;
+  };
+}
+
+/** What is answered by {@link Operations.startExecution}. */
+export type StartExecutionReply = {
+  /** Id of the execution. */
+  readonly execution_id: string;
+};
+
+/** What {@link Operations.readExecution} is given. */
+export interface ReadExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /**
+   * Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its keys.
+   * What does not fit any more stays a reference.
+   */
+  readonly full?: boolean;
+}
+
+/** What is answered by {@link Operations.readExecution}. */
+export type ReadExecutionReply = Execution;
+
+/** What {@link Operations.cancelExecution} is given. */
+export interface CancelExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body?: {
+    /** Why. */
+    readonly reason?: string;
+  };
+}
+
+/** What is answered by {@link Operations.cancelExecution}. */
+export type CancelExecutionReply = {
+  /** `cancelling` until what it runs has been told to stop. */
+  readonly status: "cancelling" | "cancelled";
+  /** Who cancelled it: you, or whoever was first. */
+  readonly by: string;
+  /** When that was. */
+  readonly at: string;
+};
+
+/** What {@link Operations.signalExecution} is given. */
+export interface SignalExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body: {
+    /** What `input_equals` rules compare. */
+    readonly response: string;
+    /** What {{human.feedback}} shows instead of the response. */
+    readonly feedback?: string;
+    /** Answer only if this is the state that waits. */
+    readonly state?: string;
+  };
+}
+
+/** What is answered by {@link Operations.signalExecution}. */
+export type SignalExecutionReply = {
+  readonly status: "signaled";
+};
+
+/** What {@link Operations.streamExecution} is given. */
+export interface StreamExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** The id of the last event that was received; empty: from the start. */
+  readonly lastEventId?: string;
+}
+
+/** What an event carries of {@link Operations.streamExecution}. */
+export type StreamExecutionEvent = ExecutionEvent;
+
+/** What {@link Operations.readExecutionLogs} is given. */
+export interface ReadExecutionLogsRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** Only of this state. */
+  readonly state?: string;
+  /** Only of this visit of the state. */
+  readonly visit?: number;
+  /** Only of this step of a parallel state. */
+  readonly step?: string;
+  /** Only this stream. */
+  readonly stream?: "stdout" | "stderr";
+  /** Go on until the execution ends, or the state or visit that was named. */
+  readonly follow?: boolean;
+}
+
+/** What is answered by {@link Operations.listHumanApprovals}. */
+export type ListHumanApprovalsReply = {
+  readonly pending_requests: readonly ApprovalRequest[];
+};
+
+/** What {@link Operations.readHumanApproval} is given. */
+export interface ReadHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readHumanApproval}. */
+export type ReadHumanApprovalReply = {
+  readonly request: ApprovalRequest;
+} | {
+  readonly error: "Request not found or already completed";
+};
+
+/** What {@link Operations.approveHumanApproval} is given. */
+export interface ApproveHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+  readonly body?: {
+    /** What `{{human.feedback}}` shows; without it, `approved`. */
+    readonly feedback?: string;
+    /** A note beside the decision. Its author is always the subject of the token. */
+    readonly approved_by?: string;
+  };
+}
+
+/** What is answered by {@link Operations.approveHumanApproval}. */
+export type ApproveHumanApprovalReply = {
+  readonly status: "approved";
+};
+
+/** What {@link Operations.rejectHumanApproval} is given. */
+export interface RejectHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+  readonly body: {
+    /** Why; `{{human.feedback}}` shows it. */
+    readonly reason: string;
+    /** A note beside the decision. Its author is always the subject of the token. */
+    readonly rejected_by?: string;
+  };
+}
+
+/** What is answered by {@link Operations.rejectHumanApproval}. */
+export type RejectHumanApprovalReply = {
+  readonly status: "rejected";
+};
+
+/** What {@link Operations.submitStimulus} is given. */
+export interface SubmitStimulusRequest {
+  /** The same as `idempotency_key` of the body; one of the two is enough. */
+  readonly idempotencyKey?: string;
+  readonly body: {
+    /** `http_api` or a name of your own; it selects the route. */
+    readonly source: string;
+    /** Natural language, or JSON as text. */
+    readonly content: string;
+    /** A second stimulus with the same source and key is refused for 24 hours. */
+    readonly idempotency_key?: string;
+  };
+}
+
+/** What is answered by {@link Operations.submitStimulus}. */
+export type SubmitStimulusReply = {
+  /** Identifier of the stimulus. */
+  readonly stimulus_id: string;
+  /** Identifier of the execution that it started. */
+  readonly workflow_execution_id: string;
+};
+
+/** What {@link Operations.receiveWebhook} is given. */
+export interface ReceiveWebhookRequest {
+  /** Lower-case letters, digits, `.` and `-`; at most 63. */
+  readonly source: string;
+  /** `sha256=` and the digest in hexadecimal. */
+  readonly svcSignature?: string;
+  /** The sender's id of this delivery; a second one is refused for 24 hours. */
+  readonly idempotencyKey?: string;
+  readonly body?: Uint8Array | string;
+}
+
+/** What is answered by {@link Operations.receiveWebhook}. */
+export type ReceiveWebhookReply = {
+  /** Identifier of the stimulus. */
+  readonly stimulus_id: string;
+  /** Identifier of the execution that it started. */
+  readonly workflow_execution_id: string;
+};
+
+/** What is answered by {@link Operations.listPrices}. */
+export type ListPricesReply = {
+  readonly tiers: readonly ({
+    /** What the tier is called */
+    readonly tier: "pro" | "business" | "enterprise";
+    /** The payment provider's id of the product */
+    readonly product_id: string;
+    /** Name to show */
+    readonly name: string;
+    /** Text to show; may be empty */
+    readonly description: string;
+    /** Seats that the base price includes */
+    readonly included_seats: number;
+    readonly monthly: {
+      /** The payment provider's id, for POST /v1/billing/checkout */
+      readonly price_id: string;
+      /** What one unit costs for one period, in the currency's smallest unit */
+      readonly amount: number;
+      /** ISO 4217, in lower case */
+      readonly currency: string;
+    } | null;
+    readonly annual: {
+      /** The payment provider's id, for POST /v1/billing/checkout */
+      readonly price_id: string;
+      /** What one unit costs for one period, in the currency's smallest unit */
+      readonly amount: number;
+      /** ISO 4217, in lower case */
+      readonly currency: string;
+    } | null;
+    readonly seat_monthly: {
+      /** The payment provider's id, for POST /v1/billing/checkout */
+      readonly price_id: string;
+      /** What one unit costs for one period, in the currency's smallest unit */
+      readonly amount: number;
+      /** ISO 4217, in lower case */
+      readonly currency: string;
+    } | null;
+    readonly seat_annual: {
+      /** The payment provider's id, for POST /v1/billing/checkout */
+      readonly price_id: string;
+      /** What one unit costs for one period, in the currency's smallest unit */
+      readonly amount: number;
+      /** ISO 4217, in lower case */
+      readonly currency: string;
+    } | null;
+  })[];
+};
+
+/** What {@link Operations.createCheckout} is given. */
+export interface CreateCheckoutRequest {
+  readonly body: {
+    /** A price `monthly` or `annual` of GET /v1/billing/prices. */
+    readonly price_id: string;
+    /** The same tier's `seat_monthly` or `seat_annual`, for further seats. */
+    readonly seat_price_id?: string;
+    /** Seats beyond those included; given exactly when `seat_price_id` is. */
+    readonly seats?: number;
+  };
+}
+
+/** What is answered by {@link Operations.createCheckout}. */
+export type CreateCheckoutReply = {
+  /** Where to send the browser; good for a short time and one user. */
+  readonly url: string;
+};
+
+/** What {@link Operations.openPortal} is given. */
+export interface OpenPortalRequest {
+  readonly body?: {
+    /** Where the portal leads back to: an https address. Default: set by whoever runs this. */
+    readonly return_url?: string;
+  };
+}
+
+/** What is answered by {@link Operations.openPortal}. */
+export type OpenPortalReply = {
+  /** Where to send the browser; good for a short time and one user. */
+  readonly url: string;
+};
+
+/** What is answered by {@link Operations.readSubscription}. */
+export type ReadSubscriptionReply = {
+  /** What the tenant is entitled to now */
+  readonly tier: "free" | "pro" | "business" | "enterprise";
+  readonly status: string | null;
+  readonly current_period_end: string | null;
+  readonly cancel_at_period_end: boolean | null;
+  readonly provider_customer_id: string | null;
+};
+
+/** What {@link Operations.listInvoices} is given. */
+export interface ListInvoicesRequest {
+  /** Invoices of one answer. */
+  readonly limit?: number;
+  /** `next_cursor` of the answer before; without it the newest invoices. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listInvoices}. */
+export type ListInvoicesReply = {
+  readonly invoices: readonly ({
+    /** The payment provider's id */
+    readonly id: string;
+    /** The total, after discounts and with taxes, in the currency's smallest unit */
+    readonly amount: number;
+    /** ISO 4217, in lower case */
+    readonly currency: string;
+    readonly status: "draft" | "open" | "paid" | "void" | "uncollectible";
+    readonly created: string;
+    readonly pdf_url: string | null;
+  })[];
+  readonly next_cursor?: string;
+};
+
+/** What is answered by {@link Operations.readHealth}. */
+export type ReadHealthReply = {
+  readonly status: "ok";
+};
+
+/** Every operation of the API, as a method. */
+export interface Operations {
+  /**
+   * Register a workflow
+   *
+   * Takes one manifest as YAML or JSON, at most 1 MiB. The same manifest again changes nothing and answers the
+   * same id. Executions under way keep the content they started with.
+   *
+   * `POST /v1/workflows/register`
+   *
+   * - 400 `invalid_manifest`: The manifest is not valid. `details` lists every problem with its path; nothing was
+   *   written. `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `conflict`: The version exists with other content, and `force` was not given.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  registerWorkflow(request: RegisterWorkflowRequest, options?: CallOptions): Promise<RegisterWorkflowReply>;
+  /**
+   * List workflows
+   *
+   * The workflows that you can run, by name: your own, those of the tenant and the global ones. Where one name
+   * stands in several scopes, the narrowest is the one that runs.
+   *
+   * `GET /v1/workflows`
+   */
+  listWorkflows(request?: ListWorkflowsRequest, options?: CallOptions): Promise<ListWorkflowsReply>;
+  /**
+   * Read a workflow
+   *
+   * The definition in the form of the manifest. A workflow that is named `executions` is read by its id.
+   *
+   * `GET /v1/workflows/{workflow}`
+   *
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id. `Version not found`: The workflow has no such version; `message` lists those it has.
+   */
+  readWorkflow(request: ReadWorkflowRequest, options?: CallOptions): Promise<ReadWorkflowReply>;
+  /**
+   * Delete a workflow
+   *
+   * Deletes all its versions. Executions under way go on with the content they started with.
+   *
+   * `DELETE /v1/workflows/{workflow}`
+   *
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id.
+   */
+  deleteWorkflow(request: DeleteWorkflowRequest, options?: CallOptions): Promise<DeleteWorkflowReply>;
+  /**
+   * List the versions of a workflow
+   *
+   * `GET /v1/workflows/{workflow}/versions`
+   *
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id.
+   */
+  listWorkflowVersions(request: ListWorkflowVersionsRequest, options?: CallOptions): Promise<ListWorkflowVersionsReply>;
+  /**
+   * Widen the scope of a workflow
+   *
+   * Moves it from `user` to `tenant`, or from `tenant` to `global`. Executions under way are not touched. May be
+   * repeated after a failure.
+   *
+   * `POST /v1/workflows/{workflow}/promote`
+   *
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
+   *   it stands in the last scope of that direction.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  promoteWorkflow(request: PromoteWorkflowRequest, options?: CallOptions): Promise<PromoteWorkflowReply>;
+  /**
+   * Narrow the scope of a workflow
+   *
+   * Moves it from `global` into your tenant, or from `tenant` to you alone. Executions under way are not touched.
+   * May be repeated after a failure.
+   *
+   * `POST /v1/workflows/{workflow}/demote`
+   *
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
+   *   it stands in the last scope of that direction.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  demoteWorkflow(request: DemoteWorkflowRequest, options?: CallOptions): Promise<DemoteWorkflowReply>;
+  /**
+   * List executions
+   *
+   * The newest first. A cursor stays valid while executions come and go: what is there from the first page to the
+   * last is listed exactly once.
+   *
+   * `GET /v1/workflows/executions`
+   *
+   * - 400 `invalid_request`: The cursor is none that a list has given.
+   */
+  listExecutions(request?: ListExecutionsRequest, options?: CallOptions): Promise<ListExecutionsReply>;
+  /**
+   * Start a workflow
+   *
+   * Starts a workflow of the tenant or, failing that, a global one, in the version that is newest now or the one
+   * named. The input is checked against its `input_schema` before anything is created.
+   *
+   * With an `Idempotency-Key` a request can be sent again without starting a second execution, for as long as the
+   * first one exists: the same caller, key and body are answered with the same id.
+   *
+   * `POST /v1/workflows/executions`
+   *
+   * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
+   *   id. `Version not found`: The workflow has no such version; `message` lists those it has. `Tenant not found`:
+   *   The tenant, or the global scope, has no namespace in this cluster.
+   * - 422 `input validation failed`: The input does not satisfy `input_schema`. `details` has every failing path;
+   *   nothing was created. `workflow_not_ready`: The definition of the workflow is not valid; `message` says why.
+   *   `idempotency_key_reused`: The same key was used for another body, and that execution still exists.
+   *   `limit_exceeded`: A quota of the tenant is used up.
+   */
+  startExecution(request: StartExecutionRequest, options?: CallOptions): Promise<StartExecutionReply>;
+  /**
+   * Read an execution
+   *
+   * Where an execution stands, its Blackboard and its output. A part of a value that is too large stands as
+   * `{"ref", "bytes", "truncated"}`.
+   *
+   * `GET /v1/workflows/executions/{execution_id}`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  readExecution(request: ReadExecutionRequest, options?: CallOptions): Promise<ReadExecutionReply>;
+  /**
+   * Cancel an execution
+   *
+   * Stops an execution, its child executions and their pods. It is recorded who did it. Cancelling again changes
+   * nothing and is answered in the same way.
+   *
+   * `POST /v1/workflows/executions/{execution_id}/cancel`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 409 `conflict`: The execution has completed or failed.
+   */
+  cancelExecution(request: CancelExecutionRequest, options?: CallOptions): Promise<CancelExecutionReply>;
+  /**
+   * Answer a waiting Human state
+   *
+   * Resumes the Human state that waits, with a response that its rules compare. Who answered is the subject of the
+   * token. Of several answers at the same time exactly one is taken.
+   *
+   * `POST /v1/workflows/executions/{execution_id}/signal`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 409 `conflict`: No state waits, another state waits, or somebody was first; `message` says which, and who.
+   */
+  signalExecution(request: SignalExecutionRequest, options?: CallOptions): Promise<SignalExecutionReply>;
+  /**
+   * Follow an execution
+   *
+   * Server-sent events: everything that has happened from the beginning, then what happens, and at last exactly
+   * one event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event.
+   * A comment is sent every 15 seconds while nothing happens.
+   *
+   * The ids are the same on every replica and at any time: with `Last-Event-ID` the stream goes on behind that
+   * event, without a gap and without a repetition.
+   *
+   * `GET /v1/workflows/executions/{execution_id}/stream`
+   *
+   * - 400 `invalid_request`: `Last-Event-ID` is no id of an event of an execution.
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  streamExecution(request: StreamExecutionRequest, options?: CallOptions): AsyncIterable<ServerEvent<StreamExecutionEvent>>;
+  /**
+   * Read what commands wrote
+   *
+   * The output of the commands of an execution: of a running one from its pod, of a finished one from the output
+   * store, byte for byte. Without `stream` a finished command gives its stdout and then its stderr, a running one
+   * both as they were written. Several commands follow one another in the order in which their states ran, steps
+   * of a parallel state by name; nothing is put between them.
+   *
+   * `GET /v1/workflows/executions/{execution_id}/logs`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id. `log_not_found`: No command of that
+   *   state, visit or step has run; `message` lists the logs there are. Not with `follow`, which waits for it.
+   */
+  readExecutionLogs(request: ReadExecutionLogsRequest, options?: CallOptions): Promise<ByteStream>;
+  /**
+   * List what waits for a decision
+   *
+   * `GET /v1/human-approvals`
+   */
+  listHumanApprovals(options?: CallOptions): Promise<ListHumanApprovalsReply>;
+  /**
+   * Read what waits for a decision
+   *
+   * A request that is decided, expired or unknown answers 200 as well, with `error` = `Request not found or
+   * already completed`.
+   *
+   * `GET /v1/human-approvals/{id}`
+   *
+   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   */
+  readHumanApproval(request: ReadHumanApprovalRequest, options?: CallOptions): Promise<ReadHumanApprovalReply>;
+  /**
+   * Approve
+   *
+   * Signals `approved` to the execution. Of any number of decisions exactly one answers 200.
+   *
+   * `POST /v1/human-approvals/{id}/approve`
+   *
+   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
+   *   or never was.
+   */
+  approveHumanApproval(request: ApproveHumanApprovalRequest, options?: CallOptions): Promise<ApproveHumanApprovalReply>;
+  /**
+   * Reject
+   *
+   * Signals `rejected` to the execution. Of any number of decisions exactly one answers 200.
+   *
+   * `POST /v1/human-approvals/{id}/reject`
+   *
+   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
+   *   or never was.
+   */
+  rejectHumanApproval(request: RejectHumanApprovalRequest, options?: CallOptions): Promise<RejectHumanApprovalReply>;
+  /**
+   * Submit a stimulus
+   *
+   * Hands an event to the workflow that a StimulusRouter of the tenant names for its source. Content that is a
+   * JSON object becomes the input of the execution; any other content becomes `{"content": …}`, and text is its
+   * intent too.
+   *
+   * `POST /v1/stimuli`
+   *
+   * - 409 `idempotent_duplicate`: A stimulus with the same source and idempotency key was accepted within the last
+   *   24 hours.
+   * - 413 `payload_too_large`: The body, or the content as JSON, is larger than an execution can hold (1 MiB).
+   * - 422 `no_router_configured`: No StimulusRouter routes the source, and the tenant has no router agent.
+   *   `classification_failed`: The router agent was not sure enough, failed, or took too long.
+   * - 500 `workflow_error`: The workflow could not be started; `message` and `details` say why. The idempotency
+   *   key is free again. `internal`: Something is wrong with the service.
+   */
+  submitStimulus(request: SubmitStimulusRequest, options?: CallOptions): Promise<SubmitStimulusReply>;
+  /**
+   * Receive a webhook
+   *
+   * Takes a body of any content type. The signature is HMAC-SHA256 over the bytes as they were sent. A body that
+   * is JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`.
+   *
+   * `POST /v1/webhooks/{source}`
+   *
+   * - 400 `malformed_signature`: `X-Svc-Signature` is not `sha256=<hex>`, or was sent twice. `invalid_hex`: What
+   *   follows `sha256=` is not hexadecimal. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 401 `missing_signature`: `X-Svc-Signature` is absent or empty. `secret_not_found`: No secret is configured
+   *   for the source. `invalid_signature`: The signature is not that of the body under the secret.
+   * - 409 `idempotent_duplicate`: A stimulus with the same source and idempotency key was accepted within the last
+   *   24 hours.
+   * - 413 `payload_too_large`: The body, or the content as JSON, is larger than an execution can hold (1 MiB).
+   * - 422 `no_router_configured`: No StimulusRouter routes the source, and the tenant has no router agent.
+   *   `classification_failed`: The router agent was not sure enough, failed, or took too long.
+   * - 500 `workflow_error`: The workflow could not be started; `message` and `details` say why. The idempotency
+   *   key is free again. `internal`: Something is wrong with the service.
+   */
+  receiveWebhook(request: ReceiveWebhookRequest, options?: CallOptions): Promise<ReceiveWebhookReply>;
+  /**
+   * List what can be bought
+   *
+   * At most a minute old. docs/billing.md says how products and prices are set up at the payment provider.
+   *
+   * `GET /v1/billing/prices`
+   *
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
+   *   anything else of the request.
+   * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
+   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
+   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   */
+  listPrices(options?: CallOptions): Promise<ListPricesReply>;
+  /**
+   * Begin to buy a subscription
+   *
+   * Opens a hosted checkout for the tenant. Nothing is paid before the user has finished it there.
+   *
+   * `POST /v1/billing/checkout`
+   *
+   * - 404 `not_found`: The tenant that the call is scoped to is not set up.
+   * - 409 `already_subscribed`: The tenant has a subscription that goes on. The portal changes it; a second one
+   *   would be paid twice.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
+   *   anything else of the request.
+   * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
+   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
+   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   */
+  createCheckout(request: CreateCheckoutRequest, options?: CallOptions): Promise<CreateCheckoutReply>;
+  /**
+   * Open the customer portal
+   *
+   * Payment methods, invoices, changes and cancellation are on pages of the payment provider.
+   *
+   * `POST /v1/billing/portal`
+   *
+   * - 404 `not_found`: The tenant that the call is scoped to is not set up.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
+   *   anything else of the request.
+   * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
+   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
+   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   */
+  openPortal(request?: OpenPortalRequest, options?: CallOptions): Promise<OpenPortalReply>;
+  /**
+   * Read the tenant's subscription
+   *
+   * Statuses `active`, `trialing` and `past_due` entitle to the tier that was bought; under any other the tier is
+   * `free`. A tenant that never bought anything has the tier `free` and null in every other field.
+   *
+   * `GET /v1/billing/subscription`
+   *
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
+   *   anything else of the request.
+   * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
+   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
+   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   */
+  readSubscription(options?: CallOptions): Promise<ReadSubscriptionReply>;
+  /**
+   * List the tenant's invoices
+   *
+   * Newest first.
+   *
+   * `GET /v1/billing/invoices`
+   *
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
+   *   anything else of the request.
+   * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
+   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
+   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   */
+  listInvoices(request?: ListInvoicesRequest, options?: CallOptions): Promise<ListInvoicesReply>;
+  /**
+   * Tell whether the service runs
+   *
+   * `GET /health`
+   */
+  readHealth(options?: CallOptions): Promise<ReadHealthReply>;
+}
+
+/** What the runtime knows of each operation. */
+export const operations: Readonly<Record<keyof Operations, Operation>> = {
+  registerWorkflow: {"method":"POST","path":"/v1/workflows/register","bearer":true,"query":["scope","force"],"headers":{},"mediaType":"application/yaml","reply":"json"},
+  listWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["scope","label","limit","cursor"],"headers":{},"reply":"json"},
+  readWorkflow: {"method":"GET","path":"/v1/workflows/{workflow}","bearer":true,"query":["scope","version"],"headers":{},"reply":"json"},
+  deleteWorkflow: {"method":"DELETE","path":"/v1/workflows/{workflow}","bearer":true,"query":["scope"],"headers":{},"reply":"json"},
+  listWorkflowVersions: {"method":"GET","path":"/v1/workflows/{workflow}/versions","bearer":true,"query":["scope"],"headers":{},"reply":"json"},
+  promoteWorkflow: {"method":"POST","path":"/v1/workflows/{workflow}/promote","bearer":true,"query":["scope","force"],"headers":{},"reply":"json"},
+  demoteWorkflow: {"method":"POST","path":"/v1/workflows/{workflow}/demote","bearer":true,"query":["scope","force"],"headers":{},"reply":"json"},
+  listExecutions: {"method":"GET","path":"/v1/workflows/executions","bearer":true,"query":["workflow","status","limit","cursor"],"headers":{},"reply":"json"},
+  startExecution: {"method":"POST","path":"/v1/workflows/executions","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
+  readExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":["full"],"headers":{},"reply":"json"},
+  cancelExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
+  readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
+  listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":[],"headers":{},"reply":"json"},
+  readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  rejectHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/reject","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  submitStimulus: {"method":"POST","path":"/v1/stimuli","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
+  receiveWebhook: {"method":"POST","path":"/v1/webhooks/{source}","bearer":false,"query":[],"headers":{"svcSignature":"x-svc-signature","idempotencyKey":"x-idempotency-key"},"mediaType":"application/octet-stream","reply":"json"},
+  listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
+  createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readSubscription: {"method":"GET","path":"/v1/billing/subscription","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listInvoices: {"method":"GET","path":"/v1/billing/invoices","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  readHealth: {"method":"GET","path":"/health","bearer":false,"query":[],"headers":{},"reply":"json"},
+};

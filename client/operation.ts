@@ -1,0 +1,42 @@
+/** What the runtime knows of an operation; the table of them is generated. */
+export interface Operation {
+  readonly method: string;
+  /** With parameters in braces. */
+  readonly path: string;
+  /** Whether a token is sent. */
+  readonly bearer: boolean;
+  readonly query: readonly string[];
+  /** Names of parameters that are headers, with the header's name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the body; absent where there is none. */
+  readonly mediaType?: string;
+  readonly reply: 'json' | 'events' | 'bytes';
+  /** Names of the events after which nothing follows. Without them a stream that ends is opened again. */
+  readonly lastEvents?: readonly string[];
+}
+
+/** The parameters of a call by their names, and its body under `body`. */
+export type OperationRequest = Readonly<Record<string, unknown>>;
+
+/** What may be said about a single call. */
+export interface CallOptions {
+  /** Ends the call; it then throws the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Time until an answer begins, of each attempt. Default: that of the client. */
+  readonly timeoutMs?: number;
+}
+
+/** One event of a stream. */
+export interface ServerEvent<T> {
+  readonly id: string | undefined;
+  /** The event's name, `message` where the server gives none. */
+  readonly event: string;
+  readonly data: T;
+}
+
+/** An answer that is read as it comes. It can be read once. */
+export interface ByteStream extends AsyncIterable<Uint8Array> {
+  readonly mediaType: string;
+  /** All of it as text. */
+  text(): Promise<string>;
+}
