@@ -1,11 +1,12 @@
 import { labels } from '../../crds/labels.ts';
+import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
 import { approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createInformer, type Informer, type ReflectorDeps } from '../../lib/informer/index.ts';
-import { workflowExecutions, workflows } from '../../lib/kinds.ts';
+import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { type KubeObject, type Namespace, namespaces } from '../../lib/kube/index.ts';
 import { stripExecution, stripNamespace, stripWorkflow } from './strip.ts';
 import { tenantIndex } from './tenant-directory.ts';
@@ -16,6 +17,7 @@ export interface Informers {
   /** `approval`: the id of what a person is asked; `asking`: the namespace, where one is asked. */
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly tenants: Informer<Namespace, 'tenant'>;
+  readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
 }
 
 /** `deps` gives each kind its own observer. */
@@ -42,6 +44,11 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       labelSelector: labels.tenant,
       strip: stripNamespace,
       indexes: { tenant: tenantIndex },
+    }),
+    routers: createInformer(deps('StimulusRouter'), {
+      resource: stimulusRouters,
+      parse: withSpec,
+      indexes: { namespace: namespaceOf, source: ({ spec }) => Object.keys(spec.routes ?? {}) },
     }),
   };
 }

@@ -25,8 +25,10 @@ export function executionFields(stimulus: Stimulus): StimulusFields {
   };
 }
 
+export type ExecutionMetadata = Readonly<Record<'labels' | 'annotations', Record<string, string>>>;
+
 /** Labels and annotations by which the execution of a stimulus is found. */
-export function executionMetadata({ id, source }: Stimulus, reservation?: string) {
+export function executionMetadata({ id, source }: Stimulus, reservation?: string): ExecutionMetadata {
   return {
     labels: { [labels.stimulus]: id, [labels.stimulusSource]: source.name },
     annotations: reservation === undefined ? {} : { [annotations.reservation]: reservation },

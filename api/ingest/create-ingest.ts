@@ -1,0 +1,143 @@
+import type { EventSink } from '../../lib/bus/event-bus.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { Workflows } from '../cluster/workflows.ts';
+import type { Classifier } from './classifier.ts';
+import { assertFits } from './content.ts';
+import type { Ingest, Ingested, Submission } from './ingest.ts';
+import { IngestError } from './ingest-error.ts';
+import { withoutCredentials } from './keep-headers.ts';
+import { reservationKey } from './reservation.ts';
+import { ContestedKeyError, type Hold, type Reservations } from './reservations.ts';
+import { routeStimulus } from './route-stimulus.ts';
+import type { Destination, RoutingTable } from './routing-table.ts';
+import type { Settler } from './settler.ts';
+import { assertRuns, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
+import { stimulusReceived, stimulusRejected } from './stimulus-events.ts';
+
+export interface IngestDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Gives UUIDs. */
+  readonly newStimulusId: NewId;
+  readonly table: RoutingTable;
+  readonly workflows: Pick<Workflows, 'find'>;
+  readonly reservations: Reservations;
+  readonly settler: Settler;
+  readonly events: EventSink;
+  readonly classifier?: Classifier;
+}
+
+/**
+ * Idempotency, routing, start, events: in the order of spec 1 §7.2, behind whichever door has authenticated the sender.
+ *
+ *   reserve the key ─▶ StimulusReceived ─▶ route ─▶ StimulusClassified ─▶ create the execution ─▶ settle the key
+ *        │ taken                             │ no                            │ refused
+ *        ▼                                   ▼                               ▼
+ *     duplicate                        release the key                 release the key
+ *
+ * Whoever dies on the way leaves a reservation, and under it an execution or none: the sender's next attempt tells
+ * which, for the execution's name follows from the stimulus that is reserved.
+ */
+export function createIngest(deps: IngestDeps): Ingest {
+  return async (submission) => {
+    const { source, content } = submission;
+    const destination = await deps.table.find(source.name, submission.tenant);
+    const stimulus = stimulusOf(deps, submission);
+    assertFits(Buffer.byteLength(JSON.stringify(content)));
+    const hold = await reserve(deps, submission, destination, stimulus);
+    return advance(deps, {
+      stimulus: hold === undefined ? stimulus : { ...stimulus, id: hold.stimulusId },
+      destination,
+      hold,
+    });
+  };
+}
+
+interface Work {
+  readonly stimulus: Stimulus;
+  readonly destination: Destination;
+  /** Absent without an idempotency key. */
+  readonly hold: Hold | undefined;
+}
+
+function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stimulus {
+  const { source, content, idempotencyKey, headers, receivedAt } = submission;
+  return {
+    id: newStimulusId(),
+    source,
+    content,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    headers: withoutCredentials(headers),
+    receivedAt: new Date(receivedAt).toISOString(),
+  };
+}
+
+async function reserve(
+  { reservations, events, clock }: IngestDeps,
+  { idempotencyKey, signal }: Submission,
+  { tenant, namespace = '' }: Destination,
+  { id, source }: Stimulus,
+): Promise<Hold | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const key = reservationKey(tenant, source.name, idempotencyKey);
+  const acquired = await reservations.acquire({ key, namespace, stimulusId: id, signal });
+  if (acquired.kind === 'held') return acquired.hold;
+  const time = new Date(clock.now()).toISOString();
+  events.raise(stimulusRejected({ stimulusId: id, tenant, time }, 'IdempotentDuplicate'));
+  const { originalStimulusId } = acquired;
+  throw new IngestError('idempotent_duplicate', 'a stimulus with this key was accepted before', { originalStimulusId });
+}
+
+async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
+  const { stimulus, destination, hold } = work;
+  const { clock, events, logger, settler } = deps;
+  const time = new Date(clock.now()).toISOString();
+  events.raise(stimulusReceived({ stimulusId: stimulus.id, tenant: destination.tenant, time }, stimulus));
+  try {
+    const { execution, lease } = await start(deps, work);
+    const { uid = '', name } = execution.metadata;
+    if (lease !== undefined) await settler.settle(lease, uid);
+    const { source } = stimulus;
+    logger.info(
+      { stimulusId: stimulus.id, source: source.name, tenant: destination.tenant, execution: name },
+      'stimulus routed',
+    );
+    return { stimulusId: stimulus.id, workflowExecutionId: uid };
+  } catch (error) {
+    if (hold !== undefined && isFinal(error)) await release(deps, hold);
+    throw error;
+  }
+}
+
+async function start(deps: IngestDeps, { stimulus, destination, hold }: Work) {
+  const { namespace } = destination;
+  const { workflow, name: workflowName } = await routeStimulus(deps, stimulus, destination);
+  if (namespace === undefined) throw new IngestError('workflow_error', 'the tenant has no namespace');
+  const reservation = hold === undefined ? {} : { reservation: hold.key };
+  const plan = planOf({ stimulus, namespace, workflow, workflowName, ...reservation });
+  assertRuns(plan);
+  const lease = hold === undefined ? undefined : await deps.reservations.renew(hold);
+  const { execution } = await createExecution(deps.kube, plan);
+  return { execution, lease };
+}
+
+/** Nothing was created, and nothing will be. A reservation whose outcome is open stays: the next attempt looks. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof ContestedKeyError) return false;
+  return !(error instanceof AppError && error.reason === outcomeUnknown);
+}
+
+/** A key that could not be released is free when its lease ends: whoever comes then finds no execution. */
+async function release({ reservations, logger }: IngestDeps, hold: Hold): Promise<void> {
+  try {
+    await reservations.release(hold);
+  } catch (error) {
+    logger.warn({ stimulusId: hold.stimulusId, problem: messageOf(error) }, 'idempotency key not released');
+  }
+}

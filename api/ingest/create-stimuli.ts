@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { buckets, type EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/index.ts';
+import { stimulusRouters } from '../../lib/kinds.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { createCatchUp } from '../cluster/catch-up.ts';
+import type { Cluster } from '../cluster/index.ts';
+import type { Classifier } from './classifier.ts';
+import { createIngest } from './create-ingest.ts';
+import type { Ingest } from './ingest.ts';
+import type { Reservation } from './reservation.ts';
+import { createReservations } from './reservations.ts';
+import { createRoutingTable, type RoutingTable } from './routing-table.ts';
+import { createSettler } from './settler.ts';
+import { findExecution } from './start-execution.ts';
+
+export interface StimuliDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bus: EventBus;
+  readonly cluster: Cluster;
+  /** Slug of the tenant that has the sources which nobody routes. */
+  readonly systemTenant: string;
+  readonly classifier?: Classifier;
+}
+
+/** The use case behind all doors, and what keeps its promises while nobody asks. */
+export interface Stimuli {
+  readonly ingest: Ingest;
+  readonly table: RoutingTable;
+  readonly newStimulusId: () => string;
+  /** Works until `signal` aborts; call it when the caches are filled. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createStimuli(deps: StimuliDeps): Stimuli {
+  const { kube, clock, logger, bus, cluster } = deps;
+  const bucket = bus.bucket<Reservation>(buckets.idempotency);
+  const reservations = createReservations({
+    bucket,
+    clock,
+    findExecution: async (namespace, id) => (await findExecution(kube, namespace, id))?.metadata.uid,
+  });
+  const settler = createSettler({ bucket, reservations, clock, logger });
+  const table = createTable(deps, cluster.informers.routers.cache);
+  const newStimulusId = (): string => randomUUID();
+  const { workflows } = cluster;
+  return {
+    table,
+    newStimulusId,
+    ingest: createIngest({ ...deps, newStimulusId, table, workflows, reservations, settler, events: bus }),
+    run(signal) {
+      settler.resume(cluster.informers.executions.cache.values());
+      return settler.run(signal);
+    },
+  };
+}
+
+type RouterCache = CacheReader<StimulusRouter, 'namespace' | 'source'>;
+
+function createTable({ kube, clock, cluster, systemTenant }: StimuliDeps, routers: RouterCache): RoutingTable {
+  const catchUp = createCatchUp({ kube, clock, resource: stimulusRouters, cache: routers });
+  return createRoutingTable({
+    routers,
+    tenants: cluster.tenants,
+    systemTenant,
+    catchUp: (namespace, probe) => catchUp.find(namespace, probe),
+  });
+}

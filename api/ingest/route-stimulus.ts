@@ -1,0 +1,85 @@
+import type { EventSink } from '../../lib/bus/event-bus.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { Workflows } from '../cluster/workflows.ts';
+import type { Classifier } from './classifier.ts';
+import {
+  type ClassifiedDecision,
+  decideClassified,
+  decideRoute,
+  type RejectionReason,
+  type Routed,
+} from './decide-route.ts';
+import { IngestError } from './ingest-error.ts';
+import type { Destination } from './routing-table.ts';
+import { classificationFailed, type Occasion, stimulusClassified, stimulusRejected } from './stimulus-events.ts';
+
+export interface RouteStimulusDeps {
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly workflows: Pick<Workflows, 'find'>;
+  /** Absent: a source without a route cannot be classified. */
+  readonly classifier?: Classifier;
+}
+
+/** The workflow of a stimulus, and how the route names it. */
+export interface ChosenWorkflow {
+  readonly workflow: Workflow;
+  readonly name: string;
+}
+
+/** Both stages of routing, with their events (spec 1 §3.2). Throws IngestError where no workflow comes of it. */
+export async function routeStimulus(
+  deps: RouteStimulusDeps,
+  stimulus: Stimulus,
+  destination: Destination,
+): Promise<ChosenWorkflow> {
+  const { clock, events } = deps;
+  const { tenant, routing } = destination;
+  const occasion = (): Occasion => ({ stimulusId: stimulus.id, tenant, time: new Date(clock.now()).toISOString() });
+  const first = decideRoute(routing);
+  const decision = first.kind === 'classify' ? await classify(deps, stimulus, destination, first) : first;
+  if (decision.kind === 'failed') {
+    events.raise(classificationFailed(occasion(), decision.error));
+    throw new IngestError('classification_failed', decision.error);
+  }
+  if (decision.kind === 'rejected') {
+    events.raise(stimulusRejected(occasion(), decision.reason));
+    throw rejection(decision.reason, stimulus.source.name);
+  }
+  const chosen = await find(deps, decision, tenant);
+  events.raise(stimulusClassified(occasion(), chosen.workflow.metadata.uid ?? '', decision));
+  return chosen;
+}
+
+async function classify(
+  { classifier }: RouteStimulusDeps,
+  stimulus: Stimulus,
+  { tenant, namespace = '' }: Destination,
+  { routerAgent, threshold }: { readonly routerAgent: string; readonly threshold: number },
+): Promise<ClassifiedDecision> {
+  if (classifier === undefined) return { kind: 'failed', error: 'router agents cannot run in this version' };
+  try {
+    return decideClassified(await classifier.classify({ stimulus, tenant, namespace, routerAgent }), threshold);
+  } catch (error) {
+    return { kind: 'failed', error: messageOf(error) };
+  }
+}
+
+/** A route is the tenant's: it leads to no workflow that a user keeps for himself. */
+const nobody = '';
+
+async function find({ workflows }: RouteStimulusDeps, { workflow: name }: Routed, tenant: string) {
+  const workflow = await workflows.find({ tenant, subject: nobody }, name);
+  if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
+  return { workflow, name };
+}
+
+function rejection(reason: RejectionReason, source: string): IngestError {
+  if (reason === 'LowConfidence') {
+    return new IngestError('classification_failed', 'the router agent was not sure enough which workflow this is for');
+  }
+  return new IngestError('no_router_configured', `no StimulusRouter routes the source '${source}'`);
+}

@@ -1,0 +1,108 @@
+import { conditionTypes } from '../../crds/conditions.ts';
+import { apiVersion, labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { AppError } from '../../lib/errors.ts';
+import { validate } from '../../lib/json-schema/validate.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { isAlreadyExists, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import { refusalOf } from './create-refusal.ts';
+import { executionFields, executionMetadata, executionName, type StimulusFields } from './execution-fields.ts';
+import { IngestError } from './ingest-error.ts';
+import { createTimeoutMs } from './reservation.ts';
+
+/** The execution that a stimulus is to start. */
+export interface ExecutionPlan {
+  readonly stimulus: Stimulus;
+  readonly namespace: string;
+  readonly workflow: Workflow;
+  /** How the route names it. */
+  readonly workflowName: string;
+  readonly fields: StimulusFields;
+  /** Key of the reservation, where the stimulus has one. */
+  readonly reservation?: string;
+}
+
+/** Throws IngestError `workflow_error` for what can never run: a refused definition, an input that its schema refuses. */
+export function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
+  const { metadata, spec, status } = workflow;
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  // One that has not been judged yet is started all the same; the execution waits for the verdict.
+  if (ready?.status === 'False' && ready.observedGeneration === metadata.generation) {
+    throw new IngestError('workflow_error', `workflow ${workflowName} cannot run: ${ready.reason}: ${ready.message}`);
+  }
+  if (spec.input_schema === undefined) return;
+  const problems = validate(spec.input_schema, fields.input);
+  if (problems.length === 0) return;
+  const details = problems.map(({ path, message }) => ({ path: ['input', path].filter(Boolean).join('.'), message }));
+  throw new IngestError('workflow_error', `the content does not satisfy the input_schema of ${workflowName}`, {
+    details,
+  });
+}
+
+/** The execution and who created it: somebody else where this stimulus was at work twice. */
+export interface CreatedExecution {
+  readonly execution: WorkflowExecution;
+  readonly isOurs: boolean;
+}
+
+type ExecutionsClient = Pick<KubeClient, 'create' | 'get'>;
+
+/**
+ * Creates the execution under the name of its stimulus. Throws IngestError or AppError `limit_exceeded` where it
+ * certainly was not created. Throws AppError `unavailable` with the reason `OutcomeUnknown` where that is not certain.
+ */
+export async function createExecution(kube: ExecutionsClient, plan: ExecutionPlan): Promise<CreatedExecution> {
+  try {
+    const execution = await kube.create(workflowExecutions, objectOf(plan), { timeoutMs: createTimeoutMs });
+    return { execution, isOurs: true };
+  } catch (error) {
+    const refusal = isAlreadyExists(error) ? undefined : refusalOf(error);
+    if (refusal !== undefined) throw refusal;
+    const execution = await findExecution(kube, plan.namespace, plan.stimulus.id);
+    if (execution === undefined) throw unknownOutcome(error);
+    return { execution, isOurs: !isAlreadyExists(error) };
+  }
+}
+
+/** The execution that a stimulus started, as the server has it. */
+export async function findExecution(
+  kube: Pick<KubeClient, 'get'>,
+  namespace: string,
+  stimulusId: string,
+): Promise<WorkflowExecution | undefined> {
+  try {
+    return await kube.get(workflowExecutions, { namespace, name: executionName(stimulusId) });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw unknownOutcome(error);
+  }
+}
+
+export const outcomeUnknown = 'OutcomeUnknown';
+
+const unknownOutcome = (cause: unknown): AppError =>
+  new AppError('unavailable', 'whether the execution was created is not known yet', { reason: outcomeUnknown, cause });
+
+function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fields }: ExecutionPlan) {
+  const own = executionMetadata(stimulus, reservation);
+  const execution: WorkflowExecution = {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    metadata: {
+      name: executionName(stimulus.id),
+      namespace,
+      labels: { [labels.workflow]: workflow.metadata.name, ...own.labels },
+      annotations: own.annotations,
+    },
+    spec: { workflow: workflowName, ...fields },
+  };
+  return execution;
+}
+
+/** What a plan consists of besides its fields, which are made of the stimulus. */
+export const planOf = (plan: Omit<ExecutionPlan, 'fields'>): ExecutionPlan => ({
+  ...plan,
+  fields: executionFields(plan.stimulus),
+});

@@ -1,0 +1,47 @@
+import type { Ingested } from '../../ingest/ingest.ts';
+import { ContestedKeyError } from '../../ingest/reservations.ts';
+import { IngestError, type IngestOutcome } from '../../ingest/ingest-error.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { json, type Reply } from '../../../lib/http/route.ts';
+
+/** spec 1 §7.2. */
+const statuses: Readonly<Record<IngestOutcome, number>> = {
+  idempotent_duplicate: 409,
+  classification_failed: 422,
+  no_router_configured: 422,
+  workflow_error: 500,
+};
+
+/** What a door of HTTP answers to a stimulus. Throws HttpError for one that does not run. */
+export async function answer(outcome: Promise<Ingested>): Promise<Reply> {
+  try {
+    const { stimulusId, workflowExecutionId } = await outcome;
+    return json({ stimulus_id: stimulusId, workflow_execution_id: workflowExecutionId });
+  } catch (error) {
+    throw translated(error);
+  }
+}
+
+function translated(error: unknown): unknown {
+  if (error instanceof IngestError) return refusal(error);
+  if (error instanceof ContestedKeyError) return contested(error);
+  if (error instanceof AppError && error.reason === 'ContentTooLarge') {
+    return new HttpError({ code: error.code, status: 413, error: 'payload_too_large', message: error.message });
+  }
+  return error;
+}
+
+/** A duplicate is told by its two fields alone. */
+function refusal({ code, outcome, originalStimulusId, details, message }: IngestError): HttpError {
+  if (outcome === 'idempotent_duplicate') {
+    return new HttpError({ code, status: 409, error: outcome, fields: { original_stimulus_id: originalStimulusId } });
+  }
+  const more = details.length === 0 ? {} : { details };
+  return new HttpError({ code, status: statuses[outcome], error: outcome, message, ...more });
+}
+
+function contested({ code, message, retryAfterMs }: ContestedKeyError): HttpError {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return new HttpError({ code, message, headers: { 'Retry-After': String(seconds) } });
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../lib/clock.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { defineRoute, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { contentOfText } from '../../ingest/content.ts';
+import type { Ingest } from '../../ingest/ingest.ts';
+import { answer } from './answer.ts';
+import { submitStimulus } from './contract.ts';
+import { headersOf } from './headers.ts';
+
+export interface StimuliDeps {
+  readonly ingest: Ingest;
+  readonly clock: Clock;
+}
+
+/** The door for callers with a bearer token: the stimulus is their tenant's. */
+export function createStimuliRoutes({ ingest, clock }: StimuliDeps): Route<Caller>[] {
+  return [defineRoute<typeof submitStimulus, Caller>(submitStimulus, (request) => submit(ingest, clock, request))];
+}
+
+type SubmitRequest = RouteRequest<typeof submitStimulus, Caller>;
+
+function submit(ingest: Ingest, clock: Clock, request: SubmitRequest): Promise<Reply> {
+  const { body, caller, rawHeaders, signal } = request;
+  const idempotencyKey = keyOf(request);
+  const receivedAt = clock.now();
+  const submission = async () =>
+    ingest({
+      source: { kind: 'HttpApi', name: body.source },
+      tenant: caller.tenant,
+      content: contentOfText(body.content),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      headers: headersOf(rawHeaders),
+      receivedAt,
+      signal,
+    });
+  return answer(submission());
+}
+
+/** Given twice, it must be the same (requirements AMB-040). */
+function keyOf({ body, headers }: Pick<SubmitRequest, 'body' | 'headers'>): string | undefined {
+  const { 'idempotency-key': header } = headers;
+  const { idempotency_key: field } = body;
+  if (header !== undefined && field !== undefined && header !== field) {
+    const message = 'body.idempotency_key differs from the header Idempotency-Key: send one of them';
+    throw new HttpError({
+      code: 'invalid',
+      message,
+      details: [{ path: 'body.idempotency_key', message: 'differs from the header Idempotency-Key' }],
+    });
+  }
+  return field ?? header;
+}

@@ -1,0 +1,2 @@
+export { submitStimulus } from './contract.ts';
+export { createStimuliRoutes, type StimuliDeps } from './handler.ts';

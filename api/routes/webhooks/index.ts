@@ -1,0 +1,3 @@
+export { receiveWebhook } from './contract.ts';
+export { createWebhookRoutes, type WebhookDeps } from './handler.ts';
+export { secretsFromEnvironment, type WebhookSecrets } from './secrets.ts';

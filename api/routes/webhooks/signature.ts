@@ -1,0 +1,56 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { HttpError } from '../../../lib/http/http-error.ts';
+
+/** What can be wrong with the signature of a webhook (spec 1 §7.2). */
+export type SignatureProblem =
+  | 'missing_signature'
+  | 'malformed_signature'
+  | 'invalid_hex'
+  | 'secret_not_found'
+  | 'invalid_signature';
+
+const statuses: Readonly<Record<SignatureProblem, 400 | 401>> = {
+  missing_signature: 401,
+  malformed_signature: 400,
+  invalid_hex: 400,
+  secret_not_found: 401,
+  invalid_signature: 401,
+};
+
+/** What a webhook claims, and what it is measured by. */
+export interface SignedBody {
+  /** Each value of `X-Svc-Signature`, as often as it was sent. */
+  readonly signatures: readonly string[];
+  /** Undefined where none is configured for the source. */
+  readonly secret: string | undefined;
+  readonly body: Uint8Array;
+}
+
+const scheme = 'sha256=';
+
+/**
+ * What is wrong, in the order of requirements AMB-045 and AMB-152; undefined where the signature is that of the bytes
+ * under the secret. The digests are compared in constant time. Pure.
+ */
+export function signatureProblem({ signatures, secret, body }: SignedBody): SignatureProblem | undefined {
+  const problem = headerProblem(signatures);
+  if (problem !== undefined) return problem;
+  if (secret === undefined) return 'secret_not_found';
+  const given = Buffer.from(signatures[0]?.slice(scheme.length) ?? '', 'hex');
+  const wanted = createHmac('sha256', secret).update(body).digest();
+  return given.length === wanted.length && timingSafeEqual(given, wanted) ? undefined : 'invalid_signature';
+}
+
+function headerProblem([signature, ...others]: readonly string[]): SignatureProblem | undefined {
+  if (others.length > 0) return 'malformed_signature';
+  if (signature === undefined || signature === '') return 'missing_signature';
+  if (!signature.startsWith(scheme) || signature === scheme) return 'malformed_signature';
+  const hex = signature.slice(scheme.length);
+  return hex.length % 2 === 0 && /^[0-9A-Fa-f]+$/.test(hex) ? undefined : 'invalid_hex';
+}
+
+/** The answer says which check failed and nothing else. */
+export function signatureError(problem: SignatureProblem): HttpError {
+  const status = statuses[problem];
+  return new HttpError({ code: status === 401 ? 'unauthenticated' : 'invalid', status, error: problem });
+}
