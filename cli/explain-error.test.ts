@@ -32,6 +32,7 @@ describe('an error on the command line', () => {
     ['another state', new ExecutionError('WaitsElsewhere', execution, 'x', { waiting: 'ask' }), 4, /--state ask/],
     ['somebody was first', new ExecutionError('AlreadyDecided', execution, 'x'), 4, /does now: windlass get/],
     ['it has ended', new ExecutionError('AlreadyFinished', execution, 'x'), 4, /output: windlass get/],
+    ['it was deleted', new ExecutionError('Deleted', execution, 'x'), 3, /windlass list/],
     ['no such log', new ExecutionError('NoSuchLog', execution, 'x', { known: ['a', 'b'] }), 3, /There are: a, b\./],
     ['no log at all', new ExecutionError('NoSuchLog', execution, 'x'), 3, /See what it does/],
     ['no bucket', new AppError('invalid', 'x', { reason: 'OutputStoreNotConfigured' }), 2, /WINDLASS_S3_BUCKET/],

@@ -73,6 +73,7 @@ const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, get: strin
   WaitsElsewhere: ({ facts }) => `Leave out --state, or give --state ${facts.waiting}.`,
   AlreadyDecided: (_, get) => `See what it does now: ${get}`,
   AlreadyFinished: (_, get) => `See its output: ${get}`,
+  Deleted: ({ execution }) => `List what there is: windlass list${namespaceFlag(execution)}`,
   NoSuchLog: ({ facts }, get) =>
     facts.known?.length ? `There are: ${facts.known.join(', ')}.` : `See what it does: ${get}`,
 };

@@ -39,9 +39,17 @@ export const annotations = {
   formerIds: 'windlass.dev/former-ids',
   /** On a ControllerRevision: SHA-256 of the canonical spec. */
   specHash: 'windlass.dev/spec-hash',
+  /** On a ControllerRevision: its version in clear. */
+  version: 'windlass.dev/version',
+  /** On a ControllerRevision that came along when its workflow moved: when it was first registered. */
+  registeredAt: 'windlass.dev/registered-at',
   /** On a pod: the names of its state and step, which labels cannot always hold. */
   state: 'windlass.dev/state',
   step: 'windlass.dev/step',
+  /** On an execution that was started over HTTP: the subject of the token. */
+  startedBy: 'windlass.dev/started-by',
+  /** On an execution that was started with an Idempotency-Key: SHA-256 of the request. */
+  request: 'windlass.dev/request',
   /** On an execution that a stimulus with an idempotency key started: the key of its reservation. */
   reservation: 'windlass.dev/reservation',
   /** On a ConfigMap of the output store: SHA-256 of the value, and in how many chunks it stands. */

@@ -1,7 +1,8 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { ExecutionError } from '../execution/execution-error.ts';
 import { workflowExecutions } from '../kinds.ts';
 import type { KubeClient } from '../kube/index.ts';
-import { isConflict, isInvalid } from '../kube/kube-error.ts';
+import { isConflict, isInvalid, isNotFound } from '../kube/kube-error.ts';
 
 export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
 
@@ -10,7 +11,8 @@ const attempts = 20;
 
 /**
  * Applies a change to the execution as it is now, again whenever somebody wrote in between. `change` sees the newest
- * object each time and throws when the change makes no sense any more.
+ * object each time and throws when the change makes no sense any more. Another execution that was created under the
+ * same name meanwhile is left alone.
  */
 export async function updateExecution(
   kube: ExecutionWriter,
@@ -27,10 +29,21 @@ export async function updateExecution(
     } catch (error) {
       if (!raced(error) || attempt === attempts) throw error;
       const before = resourceVersion;
-      latest = await kube.get(workflowExecutions, { namespace, name });
+      latest = await newest(kube, execution);
       if (isInvalid(error) && latest.metadata.resourceVersion === before) throw error;
     }
   }
+}
+
+/** The execution as the server has it now. Throws a not-found error when it was deleted. */
+export async function newest(kube: Pick<KubeClient, 'get'>, execution: WorkflowExecution): Promise<WorkflowExecution> {
+  const { namespace, name, uid } = execution.metadata;
+  const found = await kube.get(workflowExecutions, { namespace, name }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+  if (found !== undefined && found.metadata.uid === uid) return found;
+  throw new ExecutionError('Deleted', execution, `${name} was deleted`);
 }
 
 /** A merge patch on a stale object answers 409; an append-only rule may answer 422 first. */

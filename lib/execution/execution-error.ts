@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { AppError, type ErrorCode } from '../errors.ts';
 
 /** Why something cannot be done with an execution. */
-export type Refusal = 'NotWaiting' | 'WaitsElsewhere' | 'AlreadyDecided' | 'AlreadyFinished' | 'NoSuchLog';
+export type Refusal = 'NotWaiting' | 'WaitsElsewhere' | 'AlreadyDecided' | 'AlreadyFinished' | 'NoSuchLog' | 'Deleted';
 
 /** What an edge needs to say what to do about a refusal. */
 export interface RefusalFacts {
@@ -32,4 +32,5 @@ const codes: Readonly<Record<Refusal, ErrorCode>> = {
   AlreadyDecided: 'conflict',
   AlreadyFinished: 'conflict',
   NoSuchLog: 'not_found',
+  Deleted: 'not_found',
 };

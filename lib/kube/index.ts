@@ -10,8 +10,11 @@ export {
   isForbidden,
   isGone,
   isInvalid,
+  isNamespaceGone,
   isNotFound,
+  isQuotaExceeded,
   isRetryable,
+  isTooLarge,
   KubeError,
   type RequestName,
 } from './kube-error.ts';

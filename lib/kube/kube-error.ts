@@ -85,6 +85,23 @@ export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 403;
 }
 
+/** A ResourceQuota of the namespace has no room for the object. */
+export function isQuotaExceeded(error: unknown): error is KubeError {
+  return isForbidden(error) && error.serverMessage.includes('exceeded quota');
+}
+
+/** The namespace of the object is not there, or is being deleted. */
+export function isNamespaceGone(error: unknown): error is KubeError {
+  if (isNotFound(error)) return error.serverMessage.startsWith('namespaces "');
+  return isForbidden(error) && error.serverMessage.includes('because it is being terminated');
+}
+
+/** The API server bounds a request, etcd an object; the latter's refusal comes as trouble of the server. */
+export function isTooLarge(error: unknown): error is KubeError {
+  if (!(error instanceof KubeError)) return false;
+  return error.status === 413 || (error.status >= 500 && error.serverMessage.includes('request is too large'));
+}
+
 /**
  * The same call may succeed later: overload, timeout, server trouble, or no answer at all. One 500 is final:
  * server-side apply with a field the schema lacks, which only a newer CRD can heal.
