@@ -101,7 +101,16 @@ function connectRevisions({ revisions, executions, workflows }: Informers, { que
     const key = revision === undefined ? undefined : workflowKey(revision);
     if (key !== undefined && workflows.cache.get(key) === undefined) queue.add(key);
   };
-  revisions.onChange(({ after }) => look(after));
+  // The API stores content too, before it writes a newer version over it; the workflow's status is to list that.
+  const lookUnlessListed = (revision: ControllerRevision): void => {
+    const key = workflowKey(revision) ?? '';
+    const listed = workflows.cache.get(key)?.status?.versions ?? [];
+    if (!listed.some((version) => version.revision === revision.metadata.name)) queue.add(key);
+  };
+  revisions.onChange(({ after, own }) => {
+    if (own) look(after);
+    else if (after !== undefined) lookUnlessListed(after);
+  });
   executions.onChange(({ before, after }) => {
     const ended = after === undefined || (after.status !== undefined && isTerminal(after.status));
     const execution = after ?? before;

@@ -55,7 +55,7 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
   const namespace = options.scope === 'global' ? globalNamespace : own;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
-    const { kind, object } = await registerWorkflow(kube, workflow, { namespace, force: options.force === true });
+    const { kind, object } = await registerWorkflow({ kube }, workflow, { namespace, force: options.force === true });
     if (options.wait) await accepted(session, object, timeoutMs);
     if (session.format === undefined || session.format === 'wide') {
       session.terminal.out(`workflow ${object.metadata.name} ${object.spec.version} ${kind} in ${namespace}`);

@@ -12,6 +12,7 @@ const stored = (fields: Partial<StoredRevision> = {}): StoredRevision => ({
   name: 'w-old',
   version: '0.9.0',
   createdAt: '2026-01-01T00:00:00Z',
+  number: 1,
   ...fields,
 });
 const facts = (fields: Partial<WorkflowFacts> = {}): WorkflowFacts => ({
@@ -62,6 +63,29 @@ describe('a definition', () => {
   it('keeps its earlier versions, newest first', () => {
     const { status } = decideWorkflow(facts({ revisions: [stored()] }), now);
     expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.9.0']);
+  });
+
+  it('lists versions of the same second in the order of their registration', () => {
+    const revisions = ['0.1.0', '0.3.0', '0.2.0'].map((version, index) =>
+      stored({ name: version, version, number: index + 2 }),
+    );
+    const { status } = decideWorkflow(facts({ revisions: revisions.toReversed() }), now);
+    expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.2.0', '0.3.0', '0.1.0']);
+  });
+
+  it('WF-API-11 lists of a version that force has replaced the last content only', () => {
+    const revisions = [stored({ name: 'first', number: 2 }), stored({ name: 'last', number: 5 })];
+    const { status } = decideWorkflow(facts({ revisions }), now);
+    expect(status.versions?.map(({ revision }) => revision)).toEqual(['w-new', 'last']);
+  });
+
+  it('that went back to an older content lists that, not what came later', () => {
+    const revisions = [
+      stored({ name: 'w-new', version: '1.0.0', number: 2 }),
+      stored({ name: 'w-between', version: '1.0.0', number: 4 }),
+    ];
+    const { status } = decideWorkflow(facts({ revisions, forced: true }), now);
+    expect(status.versions?.map(({ revision }) => revision)).toEqual(['w-new']);
   });
 
   it('does not move the time of a condition that stays', () => {

@@ -7,6 +7,8 @@ export interface StoredRevision {
   readonly name: string;
   readonly version: string;
   readonly createdAt: string;
+  /** Higher for what was registered later, also within the same second. */
+  readonly number: number;
 }
 
 export interface WorkflowFacts {
@@ -90,17 +92,16 @@ function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted
 /** Newest first; of a version that was replaced by force only the newest content is listed. */
 function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonNullable<WorkflowStatus['versions']> {
   const { workflow, revisions, revisionName } = facts;
-  const rows = revisions.map(({ name, version, createdAt }) => ({ version, revision: name, registered_at: createdAt }));
+  const rows = revisions
+    .toSorted((a, b) => a.number - b.number || a.createdAt.localeCompare(b.createdAt))
+    .map(({ name, version, createdAt }) => ({ version, revision: name, registered_at: createdAt }));
   if (accepted && !revisions.some(({ name }) => name === revisionName)) {
     rows.push({ version: workflow.spec.version, revision: revisionName, registered_at: time });
   }
-  const current = accepted ? revisionName : undefined;
-  const newest = new Map<string, (typeof rows)[number]>();
-  for (const row of rows.toSorted((a, b) => a.registered_at.localeCompare(b.registered_at)))
-    newest.set(row.version, row);
-  const own = rows.find(({ revision }) => revision === current);
+  const newest = new Map(rows.map((row) => [row.version, row]));
+  const own = rows.find(({ revision }) => accepted && revision === revisionName);
   if (own !== undefined) newest.set(own.version, own);
-  return [...newest.values()].toSorted((a, b) => b.registered_at.localeCompare(a.registered_at));
+  return rows.filter((row) => newest.get(row.version) === row).toReversed();
 }
 
 function problemText(problems: readonly string[]): string {

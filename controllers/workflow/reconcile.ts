@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { annotations, labels } from '../../crds/labels.ts';
+import { annotations } from '../../crds/labels.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,6 +14,7 @@ import {
   isForbidden,
   type KubeClient,
 } from '../../lib/kube/index.ts';
+import { registeredAt, revisionName, revisionOf, specOf } from '../../lib/registration/index.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
@@ -37,7 +37,7 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
     if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
     const facts = observe(deps, workflow);
     const { status, create } = decideWorkflow(facts, deps.clock.now());
-    if (create === undefined || (await store(deps, workflow, facts))) return report(deps, workflow, status);
+    if (create === undefined || (await store(deps, workflow, facts.specHash))) return report(deps, workflow, status);
     await report(deps, workflow, withoutRights(facts, deps.clock.now()));
     // Rights are granted by objects that nobody here watches.
     throw new WaitError('NotATenant', rightsAgainMs);
@@ -68,45 +68,20 @@ function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
   };
 }
 
-/** The same content of the same workflow always has the same name. */
-export function revisionName({ metadata }: Workflow, specHash: string): string {
-  const hash = createHash('sha256').update(`${metadata.uid}/${specHash}`).digest('hex').slice(0, 10);
-  return `${metadata.name}-${hash}`;
-}
-
-function storedRevision({ metadata, data }: ControllerRevision): StoredRevision {
+function storedRevision(revision: ControllerRevision): StoredRevision {
+  const { metadata } = revision;
   return {
     name: metadata.name ?? '',
-    version: (data as { spec: Workflow['spec'] }).spec.version,
-    createdAt: metadata.creationTimestamp ?? '',
+    version: specOf(revision).version,
+    createdAt: registeredAt(revision),
+    number: revision.revision,
   };
 }
 
 /** False where the controllers may not. */
-async function store(
-  deps: WorkflowDeps,
-  workflow: Workflow,
-  { specHash, revisionName: name, revisions }: WorkflowFacts,
-): Promise<boolean> {
-  const { metadata, spec } = workflow;
-  const revision: ControllerRevision = {
-    apiVersion: 'apps/v1',
-    kind: 'ControllerRevision',
-    metadata: {
-      name,
-      namespace: metadata.namespace,
-      labels: {
-        [labels.workflow]: metadata.name,
-        [labels.workflowUid]: metadata.uid ?? '',
-        [labels.managedBy]: 'windlass',
-      },
-      annotations: { [annotations.specHash]: specHash },
-    },
-    data: { spec },
-    revision: revisions.length + 1,
-  };
+async function store(deps: WorkflowDeps, workflow: Workflow, specHash: string): Promise<boolean> {
   try {
-    deps.revisions.remember(await deps.kube.create(controllerRevisions, revision));
+    deps.revisions.remember(await deps.kube.create(controllerRevisions, revisionOf(workflow, specHash)));
   } catch (error) {
     // A full quota answers 403 as well; that one is tried again as any other failure.
     if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return false;

@@ -1,4 +1,6 @@
+export { createKeepRevision, type KeepRevision } from './keep-revision.ts';
 export { planRegistration, type Registration, type RegistrationFacts } from './plan-registration.ts';
 export { readWorkflow } from './read-workflow.ts';
-export { registerWorkflow } from './register-workflow.ts';
-export { specOfVersion } from './stored-version.ts';
+export { type RegisterDeps, type RegisterOptions, registerWorkflow } from './register-workflow.ts';
+export { registeredAt, revisionName, revisionOf, revisionSelector, specOf } from './revision.ts';
+export { type RevisionReader, specOfVersion, storedRevision } from './stored-version.ts';

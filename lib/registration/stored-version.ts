@@ -1,24 +1,71 @@
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { AppError } from '../errors.ts';
-import { controllerRevisions, type KubeClient } from '../kube/index.ts';
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  isForbidden,
+  isNotFound,
+  type KubeClient,
+} from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
+import { revisionSelector, specOf } from './revision.ts';
+
+export type RevisionReader = Pick<KubeClient, 'get' | 'list'>;
 
 /**
  * The spec of one stored version, by default the newest. Throws a not-found error that lists the versions there are.
  */
 export async function specOfVersion(
-  kube: Pick<KubeClient, 'get'>,
+  kube: RevisionReader,
   workflow: Workflow,
   version: string | undefined,
 ): Promise<WorkflowSpec> {
   if (version === undefined || version === workflow.spec.version) return workflow.spec;
-  const stored = workflow.status?.versions ?? [];
-  const wanted = stored.find((candidate) => candidate.version === version);
-  if (wanted === undefined) throw noSuchVersion(workflow, version);
-  const ref = { namespace: workflow.metadata.namespace, name: wanted.revision };
-  const { data } = await kube.get(controllerRevisions, ref);
-  const { spec } = data as { readonly spec: WorkflowSpec };
-  return spec;
+  const revision = await storedRevision(kube, workflow, version);
+  if (revision === undefined) throw noSuchVersion(workflow, version);
+  return specOf(revision);
+}
+
+/** What is stored under a version: of several, which force has made, the last. */
+export async function storedRevision(
+  kube: RevisionReader,
+  workflow: Workflow,
+  version: string,
+): Promise<ControllerRevision | undefined> {
+  const { namespace, uid = '' } = workflow.metadata;
+  const stored = await allOf(kube, namespace, revisionSelector(uid, version));
+  const [last] = stored.toSorted((a, b) => b.revision - a.revision);
+  return last ?? listedRevision(kube, workflow, version);
+}
+
+async function allOf(
+  kube: RevisionReader,
+  namespace: string | undefined,
+  labelSelector: string,
+): Promise<readonly ControllerRevision[]> {
+  try {
+    return (await kube.list(controllerRevisions, { namespace, labelSelector })).items;
+  } catch (error) {
+    // Not everybody who may read workflows may list revisions; the status names those that the controllers know.
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}
+
+/** The one that the status names: a revision of an earlier release has no label to select it by. */
+async function listedRevision(
+  kube: RevisionReader,
+  { metadata, status }: Workflow,
+  version: string,
+): Promise<ControllerRevision | undefined> {
+  const row = status?.versions?.find((candidate) => candidate.version === version);
+  if (row === undefined) return undefined;
+  try {
+    return await kube.get(controllerRevisions, { namespace: metadata.namespace, name: row.revision });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }
 
 function noSuchVersion({ metadata, spec, status }: Workflow, version: string): AppError {
