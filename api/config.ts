@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { logLevels } from '../lib/logger.ts';
-import { billingVariables } from './billing/config.ts';
+import { billingVariables } from './billing/index.ts';
 import { identityVariables } from './identity/index.ts';
 
 /** The environment variables of the API (charts/windlass/README.md). */

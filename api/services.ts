@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from './identity/index.ts';
 import type { RoutesDeps } from './routes/index.ts';
@@ -30,7 +31,7 @@ export function createServices(deps: ApiDeps): Services {
   const following = new AbortController();
   let followed: Promise<void> = Promise.resolve();
   return {
-    routes: { ...deps, cluster },
+    routes: { ...deps, cluster, billing: createBilling(config, deps) },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {

@@ -2,8 +2,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { Billing } from '../billing/index.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Caller } from '../identity/caller.ts';
+import { createBillingRoutes } from './billing/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import { createHealthRoutes } from './service/index.ts';
 
@@ -13,9 +15,15 @@ export interface RoutesDeps extends DocsRoutesDeps {
   readonly kube: KubeClient;
   readonly logger: Logger;
   readonly cluster: Cluster;
+  readonly billing: Billing;
 }
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
-  return [createHealthRoutes<Caller>(), createDocsRoutes<Caller>(deps)].flat();
+  const { billing, cluster } = deps;
+  return [
+    createBillingRoutes({ billing, tenants: cluster.tenants }),
+    createHealthRoutes<Caller>(),
+    createDocsRoutes<Caller>(deps),
+  ].flat();
 }

@@ -35,7 +35,7 @@ async function serve(provider?: PaymentProviderDouble, returnOrigins: string[] =
       { clock: { ...systemClock, sleep: async () => undefined }, logger: silentLogger, newId },
     );
   const app = createHttpApp<Caller>({
-    routes: createBillingRoutes({ provider: stripe, tenants, returnOrigins }),
+    routes: createBillingRoutes({ billing: { ...(stripe && { provider: stripe }), returnOrigins }, tenants }),
     authenticate,
     tenantOf: ({ tenant }) => tenant,
     logger: silentLogger,

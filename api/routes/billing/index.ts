@@ -1,7 +1,7 @@
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, type Route } from '../../../lib/http/route.ts';
-import type { PaymentProvider } from '../../billing/payment-provider.ts';
+import type { Billing } from '../../billing/index.ts';
 import type { TenantDirectory } from '../../cluster/tenants.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { createCheckout, listInvoices, listPrices, openPortal, readSubscription } from './contracts.ts';
@@ -14,14 +14,12 @@ import { handleReadSubscription } from './read-subscription.ts';
 export const contracts: readonly Contract[] = [listPrices, createCheckout, openPortal, readSubscription, listInvoices];
 
 export interface BillingRoutesDeps {
-  /** Absent without a key of a payment provider: every operation then answers 501 (spec 1 §4.7). */
-  readonly provider?: PaymentProvider | undefined;
+  readonly billing: Billing;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
-  /** Origins that the portal may lead back to; empty: any. */
-  readonly returnOrigins: readonly string[];
 }
 
-export function createBillingRoutes({ provider, tenants, returnOrigins }: BillingRoutesDeps): Route<Caller>[] {
+export function createBillingRoutes({ billing, tenants }: BillingRoutesDeps): Route<Caller>[] {
+  const { provider, returnOrigins } = billing;
   if (provider === undefined) return contracts.map(refusing);
   return [
     defineRoute(listPrices, handleListPrices(provider.catalogue)),
