@@ -3,6 +3,7 @@ import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { workflowIndexes } from '../lib/catalogue/index.ts';
 import { AppError } from '../lib/errors.ts';
 import { createInformer, type Informer, type ReflectorDeps, stripManagedFields } from '../lib/informer/index.ts';
 import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
@@ -17,14 +18,13 @@ import {
   persistentVolumeClaims,
   pods,
 } from '../lib/kube/index.ts';
-import { nameOf } from './execution/find-workflow.ts';
 import { isTerminal } from './execution/terminal.ts';
 
 const ours = `${labels.managedBy}=windlass`;
 
 /** One cache for each kind that the controllers look at. */
 export interface Informers {
-  readonly workflows: Informer<Workflow, 'name'>;
+  readonly workflows: Informer<Workflow, keyof typeof workflowIndexes>;
   readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow' | 'revision'>;
   readonly volumes: Informer<Volume>;
   readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
@@ -41,7 +41,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     workflows: createInformer(deps('Workflow'), {
       resource: workflows,
       parse: withSpec,
-      indexes: { name: (workflow) => [`${workflow.metadata.namespace}/${nameOf(workflow)}`] },
+      indexes: workflowIndexes,
     }),
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,

@@ -1,5 +1,6 @@
 import { labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
+import { formerIdsOf } from '../lib/catalogue/index.ts';
 import type { ControllerRevision } from '../lib/kube/index.ts';
 import { isTerminal } from './execution/terminal.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
@@ -46,7 +47,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (!own) workflows.queue.add(key);
     const workflow = after ?? before;
     if (workflow === undefined) return;
-    const names = [nameOf(workflow), workflow.metadata.name, workflow.metadata.uid ?? ''];
+    const names = [nameOf(workflow), workflow.metadata.name, workflow.metadata.uid ?? '', ...formerIdsOf(workflow)];
     for (const waiter of waiting.take(names)) executions.queue.add(waiter);
   });
   informers.executions.onChange(({ key, before, after, own }) => {

@@ -4,15 +4,15 @@ import {
   cachedWorkflow,
   isVisible,
   ownerKey,
+  placesOf,
   type Scope,
-  scopes,
   type WantedWorkflow,
 } from '../../lib/catalogue/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
-import type { KubeClient, ObjectRef } from '../../lib/kube/index.ts';
-import { objectName, userObjectName, workflowName } from '../../lib/manifest/index.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import { workflowName } from '../../lib/manifest/index.ts';
 import { isUid } from '../../lib/uid.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
@@ -93,7 +93,7 @@ class CachedWorkflows implements Workflows {
   }
 
   async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
-    for (const ref of refsOf(wanted)) {
+    for (const ref of placesOf(wanted).filter(({ namespace }) => namespace !== nowhere)) {
       const found = await this.#live.read(ref);
       if (found && workflowName(found.metadata) === wanted.nameOrUid && isVisible(found, wanted)) return found;
     }
@@ -117,16 +117,3 @@ const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
 /** The namespace of a tenant that has none; no object can stand in it. */
 const nowhere = '';
-
-/** Where a workflow of that name would stand, the narrowest scope first. */
-function refsOf({ namespace, user, scope, nameOrUid: name }: WantedWorkflow): ObjectRef[] {
-  const places: Readonly<Record<Scope, ObjectRef>> = {
-    user: { namespace, name: userObjectName(user ?? '', name) },
-    tenant: { namespace, name: objectName(name) },
-    global: { namespace: globalNamespace, name: objectName(name) },
-  };
-  return scopes
-    .filter((candidate) => scope === undefined || candidate === scope)
-    .map((candidate) => places[candidate])
-    .filter((ref) => ref.namespace !== nowhere);
-}

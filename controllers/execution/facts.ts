@@ -66,6 +66,8 @@ export interface Definition {
   readonly version: string;
   readonly revision: string;
   readonly spec: WorkflowSpec;
+  /** Owner of a workflow of user scope: names in it may mean other workflows of theirs. */
+  readonly user?: string;
 }
 
 /** What looking for a workflow found. */

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { annotations, globalNamespace } from '../../crds/labels.ts';
+import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { ownerKey, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { objectName, userObjectName } from '../../lib/manifest/index.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { createFindWorkflow, nameOf } from './find-workflow.ts';
+import { createFindWorkflow } from './find-workflow.ts';
 
 interface Fields {
   readonly namespace?: string;
@@ -12,12 +15,21 @@ interface Fields {
   readonly resourceVersion?: string;
   readonly version?: string;
   readonly ready?: 'True' | 'False' | 'stale' | 'none';
+  readonly name?: string;
   readonly annotations?: Record<string, string>;
+  readonly labels?: Record<string, string>;
 }
 
 /** A workflow that was accepted as revision `w-<version>`, unless said otherwise. */
 function stored(fields: Fields = {}): Workflow {
-  const { namespace = 'team-a', uid = 'u1', resourceVersion = '10', version = '1.0.0', ready = 'True' } = fields;
+  const {
+    name = 'w',
+    namespace = 'team-a',
+    uid = 'u1',
+    resourceVersion = '10',
+    version = '1.0.0',
+    ready = 'True',
+  } = fields;
   const built = aWorkflow('w').state('a', anEnd()).build();
   const condition = {
     type: 'Ready',
@@ -31,12 +43,13 @@ function stored(fields: Fields = {}): Workflow {
   return {
     ...built,
     metadata: {
-      ...built.metadata,
+      name,
       namespace,
       uid,
       resourceVersion,
       generation: 2,
       annotations: fields.annotations ?? {},
+      labels: fields.labels ?? {},
     },
     spec: { ...built.spec, version },
     status: {
@@ -48,16 +61,24 @@ function stored(fields: Fields = {}): Workflow {
 }
 
 const revisionOf = ({ metadata, spec }: Workflow): ControllerRevision => ({
-  metadata: { name: `w-${spec.version}`, namespace: metadata.namespace, resourceVersion: '9' },
+  metadata: {
+    name: `w-${spec.version}`,
+    namespace: metadata.namespace,
+    resourceVersion: '9',
+    labels: metadata.labels ?? {},
+  },
   data: { spec },
   revision: 1,
 });
 
 /** A finder whose cache holds `cached` while the server holds `server`; `meanwhile` reaches the cache during a read. */
-function setUp(cached: Workflow[], server: Workflow[] = cached, meanwhile: Workflow[] = []) {
-  const workflows = createCache<Workflow, 'name'>({
-    indexes: { name: (workflow) => [`${workflow.metadata.namespace}/${nameOf(workflow)}`] },
-  });
+function setUp(
+  cached: Workflow[],
+  server: Workflow[] = cached,
+  meanwhile: Workflow[] = [],
+  selectable: ControllerRevision[] = [],
+) {
+  const workflows = createCache<Workflow, 'name' | 'formerId'>({ indexes: workflowIndexes });
   workflows.replaceAll(cached, '20');
   const revisions = createCache<ControllerRevision>();
   revisions.replaceAll([...server, ...meanwhile].map(revisionOf), '20');
@@ -69,19 +90,28 @@ function setUp(cached: Workflow[], server: Workflow[] = cached, meanwhile: Workf
     if (found === undefined) throw new KubeError(404, {} as never, { verb: 'get', resource: 'workflows' });
     return found;
   };
-  return { asked, find: createFindWorkflow({ kube: { get: get as never }, workflows, revisions }) };
+  const list = async () => ({ metadata: {}, items: selectable });
+  return {
+    asked,
+    find: createFindWorkflow({ kube: { get: get as never, list: list as never }, workflows, revisions }),
+  };
 }
 
 describe('a workflow', () => {
   it.each([
-    { by: 'its name', wanted: 'w' },
-    { by: 'its uid', wanted: 'u1' },
-    { by: 'the name of its manifest', wanted: 'A_Long.Name' },
-  ])('WF-SUB-01 is found by $by, without asking the server', async ({ wanted }) => {
-    const { find, asked } = setUp([stored({ annotations: { [annotations.name]: 'A_Long.Name' } })]);
-    expect(await find.current('team-a', wanted)).toMatchObject({
+    { by: 'its name', wanted: 'w', uid: 'u1' },
+    { by: 'its uid', wanted: 'u1', uid: 'u1' },
+    { by: 'the name of its manifest', wanted: 'dash-', uid: 'u2' },
+    { by: 'the name of its object', wanted: objectName('dash-'), uid: 'u2' },
+  ])('WF-SUB-01 is found by $by, without asking the server', async ({ wanted, uid }) => {
+    const name = objectName('dash-');
+    const { find, asked } = setUp([
+      stored(),
+      stored({ name, uid: 'u2', annotations: { [annotations.name]: 'dash-' } }),
+    ]);
+    expect(await find.current({ namespace: 'team-a', workflow: wanted })).toMatchObject({
       kind: 'found',
-      definition: { uid: 'u1', namespace: 'team-a', version: '1.0.0', revision: 'w-1.0.0' },
+      definition: { uid, namespace: 'team-a', version: '1.0.0', revision: 'w-1.0.0' },
     });
     expect(asked).toEqual([]);
   });
@@ -89,13 +119,13 @@ describe('a workflow', () => {
   it('hides a global one of the same name', async () => {
     const own = stored();
     const { find } = setUp([stored({ namespace: globalNamespace, uid: 'g' }), own]);
-    expect(await find.current('team-a', 'w')).toMatchObject({ definition: { uid: 'u1' } });
-    expect(await find.current('team-b', 'w')).toMatchObject({ definition: { uid: 'g' } });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w' })).toMatchObject({ definition: { uid: 'u1' } });
+    expect(await find.current({ namespace: 'team-b', workflow: 'w' })).toMatchObject({ definition: { uid: 'g' } });
   });
 
   it('of another namespace is not found, not even by its uid', async () => {
     const { find } = setUp([stored()]);
-    expect(await find.current('team-b', 'u1')).toMatchObject({
+    expect(await find.current({ namespace: 'team-b', workflow: 'u1' })).toMatchObject({
       kind: 'absent',
       failure: { reason: 'WorkflowNotFound' },
     });
@@ -106,7 +136,10 @@ describe('a workflow', () => {
     { place: 'in the global namespace', namespace: globalNamespace },
   ])('that was made a moment ago $place is found on the server', async ({ namespace }) => {
     const { find } = setUp([], [stored({ namespace })]);
-    expect(await find.current('team-a', 'w')).toMatchObject({ kind: 'found', definition: { namespace } });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w' })).toMatchObject({
+      kind: 'found',
+      definition: { namespace },
+    });
   });
 
   it.each([
@@ -116,36 +149,99 @@ describe('a workflow', () => {
     { ready: 'True', kind: 'found' },
   ] as const)('whose condition Ready is $ready is $kind', async ({ ready, kind }) => {
     const { find } = setUp([stored({ ready })]);
-    expect(await find.current('team-a', 'w')).toMatchObject({ kind });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w' })).toMatchObject({ kind });
   });
 
   it('that is refused in a cache which lags is looked at on the server', async () => {
     const { find } = setUp([stored({ ready: 'False' })], [stored({ resourceVersion: '30' })]);
-    expect(await find.current('team-a', 'w')).toMatchObject({ kind: 'found' });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w' })).toMatchObject({ kind: 'found' });
   });
 });
 
 describe('a version', () => {
   it('AMB-089 that is stored is found', async () => {
     const { find } = setUp([stored()]);
-    expect(await find.current('team-a', 'w', '1.0.0')).toMatchObject({ definition: { revision: 'w-1.0.0' } });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '1.0.0' })).toMatchObject({
+      definition: { revision: 'w-1.0.0' },
+    });
   });
 
   it('that was never stored is not found', async () => {
     const { find } = setUp([stored()]);
-    expect(await find.current('team-a', 'w', '3.0.0')).toMatchObject({ failure: { reason: 'VersionNotFound' } });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '3.0.0' })).toMatchObject({
+      failure: { reason: 'VersionNotFound' },
+    });
   });
 
   it('that a cache which lags does not know yet is waited for', async () => {
     const fresh = stored({ version: '2.0.0', ready: 'stale', resourceVersion: '30' });
     const { find } = setUp([stored()], [{ ...fresh, status: { ...fresh.status, versions: [] } }]);
-    expect(await find.current('team-a', 'w', '2.0.0')).toMatchObject({ kind: 'not_ready' });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '2.0.0' })).toMatchObject({
+      kind: 'not_ready',
+    });
   });
 
   it('that the watch brought while the server was asked is found, and not waited for', async () => {
     const fresh = stored({ version: '2.0.0', ready: 'stale', resourceVersion: '30' });
     const accepted = stored({ version: '2.0.0', resourceVersion: '31' });
     const { find } = setUp([stored()], [{ ...fresh, status: { ...fresh.status, versions: [] } }], [accepted]);
-    expect(await find.current('team-a', 'w', '2.0.0')).toMatchObject({ kind: 'found' });
+    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '2.0.0' })).toMatchObject({
+      kind: 'found',
+    });
+  });
+});
+
+describe('a workflow of user scope', () => {
+  const ada = ownerKey('ada');
+  const mine = stored({
+    name: userObjectName(ada, 'w'),
+    uid: 'mine',
+    annotations: { [annotations.name]: 'w' },
+    labels: { [labels.user]: ada },
+  });
+  const { find } = setUp([stored(), mine]);
+  const current = (workflow: string, user?: string) => find.current({ namespace: 'team-a', workflow, user });
+
+  it('WF-API-12 is what a name means in the definitions of its owner, and in no others', async () => {
+    expect(await current('w', ada)).toMatchObject({ definition: { uid: 'mine', user: ada } });
+    expect(await current('w')).toMatchObject({ definition: { uid: 'u1' } });
+    expect(await current('w', ownerKey('sam'))).toMatchObject({ definition: { uid: 'u1' } });
+  });
+
+  it('WF-API-12 is found by its uid in the definitions of its owner alone', async () => {
+    expect(await current('mine', ada)).toMatchObject({ definition: { uid: 'mine' } });
+    expect(await current('mine', ownerKey('sam'))).toMatchObject({ kind: 'absent' });
+    expect(await current('mine')).toMatchObject({ kind: 'absent' });
+  });
+
+  it('WF-API-12 is what an execution runs that names its uid', async () => {
+    const execution = anExecution().with({ workflow: 'mine' }).build();
+    const metadata = { ...execution.metadata, namespace: 'team-a' };
+    expect(await find.pinned({ ...execution, metadata })).toMatchObject({ definition: { uid: 'mine', user: ada } });
+  });
+
+  it('WF-API-12 is found on the server where the watch has not brought it', async () => {
+    const { find: behind } = setUp([], [mine]);
+    expect(await behind.current({ namespace: 'team-a', workflow: 'w', user: ada })).toMatchObject({ kind: 'found' });
+    expect(await behind.current({ namespace: 'team-a', workflow: 'w' })).toMatchObject({ kind: 'absent' });
+  });
+});
+
+describe('a workflow that moved', () => {
+  it('WF-API-13 is found by an id that it had before', async () => {
+    const { find } = setUp([stored({ namespace: globalNamespace, annotations: { [annotations.formerIds]: 'old' } })]);
+    expect(await find.current({ namespace: 'team-b', workflow: 'old' })).toMatchObject({ definition: { uid: 'u1' } });
+  });
+});
+
+describe('a version that the status does not list', () => {
+  it('WF-API-11 is found among the revisions', async () => {
+    const revision = {
+      ...revisionOf(stored({ version: '0.1.0' })),
+      metadata: { name: 'w-0.1.0', namespace: 'team-a' },
+    };
+    const { find } = setUp([stored()], [stored(), stored({ version: '0.1.0' })], [], [revision]);
+    const asked = { namespace: 'team-a', workflow: 'w' };
+    expect(await find.current({ ...asked, version: '0.1.0' })).toMatchObject({ definition: { revision: 'w-0.1.0' } });
   });
 });

@@ -1,77 +1,81 @@
 import { conditionTypes } from '../../crds/conditions.ts';
-import { annotations, globalNamespace } from '../../crds/labels.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { globalNamespace, labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import {
+  cachedWorkflow,
+  isVisible,
+  placesOf,
+  type WantedWorkflow,
+  type WorkflowCache,
+} from '../../lib/catalogue/index.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { workflowName } from '../../lib/manifest/index.ts';
+import { specOf, storedRevision } from '../../lib/registration/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 
 export interface FindWorkflowDeps {
-  readonly kube: Pick<KubeClient, 'get'>;
-  /** Under the index `name`: the manifest's name where it is not the object's (AMB-089), as `namespace/name`. */
-  readonly workflows: CacheReader<Workflow, 'name'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
+  readonly workflows: WorkflowCache;
   readonly revisions: CacheReader<ControllerRevision, string>;
+}
+
+/** A name or uid in a definition, and whose names count there besides those of the tenant and the global ones. */
+export interface Reference {
+  readonly namespace: string;
+  readonly workflow: string;
+  /** Owner of the definition that holds the name, where it is a user's own. */
+  readonly user?: string | undefined;
+  readonly version?: string | undefined;
 }
 
 /** Finds definitions: by name in the execution's namespace, then in the global one, or by uid in either. */
 export interface FindWorkflow {
   /** The workflow that a name or uid means now, in a version or the newest. */
-  current(namespace: string, workflow: string, version?: string): Promise<WorkflowLookup>;
+  current(reference: Reference): Promise<WorkflowLookup>;
   /** The workflow that an execution runs: pinned once it has started (design §4). */
   pinned(execution: WorkflowExecution): Promise<WorkflowLookup>;
 }
 
 export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
-  const find = async (namespace: string, wanted: string, version?: string): Promise<WorkflowLookup> => {
-    const known = cached(deps, namespace, wanted);
-    const lookup = await judge(deps, known, { namespace, wanted, version });
+  const find = async (wish: Wish): Promise<WorkflowLookup> => {
+    const known = cached(deps, wish);
+    const lookup = await judge(deps, known, wish);
     if (lookup.kind !== 'absent') return lookup;
-    const latest = await confirm(deps, known, { namespace, wanted, version });
-    return latest === known ? lookup : judge(deps, latest, { namespace, wanted, version });
+    const latest = await confirm(deps, known, wish);
+    return latest === known ? lookup : judge(deps, latest, wish);
   };
   return {
-    current: find,
+    current: ({ namespace, workflow, user, version }) =>
+      find({ namespace, nameOrUid: workflow, version, ...(user === undefined ? {} : { user }) }),
     pinned: ({ metadata, spec, status }) =>
       status?.workflow === undefined
-        ? find(metadata.namespace ?? '', spec.workflow, spec.version)
+        ? find({ namespace: metadata.namespace ?? '', nameOrUid: spec.workflow, anyUser: true, version: spec.version })
         : pinned(deps, status.workflow),
   };
 }
 
-interface Wish {
-  readonly namespace: string;
-  /** A name or uid. */
-  readonly wanted: string;
+interface Wish extends WantedWorkflow {
   /** Absent: the newest. */
   readonly version: string | undefined;
 }
 
-async function judge(
-  deps: FindWorkflowDeps,
-  workflow: Workflow | undefined,
-  { namespace, wanted, version }: Wish,
-): Promise<WorkflowLookup> {
-  if (workflow === undefined) return absent('WorkflowNotFound', notFound(namespace, wanted));
-  return version === undefined ? newest(deps, workflow) : stored(deps, workflow, version);
+async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wish: Wish): Promise<WorkflowLookup> {
+  if (workflow === undefined) return absent('WorkflowNotFound', notFound(wish));
+  return wish.version === undefined ? newest(deps, workflow) : stored(deps, workflow, wish.version);
 }
 
 /**
  * The workflow as the server has it. The cache may be a moment behind what a user has just applied, and an execution
  * that fails for it stays failed: nothing is refused before the server was asked.
  */
-async function confirm(
-  deps: FindWorkflowDeps,
-  known: Workflow | undefined,
-  { namespace, wanted }: Wish,
-): Promise<Workflow | undefined> {
-  const fresh =
-    known === undefined
-      ? ((await live(deps, namespace, wanted)) ?? (await live(deps, globalNamespace, wanted)))
-      : await live(deps, known.metadata.namespace ?? '', known.metadata.name);
+async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
+  const fresh = known === undefined ? await live(deps, wish) : await read(deps, known.metadata);
   // The watch may have overtaken the answer; what it has brought already will wake nobody again.
-  const now = cached(deps, namespace, wanted);
+  const now = cached(deps, wish);
   const overtaken = compareVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
   return overtaken ? now : fresh;
 }
@@ -79,29 +83,36 @@ async function confirm(
 type Pin = NonNullable<NonNullable<WorkflowExecution['status']>['workflow']>;
 
 async function pinned(deps: FindWorkflowDeps, pin: Pin): Promise<WorkflowLookup> {
-  const content = await revisionSpec(deps, pin.namespace, pin.revision);
-  if (content === undefined) {
+  const revision = await revisionOf(deps, pin.namespace, pin.revision);
+  if (revision === undefined) {
     return absent('WorkflowNotFound', `revision ${pin.namespace}/${pin.revision} that this execution runs is gone`);
   }
-  return found({ ...pin, spec: content });
+  return found({ ...pin, ...contentOf(revision) });
 }
 
-/** The object of a name or uid; a Workflow in the execution's own namespace hides a global one of the same name. */
-function cached({ workflows }: FindWorkflowDeps, namespace: string, wanted: string): Workflow | undefined {
-  const byUid = workflows.getByUid(wanted);
-  const places = [namespace, globalNamespace];
-  if (byUid !== undefined && places.includes(byUid.metadata.namespace ?? '')) return byUid;
-  for (const place of places) {
-    const match = workflows.get(`${place}/${wanted}`) ?? workflows.byIndex('name', `${place}/${wanted}`)[0];
-    if (match !== undefined) return match;
+/** By name, uid or the uid of an earlier scope; else by the name of its object, which kubectl shows. */
+function cached({ workflows }: FindWorkflowDeps, wish: Wish): Workflow | undefined {
+  const known = cachedWorkflow(workflows, wish);
+  if (known !== undefined) return known;
+  const byObject = [wish.namespace, globalNamespace].map((place) => workflows.get(`${place}/${wish.nameOrUid}`));
+  return byObject.find((workflow) => workflow !== undefined && isVisible(workflow, wish));
+}
+
+/** The workflow of this name on the server. */
+async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
+  for (const place of placesOf(wish)) {
+    const workflow = await read(deps, place);
+    if (workflow !== undefined && isVisible(workflow, wish)) return workflow;
   }
   return undefined;
 }
 
-/** The workflow of this name on the server. */
-async function live({ kube }: FindWorkflowDeps, namespace: string, wanted: string): Promise<Workflow | undefined> {
+async function read(
+  { kube }: FindWorkflowDeps,
+  { namespace, name }: { readonly namespace?: string; readonly name: string },
+): Promise<Workflow | undefined> {
   try {
-    return await kube.get(workflowKind, { namespace, name: wanted });
+    return await kube.get(workflowKind, { namespace, name });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -128,40 +139,48 @@ async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: strin
   const row = workflow.status?.versions?.find((known) => known.version === version);
   if (row !== undefined) return definition(deps, workflow, row.revision, version);
   if (workflow.spec.version === version) return newest(deps, workflow);
+  // The API stores a version before another one takes its place; the status lists it a moment later.
+  const revision = await storedRevision(deps.kube, workflow, version);
+  if (revision?.metadata.name !== undefined) return definition(deps, workflow, revision.metadata.name, version);
   return absent('VersionNotFound', `workflow ${nameOf(workflow)} has no stored version ${version}`);
 }
 
-async function definition(deps: FindWorkflowDeps, workflow: Workflow, revision: string, version: string) {
+async function definition(deps: FindWorkflowDeps, workflow: Workflow, name: string, version: string) {
   const { namespace = '', uid = '' } = workflow.metadata;
-  const spec = await revisionSpec(deps, namespace, revision);
-  if (spec === undefined) return absent('VersionNotFound', `revision ${namespace}/${revision} is gone`);
-  return found({ name: nameOf(workflow), namespace, uid, version, revision, spec });
+  const revision = await revisionOf(deps, namespace, name);
+  if (revision === undefined) return absent('VersionNotFound', `revision ${namespace}/${name} is gone`);
+  return found({ name: nameOf(workflow), namespace, uid, version, revision: name, ...contentOf(revision) });
 }
 
-async function revisionSpec(
+async function revisionOf(
   { kube, revisions }: FindWorkflowDeps,
   namespace: string,
   name: string,
-): Promise<WorkflowSpec | undefined> {
+): Promise<ControllerRevision | undefined> {
   const known = revisions.get(`${namespace}/${name}`);
-  if (known !== undefined) return (known.data as { spec: WorkflowSpec }).spec;
+  if (known !== undefined) return known;
   try {
     const revision = await kube.get(controllerRevisions, { namespace, name });
     revisions.remember(revision);
-    return (revision.data as { spec: WorkflowSpec }).spec;
+    return revision;
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
+function contentOf(revision: ControllerRevision): Pick<Definition, 'spec' | 'user'> {
+  const user = revision.metadata.labels?.[labels.user];
+  return { spec: specOf(revision), ...(user === undefined ? {} : { user }) };
+}
+
 /** The name of the manifest, which is the object's own wherever that is possible (requirements AMB-089). */
-export const nameOf = ({ metadata }: Workflow): string => metadata.annotations?.[annotations.name] ?? metadata.name;
+export const nameOf = ({ metadata }: Workflow): string => workflowName(metadata);
 
 const found = (value: Definition): WorkflowLookup => ({ kind: 'found', definition: value });
 const absent = (reason: Failure['reason'], message: string): WorkflowLookup => ({
   kind: 'absent',
   failure: { reason, message },
 });
-const notFound = (namespace: string, wanted: string): string =>
-  `no Workflow has the name or uid ${wanted} in namespace ${namespace} or ${globalNamespace}`;
+const notFound = ({ nameOrUid, namespace }: Wish): string =>
+  `no Workflow has the name or uid ${nameOrUid} in namespace ${namespace} or ${globalNamespace}`;

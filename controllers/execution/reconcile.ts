@@ -20,7 +20,7 @@ import { lookupKey } from './lookup.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
 import { refuse } from './refusal.ts';
 import { type Caches, type ObserveDeps, lacksNamedVolume, observe, observeVolumes } from './observe.ts';
-import { ownKey } from './own-workflow.ts';
+import { own, ownKey } from './own-workflow.ts';
 import { isTerminal } from './terminal.ts';
 
 export interface ExecutionDeps {
@@ -95,11 +95,11 @@ function refusalOf(error: unknown): Failure | undefined {
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
   const blocked = deps.blocked.get(execution.metadata.uid ?? '');
   const facts = { ...observe(deps.observe, execution, now), blocked };
-  const own = await deps.findWorkflow.pinned(execution);
-  if (own.kind !== 'found') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
-  const workflows = new Map([[ownKey, own]]);
-  if (own.kind !== 'found') return { ...facts, workflows };
-  return { ...facts, workflows, volumes: await allVolumes(deps, execution, own.definition) };
+  const pinned = await deps.findWorkflow.pinned(execution);
+  if (pinned.kind !== 'found') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
+  const workflows = new Map([[ownKey, pinned]]);
+  if (pinned.kind !== 'found') return { ...facts, workflows };
+  return { ...facts, workflows, volumes: await allVolumes(deps, execution, pinned.definition) };
 }
 
 /** A volume that was made a moment ago may not have reached the cache. */
@@ -156,7 +156,8 @@ async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]):
         else loaded.set(need.locator, value.json);
         return;
       }
-      const lookup = await deps.findWorkflow.current(namespace, need.workflow, need.version);
+      const { workflow, version } = need;
+      const lookup = await deps.findWorkflow.current({ namespace, workflow, version, user: own(facts)?.user });
       if (lookup.kind === 'not_ready') deps.onWaiting(keyOfExecution(facts.execution), need.workflow);
       workflows.set(lookupKey(need.workflow, need.version), lookup);
     }),

@@ -1,7 +1,7 @@
 import { conditionTypes } from '../../crds/conditions.ts';
-import { globalNamespace, labels } from '../../crds/labels.ts';
+import { labels } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import type { Workflow } from '../../crds/schema/workflow.ts';
+import { cachedWorkflow, type WorkflowCache } from '../../lib/catalogue/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
@@ -13,7 +13,7 @@ export interface StimulusRouterDeps {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly routers: CacheReader<StimulusRouter, 'source'>;
-  readonly workflows: CacheReader<Workflow, 'name'>;
+  readonly workflows: WorkflowCache;
   /** Namespaces with a tenant's label. */
   readonly tenants: CacheReader<Namespace>;
   /** The namespace of the system tenant, which has no label. */
@@ -51,14 +51,7 @@ function isTenant({ tenants, systemNamespace }: StimulusRouterDeps, namespace: s
 }
 
 function target({ workflows }: StimulusRouterDeps, namespace: string, wanted: string): RouteTarget {
-  const places = [namespace, globalNamespace];
-  const byUid = workflows.getByUid(wanted);
-  const workflow =
-    byUid !== undefined && places.includes(byUid.metadata.namespace ?? '')
-      ? byUid
-      : places
-          .map((place) => workflows.get(`${place}/${wanted}`) ?? workflows.byIndex('name', `${place}/${wanted}`)[0])
-          .find((found) => found !== undefined);
+  const workflow = cachedWorkflow(workflows, { namespace, nameOrUid: wanted });
   if (workflow === undefined) return 'absent';
   const ready = workflow.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
   return ready?.status === 'True' ? 'accepted' : 'not_ready';

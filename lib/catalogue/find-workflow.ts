@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { CacheReader, IndexFunction } from '../informer/index.ts';
-import { workflowName } from '../manifest/object-name.ts';
+import { objectName, userObjectName, workflowName } from '../manifest/object-name.ts';
 import { formerIdsOf } from './former-ids.ts';
 import { ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
 
@@ -18,6 +18,8 @@ export interface WantedWorkflow {
   readonly namespace: string;
   /** Key of the user whose own workflows count as well (`ownerKey`). */
   readonly user?: string;
+  /** Whether an id may be that of any user's workflow: for who may read the namespace anyway. */
+  readonly anyUser?: boolean;
   /** Look in this scope only. Default: in the user's, the tenant's and the global one. */
   readonly scope?: Scope;
   readonly nameOrUid: string;
@@ -44,11 +46,30 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
 }
 
 /** Whether whoever asks may know of the workflow. */
-export function isVisible(workflow: Workflow, { namespace, user, scope }: Omit<WantedWorkflow, 'nameOrUid'>): boolean {
+export function isVisible(workflow: Workflow, wanted: Omit<WantedWorkflow, 'nameOrUid'>): boolean {
+  const { namespace, user, anyUser = false, scope } = wanted;
   const own = scopeOf(workflow);
   if (scope !== undefined && own !== scope) return false;
   if (own === 'global') return true;
-  return workflow.metadata.namespace === namespace && (own === 'tenant' || ownerOf(workflow) === user);
+  return workflow.metadata.namespace === namespace && (own === 'tenant' || anyUser || ownerOf(workflow) === user);
+}
+
+/** Where a workflow of that name would stand, the narrowest scope first. */
+export function placesOf({ namespace, user, scope, nameOrUid: name }: WantedWorkflow): ObjectPlace[] {
+  const places: Readonly<Record<Scope, ObjectPlace | undefined>> = {
+    user: user === undefined ? undefined : { namespace, name: userObjectName(user, name) },
+    tenant: { namespace, name: objectName(name) },
+    global: { namespace: globalNamespace, name: objectName(name) },
+  };
+  return scopes
+    .filter((candidate) => scope === undefined || candidate === scope)
+    .map((candidate) => places[candidate])
+    .filter((place) => place !== undefined);
+}
+
+export interface ObjectPlace {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** No name holds a slash, so the workflows of users and of the tenant keep apart. */

@@ -1,6 +1,8 @@
 export {
   cachedWorkflow,
   isVisible,
+  type ObjectPlace,
+  placesOf,
   type WantedWorkflow,
   type WorkflowCache,
   workflowIndexes,

@@ -5,7 +5,7 @@ import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execut
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
-import type { ChildFact, Failure } from '../facts.ts';
+import type { ChildFact, Definition, Failure } from '../facts.ts';
 import { inputProblem } from '../input.ts';
 import { lookUp } from '../lookup.ts';
 import { childName } from '../names.ts';
@@ -43,20 +43,22 @@ function start(
   const problem = inputProblem(lookup.definition.spec, input);
   if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
   const owned = state.mode !== 'fire_and_forget';
-  draft.act({ kind: 'create_child', name, owned, spec: childSpec(draft, state, current, input) });
+  const spec = { ...childSpec(draft, current, input), workflow: referenceTo(state.workflow_id, lookup.definition) };
+  draft.act({ kind: 'create_child', name, owned, spec });
   current.child = { name };
   return undefined;
 }
 
+/** The child looks for it anew, and knows no names of a user's own workflows. */
+const referenceTo = (name: string, { user, uid }: Definition): string => (user === undefined ? name : uid);
+
 function childSpec(
   draft: Draft,
-  state: StateOf<'Subworkflow'>,
   current: CurrentState,
   input: Record<string, Json>,
-): WorkflowExecutionSpec {
+): Omit<WorkflowExecutionSpec, 'workflow'> {
   const { metadata, spec } = draft.facts.execution;
   return {
-    workflow: state.workflow_id,
     input,
     ...(spec.intent === undefined ? {} : { intent: spec.intent }),
     parent: {
