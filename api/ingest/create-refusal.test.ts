@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../lib/errors.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+import { refusalOf } from './create-refusal.ts';
+
+const refused = (status: number, message: string, reason = ''): KubeError =>
+  new KubeError(status, { message, reason }, { verb: 'create', resource: 'workflowexecutions' });
+
+describe('refusalOf', () => {
+  it.each<[title: string, error: unknown, want: { code: string; reason: string; message: RegExp }]>([
+    [
+      'an admission rule',
+      refused(422, 'spec.intent: Too long'),
+      { code: 'internal', reason: 'workflow_error', message: /spec.intent: Too long/ },
+    ],
+    [
+      'a bad request',
+      refused(400, 'strict decoding error'),
+      { code: 'internal', reason: 'workflow_error', message: /refused: strict/ },
+    ],
+    [
+      'a full quota',
+      refused(403, 'exceeded quota: windlass'),
+      { code: 'internal', reason: 'workflow_error', message: /quota has no room/ },
+    ],
+    [
+      'a lack of rights',
+      refused(403, 'cannot create resource'),
+      { code: 'internal', reason: 'workflow_error', message: /may start nothing/ },
+    ],
+    [
+      'a namespace that is gone',
+      refused(404, 'namespaces "x" not found'),
+      { code: 'internal', reason: 'workflow_error', message: /no namespace/ },
+    ],
+    [
+      'a body that the server does not take',
+      refused(413, 'limit is 3145728'),
+      { code: 'limit_exceeded', reason: 'ContentTooLarge', message: /1048576 bytes/ },
+    ],
+    [
+      'an object that etcd does not take',
+      refused(500, 'etcdserver: request is too large'),
+      { code: 'limit_exceeded', reason: 'ContentTooLarge', message: /too large/ },
+    ],
+    [
+      'overload',
+      refused(429, 'too many requests'),
+      { code: 'unavailable', reason: 'Overloaded', message: /takes no executions/ },
+    ],
+    [
+      'an expired credential of ours',
+      refused(401, 'Unauthorized'),
+      { code: 'unavailable', reason: 'Overloaded', message: /takes no executions/ },
+    ],
+  ])('is certain of %s', (_title, error, want) => {
+    const refusal = refusalOf(error);
+    expect(refusal).toMatchObject({ code: want.code, reason: want.reason });
+    expect(refusal?.message).toMatch(want.message);
+  });
+
+  it.each<[title: string, error: unknown]>([
+    ['a timeout of the server', refused(504, 'Timeout')],
+    ['a timeout of the request', refused(408, 'Timeout')],
+    ['trouble of the server', refused(500, 'etcdserver: leader changed')],
+    ['a server that is stopping', refused(503, 'apiserver not ready')],
+    ['an answer that never came', new AppError('timeout', 'no answer')],
+    ['a broken connection', new AppError('unavailable', 'socket hang up')],
+    ['anything else', new TypeError('bug')],
+  ])('is not certain of %s', (_title, error) => {
+    expect(refusalOf(error)).toBeUndefined();
+  });
+});

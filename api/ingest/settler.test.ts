@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { KeyValueBucket } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { Reservation } from './reservation.ts';
+import { createReservations, type Hold } from './reservations.ts';
+import { createSettler, type Settler } from './settler.ts';
+
+/** On a real nats-server, as the reservations. */
+let nats: TestBus;
+let bucket: KeyValueBucket<Reservation>;
+let settler: Settler;
+const stopped = new AbortController();
+let running: Promise<void>;
+let number = 0;
+const patient = { timeout: 15_000 };
+
+const reservationsOf = (store: KeyValueBucket<Reservation>) =>
+  createReservations({ bucket: store, clock: systemClock, findExecution: async () => undefined });
+
+beforeAll(async () => {
+  nats = await startTestBus();
+  bucket = nats.connect().bucket<Reservation>({ name: 'settler', ttlMs: 3_600_000 });
+  settler = createSettler({ bucket, reservations: reservationsOf(bucket), clock: systemClock, logger: silentLogger });
+  running = settler.run(stopped.signal);
+}, 300_000);
+
+afterAll(async () => {
+  stopped.abort();
+  await running;
+  await nats.stop();
+});
+
+/** A key that somebody reserved. */
+async function aHold(): Promise<Hold> {
+  const key = `key-${++number}`;
+  const acquired = await reservationsOf(bucket).acquire({ key, namespace: 'n', stimulusId: `s-${key}` });
+  if (acquired.kind !== 'held') throw new Error('taken');
+  return acquired.hold;
+}
+
+const stateOf = async ({ key }: Hold): Promise<string | undefined> => {
+  const entry = await bucket.get(key);
+  return entry === undefined ? undefined : `${entry.value.state} ${entry.value.workflow_execution_id}`;
+};
+
+function executionOf(hold: Hold, ageMs: number): WorkflowExecution {
+  const execution = anExecution().build();
+  return {
+    ...execution,
+    metadata: {
+      ...execution.metadata,
+      uid: 'found',
+      creationTimestamp: new Date(Date.now() - ageMs).toISOString(),
+      labels: { 'windlass.dev/stimulus': hold.stimulusId },
+      annotations: { 'windlass.dev/reservation': hold.key },
+    },
+  };
+}
+
+describe('a reservation', () => {
+  it('is settled at once while the store is there', async () => {
+    const hold = await aHold();
+    await settler.settle(hold, 'e');
+    expect(await stateOf(hold)).toBe('routed e');
+  });
+
+  it('is settled when the store is back, and nobody waits for that', async () => {
+    const hold = await aHold();
+    await nats.server.kill();
+    await settler.settle(hold, 'e');
+    await nats.server.start();
+    await expect.poll(() => stateOf(hold).catch(() => undefined), patient).toBe('routed e');
+  });
+
+  it('of an execution whose replica died is settled by the next one', async () => {
+    const hold = await aHold();
+    settler.resume([executionOf(hold, 60_000)]);
+    await expect.poll(() => stateOf(hold), patient).toBe('routed found');
+  });
+
+  it('is left alone where the execution is old, or another stimulus has the key', async () => {
+    const [old, others, last] = [await aHold(), await aHold(), await aHold()];
+    const foreign = { ...others, stimulusId: 'another' };
+    settler.resume([executionOf(old, 3_600_000), executionOf(foreign, 0), anExecution().build(), executionOf(last, 0)]);
+    await expect.poll(() => stateOf(last), patient).toBe('routed found');
+    expect(await stateOf(old)).toBe('reserved undefined');
+    expect(await stateOf(others)).toBe('reserved undefined');
+  });
+});

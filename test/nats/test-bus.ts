@@ -1,0 +1,46 @@
+import { systemClock } from '../../lib/clock.ts';
+import { createEventBus, type EventBus } from '../../lib/bus/index.ts';
+import { busOptions } from '../../lib/bus/bus-config.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { type NatsServer, startNatsServer } from './nats-server.ts';
+
+/** A nats-server of its own, and buses that are connected to it. */
+export interface TestBus {
+  readonly server: NatsServer;
+  /** Another connection, as another process would have it. */
+  connect(): EventBus;
+  stop(): Promise<void>;
+}
+
+export async function startTestBus(): Promise<TestBus> {
+  const server = await startNatsServer();
+  const open: EventBus[] = [];
+  return {
+    server,
+    connect() {
+      const deps = { clock: systemClock, logger: silentLogger, observer: nobody, random: Math.random };
+      const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url }));
+      open.push(bus);
+      return bus;
+    },
+    async stop() {
+      await Promise.all(open.map((bus) => bus.close(0)));
+      await server.stop();
+    },
+  };
+}
+
+const nobody = {
+  connected: () => undefined,
+  called: () => undefined,
+  waiting: () => undefined,
+  dropped: () => undefined,
+};
+
+const small = {
+  WINDLASS_NATS_REPLICAS: 1,
+  WINDLASS_EVENTS_MAX_AGE_HOURS: 24,
+  WINDLASS_EVENTS_MAX_MB: 64,
+  WINDLASS_AUDIT_MAX_AGE_HOURS: 48,
+  WINDLASS_AUDIT_MAX_MB: 64,
+};
