@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
+import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { billingVariables } from './billing/index.ts';
 import { identityVariables } from './identity/index.ts';
@@ -18,6 +19,7 @@ export const ApiConfig = Type.Object({
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   /** Namespace of the release, where the system tenant's objects stand. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
+  ...busVariables,
   ...identityVariables,
   ...billingVariables,
 });

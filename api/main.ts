@@ -13,6 +13,7 @@ import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { docsScript } from './docs-script.ts';
 import { createApiMetrics } from './metrics.ts';
+import { secretsFromEnvironment } from './routes/webhooks/index.ts';
 import { runApi } from './run-api.ts';
 
 /** Beside the bundle in the image, and in its package where the sources are. */
@@ -33,8 +34,9 @@ async function main(): Promise<number> {
     { userAgent: 'windlass-api' },
   );
   const runtime = createProcessRuntime({ process, clock, logger });
+  const webhookSecrets = secretsFromEnvironment(process.env);
   try {
-    return await runApi({ config, logger, metrics, clock, kube, runtime, newId, openDocsScript });
+    return await runApi({ config, logger, metrics, clock, kube, runtime, newId, openDocsScript, webhookSecrets });
   } finally {
     await kube.close();
   }

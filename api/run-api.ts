@@ -10,6 +10,7 @@ import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { createRoutes } from './routes/index.ts';
+import type { WebhookSecrets } from './routes/webhooks/index.ts';
 import { createInternalRoutes } from './routes/service/index.ts';
 import { createServices, type Services } from './services.ts';
 
@@ -23,6 +24,7 @@ export interface ApiDeps {
   readonly newId: NewId;
   /** The script of the package openapi-explorer, from its beginning each time. */
   readonly openDocsScript: () => Readable;
+  readonly webhookSecrets: WebhookSecrets;
 }
 
 /**

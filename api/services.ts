@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
+import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from './identity/index.ts';
+import { createStimuli } from './ingest/index.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ApiDeps } from './run-api.ts';
 
@@ -28,10 +30,13 @@ export function createServices(deps: ApiDeps): Services {
     systemTenant: config.WINDLASS_SYSTEM_TENANT,
     systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
   });
+  const bus = createBus(deps);
+  const systemTenant = config.WINDLASS_SYSTEM_TENANT;
+  const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant });
   const following = new AbortController();
-  let followed: Promise<void> = Promise.resolve();
+  let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, cluster, billing: createBilling(config, deps) },
+    routes: { ...deps, cluster, bus, stimuli, billing: createBilling(config, deps) },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {
@@ -39,13 +44,23 @@ export function createServices(deps: ApiDeps): Services {
       void authentication.prepare();
       followed = cluster.run(following.signal);
       await Promise.race([synced(cluster), aborted(stop)]);
+      followed = Promise.all([followed, stimuli.run(following.signal)]);
     },
     async close() {
       following.abort();
       await followed;
       await authentication.close();
+      await bus.close(busGraceMs);
     },
   };
+}
+
+/** How long events that were raised may take to be stored when the process ends. */
+const busGraceMs = 5_000;
+
+function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
+  const observer = createBusMetrics(metrics.registry);
+  return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-api', busOptions(config));
 }
 
 async function synced({ informers }: Cluster): Promise<void> {

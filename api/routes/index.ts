@@ -1,3 +1,4 @@
+import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
@@ -5,9 +6,12 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Billing } from '../billing/index.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Caller } from '../identity/caller.ts';
+import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import { createHealthRoutes } from './service/index.ts';
+import { createStimuliRoutes } from './stimuli/index.ts';
+import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 
 /** What the routes of the public listener stand on. Each area adds what it needs. */
 export interface RoutesDeps extends DocsRoutesDeps {
@@ -16,13 +20,18 @@ export interface RoutesDeps extends DocsRoutesDeps {
   readonly logger: Logger;
   readonly cluster: Cluster;
   readonly billing: Billing;
+  readonly bus: EventBus;
+  readonly stimuli: Stimuli;
+  readonly webhookSecrets: WebhookSecrets;
 }
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
-  const { billing, cluster } = deps;
+  const { billing, bus, clock, cluster, stimuli, webhookSecrets: secrets } = deps;
   return [
     createBillingRoutes({ billing, tenants: cluster.tenants }),
+    createStimuliRoutes({ ...stimuli, clock }),
+    createWebhookRoutes({ ...stimuli, clock, secrets, events: bus }),
     createHealthRoutes<Caller>(),
     createDocsRoutes<Caller>(deps),
   ].flat();
