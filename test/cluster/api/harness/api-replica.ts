@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '../../harness/free-port.ts';
+import { forgetProcess, recordProcess } from '../../harness/process-record.ts';
+import { buildDir, projectDir } from '../../harness/project.ts';
+
+export interface ApiReplicaOptions {
+  /** Names the log file. */
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One process of the API that runs from source. It keeps its ports when it is started again. */
+export interface ApiReplica {
+  /** Base address of the public listener. */
+  readonly url: string;
+  /** Base address of the internal listener: /ready and /metrics. */
+  readonly internalUrl: string;
+  readonly pid: number;
+  readonly logFile: string;
+  /** Starts it where it does not run, and waits until it serves. */
+  start(): Promise<void>;
+  /** Any signal to exactly this process. */
+  signal(name: NodeJS.Signals): void;
+  /** SIGKILL: no goodbye to anybody. */
+  kill(): Promise<void>;
+  /** SIGTERM, and SIGKILL after thirty seconds. Resolves to the exit code; null after a SIGKILL. */
+  stop(): Promise<number | null>;
+  exited(): boolean;
+}
+
+const START_MS = 60_000;
+
+export async function startApiReplica(options: ApiReplicaOptions): Promise<ApiReplica> {
+  const replica = new Replica(options, await freePort(), await freePort());
+  await replica.start();
+  return replica;
+}
+
+class Replica implements ApiReplica {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly logFile: string;
+  readonly #env: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+
+  constructor({ name, env }: ApiReplicaOptions, port: number, internalPort: number) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.internalUrl = `http://127.0.0.1:${internalPort}`;
+    this.logFile = join(buildDir, 'api', `${name}-${process.pid}-${port}.log`);
+    this.#env = {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      WINDLASS_HTTP_HOST: '127.0.0.1',
+      WINDLASS_HTTP_PORT: String(port),
+      WINDLASS_INTERNAL_PORT: String(internalPort),
+      // Nobody who sends requests has to hear of a stop first.
+      WINDLASS_DRAIN_SECONDS: '0',
+      WINDLASS_LOG_LEVEL: 'debug',
+      ...env,
+    };
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    if (!this.exited()) return;
+    await mkdir(join(buildDir, 'api'), { recursive: true });
+    const log = createWriteStream(this.logFile, { flags: 'a' });
+    const child = spawn(process.execPath, [join(projectDir, 'api', 'main.ts')], {
+      cwd: projectDir,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    await recordProcess(pid, 'api');
+    child.on('exit', () => void forgetProcess(pid));
+    await this.#ready();
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async stop(): Promise<number | null> {
+    const hard = setTimeout(() => this.#child?.kill('SIGKILL'), 30_000);
+    await this.#end('SIGTERM');
+    clearTimeout(hard);
+    return this.#child?.exitCode ?? null;
+  }
+
+  exited(): boolean {
+    return this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  async #end(name: NodeJS.Signals): Promise<void> {
+    if (this.#child === undefined || this.exited()) return;
+    const gone = once(this.#child, 'exit');
+    this.#child.kill(name);
+    await gone;
+  }
+
+  /** A process has no watch: its own answer is the only sign of being ready. */
+  async #ready(): Promise<void> {
+    const deadline = Date.now() + START_MS;
+    while (!(await answers(`${this.internalUrl}/ready`))) {
+      if (this.exited()) throw new Error(`the API ended while starting; see ${this.logFile}`);
+      if (Date.now() > deadline) throw new Error(`the API was not ready in time; see ${this.logFile}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
