@@ -7,6 +7,9 @@ import { type HttpContext, type RequestState, requireSaneRequest } from './reque
 /** How long a client that still sends may read the answer before its connection is closed. */
 const LINGER_MS = 1_000;
 
+/** As some proxies write it down: the client left before there was an answer. */
+const CLIENT_LEFT = 499;
+
 /** Turns whatever is thrown further in into the documented answer (requirements AMB-023). */
 export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
@@ -14,18 +17,20 @@ export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
       requireSaneRequest(ctx);
       await next();
     } catch (error) {
-      const { status, headers, body, isFault } = toErrorReply(error, ctx.state.contract?.access);
-      if (isFault) ctx.state.fault = error;
-      if (ctx.res.headersSent || ctx.res.destroyed) {
-        ctx.respond = false;
-        return void ctx.res.destroy();
-      }
-      ctx.status = status;
-      ctx.set({ ...headers, 'Content-Type': 'application/json' });
-      ctx.body = JSON.stringify(body);
+      const reply = toErrorReply(error, ctx.state.contract?.access);
+      if (reply.isFault) ctx.state.fault = error;
+      if (ctx.res.destroyed) return noteClientLeft(ctx);
+      ctx.status = reply.status;
+      ctx.set({ ...reply.headers, 'Content-Type': 'application/json' });
+      ctx.body = JSON.stringify(reply.body);
       if (isStillSending(ctx)) linger(ctx, clock);
     }
   };
+}
+
+function noteClientLeft(ctx: HttpContext): void {
+  ctx.respond = false;
+  ctx.res.statusCode = CLIENT_LEFT;
 }
 
 /** Bytes of a body that are dropped for the sake of keeping the connection. */

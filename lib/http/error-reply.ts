@@ -58,7 +58,7 @@ export function toErrorReply(error: unknown, access?: Access): ErrorReply {
       ...(details === undefined ? {} : { details }),
       ...fields,
     },
-    isFault: status >= 500 && !(error instanceof HttpError && error.cause === undefined),
+    isFault: status >= 500 && options.code !== 'cancelled' && !(error instanceof HttpError && !error.cause),
   };
 }
 

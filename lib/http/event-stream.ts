@@ -29,6 +29,9 @@ const headers = {
   'X-Accel-Buffering': 'no',
 };
 
+/** How long a client has for what it has not read when its stream is over. */
+const LAST_READ_MS = 10_000;
+
 const keepAlive = Buffer.from(': keep-alive\n\n');
 
 /** The bytes of an event. Throws on a line break in the id or the event's name. */
@@ -75,13 +78,15 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
       if (!isTicking) void keepAllAlive();
       try {
         const isOver = await pass(events, signal, (frame) => write(stream, frame));
+        response.end();
         return endOf(stream, isOver);
       } catch (error) {
-        response.destroy();
+        // Delivers what was sent, and then no end: the client can tell that there was more to come.
+        response.write(': broken off\n\n', () => response.destroy());
         throw error;
       } finally {
         open.delete(stream);
-        response.end();
+        void closeAtLast(response, clock);
       }
     },
   };
@@ -95,6 +100,14 @@ function write(stream: Stream, frame: Uint8Array): void {
   stream.isCutOff = response.writableLength + frame.byteLength > maxBacklogBytes;
   if (stream.isCutOff) response.destroy();
   else response.write(frame);
+}
+
+/** A client that never reads the last of it does not keep its connection for ever. */
+async function closeAtLast(response: ServerResponse, clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  if (!response.destroyed) await clock.sleep(LAST_READ_MS, closed.signal);
+  response.destroy();
 }
 
 function endOf({ response, isCutOff }: Stream, isOver: boolean): StreamEnd {

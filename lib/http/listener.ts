@@ -43,18 +43,35 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });
+  const idle = watchIdle(server);
   server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
       server.off('error', reject);
-      resolve({ port: (server.address() as AddressInfo).port, close: (abandon) => close(app, server, abandon) });
+      resolve({ port: (server.address() as AddressInfo).port, close: (abandon) => close(app, server, idle, abandon) });
     });
   });
 }
 
-function close(app: HttpApp, server: Server, abandon: AbortSignal): Promise<void> {
+/** Connections without a request under way; Node's own list lacks those that have never had one. */
+function watchIdle(server: Server): ReadonlySet<Socket> {
+  const idle = new Set<Socket>();
+  server.on('connection', (socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  });
+  for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
+    server.on(event, ({ socket }, response) => {
+      idle.delete(socket);
+      response.once('close', () => (socket.destroyed ? undefined : idle.add(socket)));
+    });
+  }
+  return idle;
+}
+
+function close(app: HttpApp, server: Server, idle: ReadonlySet<Socket>, abandon: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => {
       app.abandon();
@@ -65,7 +82,7 @@ function close(app: HttpApp, server: Server, abandon: AbortSignal): Promise<void
       resolve();
     });
     app.stop();
-    server.closeIdleConnections();
+    for (const socket of idle) socket.destroy();
     if (abandon.aborted) giveUp();
     else abandon.addEventListener('abort', giveUp, { once: true });
   });

@@ -39,6 +39,9 @@ async function sendEvents(deps: SendDeps, ctx: HttpContext, events: Events, sign
   try {
     const end = await deps.streams.send(ctx.res, events, signal);
     if (end === 'cut_off') deps.metrics?.streamCutOff(operation);
+  } catch (error) {
+    // The answer has begun, so the log is all that is left to tell.
+    ctx.state.fault = error;
   } finally {
     closed?.();
   }

@@ -1,0 +1,240 @@
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../manual-clock.ts';
+import { defineContract } from './contract.ts';
+import { encodeEvent } from './event-stream.ts';
+import { defineRoute, type EventFrame, type RouteRequest } from './route.ts';
+import { requestText, sendRaw, startTestServer, type TestCaller, type TestServer } from './test-server.ts';
+
+const follow = defineContract({
+  operationId: 'follow',
+  method: 'get',
+  path: '/v1/follow',
+  tag: 'Test',
+  summary: 'Test',
+  access: 'public',
+  success: { kind: 'events', description: 'Events.', schema: Type.Object({}), example: '' },
+  errors: [],
+});
+
+/** Events that a test sends when it likes, for any number of clients; counts who listens. */
+function createFeed() {
+  const open = new Set<{ frames: EventFrame[]; wake?: () => void; isOver: boolean }>();
+  const feed = {
+    get listeners() {
+      return open.size;
+    },
+    send(frame: EventFrame) {
+      for (const one of open) {
+        one.frames.push(frame);
+        one.wake?.();
+      }
+    },
+    end() {
+      for (const one of open) {
+        one.isOver = true;
+        one.wake?.();
+      }
+    },
+    async *listen(signal: AbortSignal): AsyncGenerator<EventFrame> {
+      const one: { frames: EventFrame[]; wake?: () => void; isOver: boolean } = { frames: [], isOver: false };
+      open.add(one);
+      signal.addEventListener('abort', () => one.wake?.());
+      try {
+        while (!signal.aborted && !one.isOver) {
+          for (const frame of one.frames.splice(0)) yield frame;
+          if (one.isOver || signal.aborted) return;
+          await new Promise<void>((resolve) => {
+            one.wake = resolve;
+          });
+        }
+        yield* one.frames;
+      } finally {
+        open.delete(one);
+      }
+    },
+  };
+  return feed;
+}
+
+const servers: TestServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+type FollowRequest = RouteRequest<typeof follow, TestCaller>;
+
+async function serve(events: (request: FollowRequest) => AsyncIterable<EventFrame>, options: object = {}) {
+  const route = defineRoute<typeof follow, TestCaller>(follow, async (request) => ({
+    kind: 'events',
+    events: events(request),
+  }));
+  const server = await startTestServer([route], options);
+  servers.push(server);
+  return server;
+}
+
+/** A client that reads; `text` grows with what arrives. */
+async function client(server: TestServer) {
+  const state = { text: '', isEnded: false, error: undefined as Error | undefined };
+  const request = get(`${server.url}/v1/follow`);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve).once('error', reject);
+  });
+  response.on('data', (chunk) => {
+    state.text += String(chunk);
+  });
+  response.on('end', () => {
+    state.isEnded = true;
+  });
+  response.on('error', (error) => {
+    state.error = error;
+  });
+  return { state, response, leave: () => request.destroy() };
+}
+
+const operation = (server: TestServer) => server.lines.findLast(({ operation: name }) => name === 'follow');
+
+describe('an event', () => {
+  it.each([
+    [{ data: { a: 1 } }, 'data: {"a":1}\n\n'],
+    [{ id: '7', data: 'x\ny' }, 'id: 7\ndata: "x\\ny"\n\n'],
+    [{ id: '7', event: 'done', data: null }, 'id: 7\nevent: done\ndata: null\n\n'],
+  ])('%j is one line of JSON', (event, want) => {
+    expect(encodeEvent(event).toString()).toBe(want);
+  });
+
+  it.each(['a\nb', 'a\rb', 'a\0'])('cannot smuggle another one in by its id %j', (id) => {
+    expect(() => encodeEvent({ id, data: 1 })).toThrow(RangeError);
+    expect(() => encodeEvent({ event: id, data: 1 })).toThrow(RangeError);
+  });
+});
+
+describe('a stream of events', () => {
+  it('is sent as it comes and ends with the iterator', async () => {
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal));
+    const { state, response } = await client(server);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-request-id': 'generated-id',
+    });
+    feed.send({ id: '1', data: { n: 1 } });
+    await expect.poll(() => state.text).toBe('id: 1\ndata: {"n":1}\n\n');
+    feed.send(encodeEvent({ id: '2', data: { n: 2 } }));
+    feed.end();
+    await expect.poll(() => state.isEnded).toBe(true);
+    expect(state.text).toBe('id: 1\ndata: {"n":1}\n\nid: 2\ndata: {"n":2}\n\n');
+    expect(feed.listeners).toBe(0);
+    expect(operation(server)).toMatchObject({ status: 200 });
+  });
+
+  it('AMB-030 is kept alive by a comment every 15 s in which nothing happens', async () => {
+    const clock = createManualClock();
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal), { clock });
+    const { state } = await client(server);
+    await clock.advance(14_999);
+    expect(state.text).toBe('');
+    await clock.advance(1);
+    await expect.poll(() => state.text).toBe(': keep-alive\n\n');
+    feed.send({ data: 1 });
+    await expect.poll(() => state.text).toContain('data: 1');
+    await clock.advance(15_000);
+    await clock.advance(15_000);
+    await expect.poll(() => state.text.match(/keep-alive/g)).toHaveLength(2);
+  });
+
+  it('tells the iterator when the client leaves', async () => {
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal));
+    const { leave } = await client(server);
+    await expect.poll(() => feed.listeners).toBe(1);
+    leave();
+    await expect.poll(() => feed.listeners).toBe(0);
+    await expect.poll(() => operation(server)).toBeDefined();
+  });
+
+  it('calls return of an iterator that knows no signal', async () => {
+    let returned = 0;
+    const pending = Promise.withResolvers<IteratorResult<EventFrame>>();
+    const iterator: AsyncIterator<EventFrame> = {
+      next: () => pending.promise,
+      async return() {
+        returned += 1;
+        pending.resolve({ done: true, value: undefined });
+        return { done: true, value: undefined };
+      },
+    };
+    const server = await serve(() => ({ [Symbol.asyncIterator]: () => iterator }));
+    const { leave } = await client(server);
+    leave();
+    await expect.poll(() => returned).toBe(1);
+    await expect.poll(() => operation(server)).toBeDefined();
+  });
+
+  it('of a client that does not read is cut off at its bound, and the others notice nothing', async () => {
+    const feed = createFeed();
+    const cutOff: string[] = [];
+    const metrics = {
+      requestDone: () => undefined,
+      streamOpened: () => () => undefined,
+      streamCutOff: (name: string) => void cutOff.push(name),
+    };
+    const server = await serve(({ signal }) => feed.listen(signal), { metrics });
+    const reader = await client(server);
+    const idle = connect(server.port, '127.0.0.1');
+    idle.on('error', () => undefined).pause();
+    idle.write(requestText('GET /v1/follow'));
+    await expect.poll(() => feed.listeners).toBe(2);
+    const frame = Buffer.from(`data: "${'x'.repeat(65_524)}"\n\n`);
+    let sent = 0;
+    // The systems' own buffers take some megabytes before anything waits in this process.
+    while (feed.listeners === 2 && sent < 1_000) {
+      feed.send(frame);
+      sent += 1;
+      const due = sent * frame.length;
+      await expect.poll(() => reader.state.text.length, { timeout: 5_000, interval: 1 }).toBe(due);
+    }
+    expect(feed.listeners).toBe(1);
+    expect(cutOff).toEqual(['follow']);
+    feed.send({ data: 'still here' });
+    await expect.poll(() => reader.state.text.endsWith('data: "still here"\n\n')).toBe(true);
+    idle.destroy();
+  });
+
+  it('breaks off when the iterator fails, so that the client can tell and ask again', async () => {
+    const server = await serve(async function* () {
+      yield { data: 1 };
+      throw new Error('the bus is gone');
+    });
+    const { state } = await client(server);
+    await expect.poll(() => state.error).toBeDefined();
+    expect([state.text, state.isEnded]).toEqual(['data: 1\n\n: broken off\n\n', false]);
+    expect(operation(server)).toMatchObject({ level: 'error', err: { message: 'the bus is gone' } });
+  });
+
+  it('ends when the server stops, and whoever comes later is not kept', async () => {
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal));
+    const { state } = await client(server);
+    await expect.poll(() => feed.listeners).toBe(1);
+    server.app.stop();
+    await expect.poll(() => state.isEnded).toBe(true);
+    expect([feed.listeners, state.error]).toEqual([0, undefined]);
+    const late = await client(server);
+    await expect.poll(() => late.state.isEnded).toBe(true);
+  });
+
+  it('has a head without events', async () => {
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal));
+    const answer = await sendRaw(server.port, requestText('HEAD /v1/follow', ['Connection: close']));
+    expect(answer).toMatchObject({ status: 200, body: '', headers: { 'content-type': 'text/event-stream' } });
+    expect(feed.listeners).toBe(0);
+  });
+});

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Type } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../errors.ts';
+import { defineContract } from './contract.ts';
+import { defineRoute, json, type RouteRequest } from './route.ts';
+import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller } from './test-server.ts';
+
+const slow = defineContract({
+  operationId: 'slow',
+  method: 'post',
+  path: '/v1/slow',
+  tag: 'Test',
+  summary: 'Test',
+  access: 'public',
+  body: { kind: 'bytes' },
+  success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
+  errors: [],
+});
+
+type SlowRequest = RouteRequest<typeof slow, TestCaller>;
+
+/** A server whose handler waits for the test, or for its signal. */
+async function serve(timeouts?: { readonly headers?: number; readonly request?: number }) {
+  const release = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<SlowRequest>();
+  const route = defineRoute<typeof slow, TestCaller>(slow, async (request) => {
+    entered.resolve(request);
+    const gone = once(request.signal, 'abort').then(() => {
+      throw new AppError('cancelled', 'given up');
+    });
+    await Promise.race([release.promise, gone]);
+    return json({ done: true });
+  });
+  const server = await startTestServer([route], timeouts === undefined ? {} : { timeouts });
+  return { server, release, entered };
+}
+
+const ask = requestText('POST /v1/slow');
+
+describe('a graceful stop', () => {
+  it('takes no new connection and answers what is under way, then is over', async () => {
+    const { server, release, entered } = await serve();
+    const answer = sendRaw(server.port, ask);
+    await entered.promise;
+    const idle = connect(server.port, '127.0.0.1');
+    await once(idle, 'connect');
+    let isClosed = false;
+    const closing = server.listener.close(new AbortController().signal).then(() => {
+      isClosed = true;
+    });
+    await once(idle, 'close');
+    const [refused] = (await once(connect(server.port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException];
+    expect([refused.code, isClosed]).toEqual(['ECONNREFUSED', false]);
+    release.resolve();
+    expect(await answer).toMatchObject({ status: 200, body: '{"done":true}' });
+    await closing;
+  });
+
+  it('tells clients to open no further request on their connection', async () => {
+    const { server, release } = await serve();
+    release.resolve();
+    server.app.stop();
+    const answer = await sendRaw(server.port, requestText('POST /v1/slow', ['Connection: keep-alive']));
+    expect(answer.headers['connection']).toBe('close');
+    await server.close();
+  });
+
+  it('that has no more time tells handlers to give up, and ends', async () => {
+    const { server, entered } = await serve();
+    const answer = sendRaw(server.port, ask).then(
+      () => 'answered',
+      () => 'broken off',
+    );
+    const { signal } = await entered.promise;
+    const abandon = new AbortController();
+    const closing = server.listener.close(abandon.signal);
+    expect(signal.aborted).toBe(false);
+    abandon.abort();
+    await closing;
+    expect([signal.aborted, await answer]).toEqual([true, 'broken off']);
+  });
+});
+
+describe('the signal of a request', () => {
+  it('aborts when the client leaves', async () => {
+    const { server, entered } = await serve();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(ask);
+    const { signal } = await entered.promise;
+    socket.destroy();
+    await expect.poll(() => signal.aborted).toBe(true);
+    await expect.poll(() => server.lines.at(-1)).toMatchObject({ operation: 'slow', level: 'debug', status: 499 });
+    await server.close();
+  });
+
+  it('does not abort when all went well', async () => {
+    const { server, entered, release } = await serve();
+    release.resolve();
+    expect((await sendRaw(server.port, ask)).status).toBe(200);
+    const { signal } = await entered.promise;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(signal.aborted).toBe(false);
+    await server.close();
+  });
+});
+
+describe('a client that is too slow', () => {
+  const timeouts = { headers: 300, request: 600 };
+
+  it('with its headers is answered 408 and closed', async () => {
+    const { server } = await serve(timeouts);
+    expect(await sendRaw(server.port, 'POST /v1/slow HTTP/1.1\r\nHost: test\r\n')).toMatchObject({
+      status: 408,
+      body: '{"error":"request_timeout"}',
+    });
+    await server.close();
+  });
+
+  it('with its body is answered 408 and closed, and no handler has seen it', async () => {
+    const { server, entered } = await serve(timeouts);
+    let isEntered = false;
+    void entered.promise.then(() => {
+      isEntered = true;
+    });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(requestText('POST /v1/slow', ['Content-Length: 100']));
+    const drip = setInterval(() => socket.write('x'), 100);
+    const answer = await readAnswer(socket);
+    clearInterval(drip);
+    expect(answer).toMatchObject({ status: 408, body: '{"error":"request_timeout"}' });
+    expect(isEntered).toBe(false);
+    await server.close();
+  });
+});
