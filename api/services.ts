@@ -32,7 +32,7 @@ export function createServices(deps: ApiDeps): Services {
   });
   const bus = createBus(deps);
   const systemTenant = config.WINDLASS_SYSTEM_TENANT;
-  const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant });
+  const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { buckets, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,6 +16,7 @@ import type { Reservation } from './reservation.ts';
 import { createReservations } from './reservations.ts';
 import { createRoutingTable, type RoutingTable } from './routing-table.ts';
 import { createSettler } from './settler.ts';
+import { createStimuliMetrics, observeIngest, type StimuliObserver } from './stimuli-observer.ts';
 import { findExecution } from './start-execution.ts';
 
 export interface StimuliDeps {
@@ -26,6 +28,8 @@ export interface StimuliDeps {
   /** Slug of the tenant that has the sources which nobody routes. */
   readonly systemTenant: string;
   readonly classifier?: Classifier;
+  /** Where to count. */
+  readonly registry: Registry;
 }
 
 /** The use case behind all doors, and what keeps its promises while nobody asks. */
@@ -33,6 +37,7 @@ export interface Stimuli {
   readonly ingest: Ingest;
   readonly table: RoutingTable;
   readonly newStimulusId: () => string;
+  readonly observer: StimuliObserver;
   /** Works until `signal` aborts; call it when the caches are filled. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -49,10 +54,13 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
   const table = createTable(deps, cluster.informers.routers.cache);
   const newStimulusId = (): string => randomUUID();
   const { workflows } = cluster;
+  const observer = createStimuliMetrics(deps.registry);
+  const ingest = createIngest({ ...deps, newStimulusId, table, workflows, reservations, settler, events: bus });
   return {
     table,
     newStimulusId,
-    ingest: createIngest({ ...deps, newStimulusId, table, workflows, reservations, settler, events: bus }),
+    observer,
+    ingest: observeIngest(ingest, observer),
     run(signal) {
       settler.resume(cluster.informers.executions.cache.values());
       return settler.run(signal);

@@ -8,6 +8,7 @@ import type { Caller } from '../../identity/caller.ts';
 import { contentOfBytes } from '../../ingest/content.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { RoutingTable } from '../../ingest/routing-table.ts';
+import type { StimuliObserver } from '../../ingest/stimuli-observer.ts';
 import { stimulusRejected } from '../../ingest/stimulus-events.ts';
 import { answer } from '../stimuli/answer.ts';
 import { headersOf } from '../stimuli/headers.ts';
@@ -22,6 +23,7 @@ export interface WebhookDeps {
   readonly secrets: WebhookSecrets;
   readonly table: Pick<RoutingTable, 'tenantOf'>;
   readonly events: EventSink;
+  readonly observer: StimuliObserver;
   readonly newStimulusId: NewId;
 }
 
@@ -40,6 +42,7 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   const signatures = rawHeaders.filter(([name]) => name === 'x-svc-signature').map(([, value]) => value);
   const problem = signatureProblem({ signatures, secret: deps.secrets(source), body });
   if (problem !== undefined) {
+    deps.observer.ended('Webhook', 'not_authentic');
     if (budget()) tellRejection(deps, source);
     throw signatureError(problem);
   }

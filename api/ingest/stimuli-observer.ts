@@ -1,0 +1,46 @@
+import { Counter, type Registry } from 'prom-client';
+import { AppError } from '../../lib/errors.ts';
+import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
+import type { Ingest } from './ingest.ts';
+import { IngestError, type IngestOutcome } from './ingest-error.ts';
+
+/** How a stimulus ended, for the counter. `unavailable`: the sender may try again. */
+export type CountedOutcome = IngestOutcome | 'routed' | 'too_large' | 'unavailable' | 'failed' | 'not_authentic';
+
+/** Told how each stimulus ended. */
+export interface StimuliObserver {
+  ended(kind: StimulusSource['kind'], outcome: CountedOutcome): void;
+}
+
+/** Counts in a process's own registry. Sources are no label: senders make them up. */
+export function createStimuliMetrics(registry: Registry): StimuliObserver {
+  const stimuli = new Counter({
+    name: 'windlass_stimuli_total',
+    help: 'Stimuli by the door they came through, and how they ended.',
+    labelNames: ['door', 'outcome'],
+    registers: [registry],
+  });
+  return { ended: (door, outcome) => stimuli.inc({ door, outcome }) };
+}
+
+/** The same use case, with every end told. */
+export function observeIngest(ingest: Ingest, observer: StimuliObserver): Ingest {
+  return async (submission) => {
+    const { kind } = submission.source;
+    try {
+      const ingested = await ingest(submission);
+      observer.ended(kind, 'routed');
+      return ingested;
+    } catch (error) {
+      observer.ended(kind, outcomeOf(error));
+      throw error;
+    }
+  };
+}
+
+function outcomeOf(error: unknown): CountedOutcome {
+  if (error instanceof IngestError) return error.outcome;
+  if (!(error instanceof AppError)) return 'failed';
+  if (error.code === 'limit_exceeded') return 'too_large';
+  return error.code === 'unavailable' || error.code === 'cancelled' ? 'unavailable' : 'failed';
+}
