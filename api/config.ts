@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { billingVariables } from './billing/index.ts';
 import { identityVariables } from './identity/index.ts';
 
@@ -20,6 +21,7 @@ export const ApiConfig = Type.Object({
   /** Namespace of the release, where the system tenant's objects stand. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   ...busVariables,
+  ...s3Variables,
   ...identityVariables,
   ...billingVariables,
 });

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
+import { createOutputReader } from '../lib/execution/output-reader.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -35,8 +36,20 @@ async function main(): Promise<number> {
   );
   const runtime = createProcessRuntime({ process, clock, logger });
   const webhookSecrets = secretsFromEnvironment(process.env);
+  const outputs = createOutputReader(kube, process.env);
   try {
-    return await runApi({ config, logger, metrics, clock, kube, runtime, newId, openDocsScript, webhookSecrets });
+    return await runApi({
+      config,
+      logger,
+      metrics,
+      clock,
+      kube,
+      runtime,
+      newId,
+      openDocsScript,
+      webhookSecrets,
+      outputs,
+    });
   } finally {
     await kube.close();
   }

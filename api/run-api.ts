@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { aborted } from '../lib/aborted.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { OutputReader } from '../lib/execution/output-reader.ts';
 import { createHttpApp, createRateLimit, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
@@ -10,8 +11,8 @@ import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { createRoutes } from './routes/index.ts';
-import type { WebhookSecrets } from './routes/webhooks/index.ts';
 import { createInternalRoutes } from './routes/service/index.ts';
+import type { WebhookSecrets } from './routes/webhooks/index.ts';
 import { createServices, type Services } from './services.ts';
 
 export interface ApiDeps {
@@ -25,6 +26,7 @@ export interface ApiDeps {
   /** The script of the package openapi-explorer, from its beginning each time. */
   readonly openDocsScript: () => Readable;
   readonly webhookSecrets: WebhookSecrets;
+  readonly outputs: OutputReader;
 }
 
 /**

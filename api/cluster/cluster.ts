@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { ReflectorDeps } from '../../lib/informer/index.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
+import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createInformers, type Informers } from './informers.ts';
 import { createTenantDirectory } from './tenant-directory.ts';
@@ -23,6 +24,7 @@ export interface Cluster {
   readonly tenants: TenantDirectory;
   readonly workflows: Workflows;
   readonly executions: Executions;
+  readonly executionFeed: ExecutionFeed;
   /** Every cache holds its first complete list; before that nothing can be answered. */
   readonly hasSynced: boolean;
   /** Follows the server until `signal` aborts. Never rejects. */
@@ -30,13 +32,15 @@ export interface Cluster {
 }
 
 export function createCluster({ kube, clock, reflector, systemTenant, systemNamespace }: ClusterDeps): Cluster {
-  const informers = createInformers(reflector);
+  const executionFeed = createExecutionFeed(reflector('WorkflowExecution').logger);
+  const informers = createInformers(reflector, executionFeed);
   const all = Object.values(informers);
   const tenants = createTenantDirectory({ namespaces: informers.tenants.cache, systemTenant, systemNamespace });
   return {
     informers,
     tenants,
     workflows: createWorkflows({ kube, clock, cache: informers.workflows.cache, tenants }),
+    executionFeed,
     executions: createExecutions({ kube, clock, cache: informers.executions.cache, tenants }),
     get hasSynced() {
       return all.every(({ hasSynced }) => hasSynced);

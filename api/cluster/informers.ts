@@ -5,9 +5,10 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
 import { approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createInformer, type Informer, type ReflectorDeps } from '../../lib/informer/index.ts';
+import { createInformer, type Informer, type InformerChange, type ReflectorDeps } from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { type KubeObject, type Namespace, namespaces } from '../../lib/kube/index.ts';
+import type { ExecutionListener } from './execution-feed.ts';
 import { stripExecution, stripNamespace, stripWorkflow } from './strip.ts';
 import { tenantIndex } from './tenant-directory.ts';
 
@@ -20,9 +21,9 @@ export interface Informers {
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
 }
 
-/** `deps` gives each kind its own observer. */
-export function createInformers(deps: (kind: string) => ReflectorDeps): Informers {
-  return {
+/** `deps` gives each kind its own observer; `executions` is told of every execution before anything is stripped off. */
+export function createInformers(deps: (kind: string) => ReflectorDeps, executions: ExecutionListener): Informers {
+  const informers: Informers = {
     workflows: createInformer(deps('Workflow'), {
       resource: workflows,
       parse: withSpec,
@@ -31,7 +32,10 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     }),
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,
-      parse: withSpec,
+      parse: (execution) => {
+        executions.seen(withSpec(execution));
+        return execution;
+      },
       strip: stripExecution,
       indexes: {
         namespace: namespaceOf,
@@ -51,6 +55,14 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       indexes: { namespace: namespaceOf, source: ({ spec }) => Object.keys(spec.routes ?? {}) },
     }),
   };
+  informers.executions.onChange((change) => tellGone(change, executions));
+  return informers;
+}
+
+/** An object that became unreadable is still there; another one under the same name is not the same. */
+function tellGone({ before, after, invalid }: InformerChange<WorkflowExecution>, listener: ExecutionListener): void {
+  const uid = before?.metadata.uid;
+  if (uid !== undefined && after?.metadata.uid !== uid && invalid === undefined) listener.gone(uid);
 }
 
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);

@@ -1,6 +1,8 @@
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { Route } from '../../lib/http/route.ts';
+import type { NewId } from '../../lib/ids.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Billing } from '../billing/index.ts';
@@ -9,6 +11,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
+import { createExecutionRoutes } from './executions/index.ts';
 import { createHealthRoutes } from './service/index.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
@@ -21,6 +24,8 @@ export interface RoutesDeps extends DocsRoutesDeps {
   readonly cluster: Cluster;
   readonly billing: Billing;
   readonly bus: EventBus;
+  readonly newId: NewId;
+  readonly outputs: OutputReader;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
 }
@@ -29,6 +34,7 @@ export interface RoutesDeps extends DocsRoutesDeps {
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   const { billing, bus, clock, cluster, stimuli, webhookSecrets: secrets } = deps;
   return [
+    createExecutionRoutes(deps),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus }),

@@ -37,5 +37,5 @@ export function createOutputReader(kube: ConfigMapPort, env: Environment): Outpu
 function parseS3(env: Environment): S3Config {
   if (env['WINDLASS_S3_BUCKET']) return parseConfig(S3Config, env);
   const message = 'the outputs of this execution are kept in S3, and no bucket is named';
-  throw new AppError('invalid', message, { reason: 'OutputStoreNotConfigured' });
+  throw new AppError('unavailable', message, { reason: 'OutputStoreNotConfigured' });
 }

@@ -10,6 +10,12 @@ export type StreamName = 'stdout' | 'stderr';
 /** Takes output as it comes; resolves when it can take more. */
 export type LogSink = (stream: StreamName, bytes: Uint8Array) => Promise<void>;
 
+/** A piece of what a command wrote. */
+export interface OutputPiece {
+  readonly stream: StreamName;
+  readonly bytes: Uint8Array;
+}
+
 /** What reads the output of finished commands. */
 export interface StoredReader {
   readonly outputs: OutputReader;
@@ -21,14 +27,19 @@ export interface StoredReader {
  * order in which they were interleaved is not kept. A stream that is kept on its own is given byte for byte; one
  * inside a JSON value has U+FFFD where the command wrote no UTF-8.
  */
-export async function readStored({ outputs, execution }: StoredReader, log: StoredLog, sink: LogSink): Promise<void> {
+export async function* storedOutput({ outputs, execution }: StoredReader, log: StoredLog): AsyncGenerator<OutputPiece> {
   const read = outputs(execution);
   for (const stream of ['stdout', 'stderr'] as const) {
     const paths = streamPaths(log.step, stream);
     const blob = streamBlob(log.value, paths);
     const bytes = blob === undefined ? textAt(await wholeValue(log.value, read), paths) : await read(blob);
-    if (bytes.byteLength > 0) await sink(stream, bytes);
+    if (bytes.byteLength > 0) yield { stream, bytes };
   }
+}
+
+/** Gives the output of a finished command to a sink. */
+export async function readStored(reader: StoredReader, log: StoredLog, sink: LogSink): Promise<void> {
+  for await (const { stream, bytes } of storedOutput(reader, log)) await sink(stream, bytes);
 }
 
 /** The logs of single steps that `log` stands for: itself, unless all steps are kept together in the output store. */
@@ -54,15 +65,15 @@ export interface PodLogOptions {
 }
 
 /**
- * The output of a command from its pod, both streams in the order in which they were written. Resolves at the
- * runner's trailer, which comes before the pod's own end, or where the log ends.
+ * The output of a command from its pod, both streams in the order in which they were written. Ends at the runner's
+ * trailer, which comes before the pod's own end, or where the log ends. Returns whether the trailer was there, behind
+ * which there is no more.
  */
-export async function readPod(
+export async function* podOutput(
   kube: Pick<KubeClient, 'readLog'>,
   { metadata }: Pod,
   { follow, signal }: PodLogOptions,
-  sink: LogSink,
-): Promise<void> {
+): AsyncGenerator<OutputPiece, boolean> {
   const decoder = createDecoder();
   const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
   const done = new AbortController();
@@ -70,8 +81,19 @@ export async function readPod(
   for await (const chunk of kube.readLog(ref, options)) {
     for (const event of decoder.push(chunk)) {
       if (event.kind === 'malformed') throw event.error;
-      if (event.kind === 'output') await sink(event.stream, event.bytes);
+      if (event.kind === 'output') yield { stream: event.stream, bytes: event.bytes };
       else done.abort();
     }
   }
+  return done.signal.aborted;
+}
+
+/** Gives the output of a command from its pod to a sink. */
+export async function readPod(
+  kube: Pick<KubeClient, 'readLog'>,
+  pod: Pod,
+  options: PodLogOptions,
+  sink: LogSink,
+): Promise<void> {
+  for await (const { stream, bytes } of podOutput(kube, pod, options)) await sink(stream, bytes);
 }

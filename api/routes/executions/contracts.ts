@@ -1,7 +1,7 @@
 import { cancelExecution } from './cancel/contract.ts';
 import { listExecutions } from './list/contract.ts';
-import { getExecutionLogs } from './logs/contract.ts';
-import { getExecution } from './read/contract.ts';
+import { readExecutionLogs } from './logs/contract.ts';
+import { readExecution } from './read/contract.ts';
 import { signalExecution } from './signal/contract.ts';
 import { startExecution } from './start/contract.ts';
 import { streamExecution } from './stream/contract.ts';
@@ -10,9 +10,9 @@ import { streamExecution } from './stream/contract.ts';
 export const contracts = [
   startExecution,
   listExecutions,
-  getExecution,
+  readExecution,
   cancelExecution,
   signalExecution,
   streamExecution,
-  getExecutionLogs,
+  readExecutionLogs,
 ] as const;

@@ -1,1 +1,26 @@
+import type { Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { type CancelDeps, createCancelRoute } from './cancel/handler.ts';
+import { createListRoute } from './list/handler.ts';
+import { createLogsRoute, type LogsDeps } from './logs/handler.ts';
+import { createReadRoute, type ReadDeps } from './read/handler.ts';
+import { createSignalRoute, type SignalDeps } from './signal/handler.ts';
+import { createStartRoute, type StartDeps } from './start/handler.ts';
+import { createStreamRoute, type StreamDeps } from './stream/handler.ts';
+
 export { contracts } from './contracts.ts';
+
+export type ExecutionRoutesDeps = StartDeps & ReadDeps & CancelDeps & SignalDeps & StreamDeps & LogsDeps;
+
+/** The routes of executions. */
+export function createExecutionRoutes(deps: ExecutionRoutesDeps): Route<Caller>[] {
+  return [
+    createStartRoute(deps),
+    createListRoute(deps),
+    createReadRoute(deps),
+    createCancelRoute(deps),
+    createSignalRoute(deps),
+    createStreamRoute(deps),
+    createLogsRoute(deps),
+  ];
+}

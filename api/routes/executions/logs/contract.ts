@@ -4,7 +4,7 @@ import { oneOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { ExecutionId, unknownExecution } from '../execution-id.ts';
 
-export const getExecutionLogs = defineContract({
+export const readExecutionLogs = defineContract({
   operationId: 'readExecutionLogs',
   method: 'get',
   path: '/v1/workflows/executions/{execution_id}/logs',

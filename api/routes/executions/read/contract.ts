@@ -4,7 +4,7 @@ import { ExecutionId, unknownExecution } from '../execution-id.ts';
 import { Execution, executionExample } from '../execution-object.ts';
 
 /** spec 1 §4.9, requirements AMB-154. */
-export const getExecution = defineContract({
+export const readExecution = defineContract({
   operationId: 'readExecution',
   method: 'get',
   path: '/v1/workflows/executions/{execution_id}',

@@ -1,0 +1,41 @@
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import { commitCancel } from '../../../../lib/decision/commit-cancel.ts';
+import { finished } from '../../../../lib/execution/finished.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import type { KubeClient } from '../../../../lib/kube/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import type { Caller } from '../../../identity/caller.ts';
+import { findExecution } from '../find-execution.ts';
+import { onLatest } from '../on-latest.ts';
+import { cancelExecution } from './contract.ts';
+
+export interface CancelDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
+  readonly clock: Clock;
+  readonly cluster: Pick<Cluster, 'executions'>;
+}
+
+export function createCancelRoute({ kube, clock, cluster }: CancelDeps): Route<Caller> {
+  return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async ({ params, body, caller }) => {
+    const known = await findExecution(cluster.executions, caller, params.execution_id);
+    const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
+    const execution = await onLatest(kube, known, (latest) => cancelled(kube, latest, wanted));
+    return json({ status: finished(execution) ? 'cancelled' : 'cancelling' });
+  });
+}
+
+type Wanted = Parameters<typeof commitCancel>[2];
+
+/** One that was cancelled before is answered in the same way; one that ended otherwise cannot be. */
+async function cancelled(
+  kube: CancelDeps['kube'],
+  execution: WorkflowExecution,
+  wanted: Wanted,
+): Promise<WorkflowExecution> {
+  const { phase } = execution.status ?? {};
+  if (phase === 'cancelled') return execution;
+  if (phase !== 'completed' && phase !== 'failed') return commitCancel(kube, execution, wanted);
+  const message = `${execution.metadata.name} cannot be cancelled: it has ${phase}`;
+  throw new HttpError({ code: 'conflict', message });
+}

@@ -1,0 +1,146 @@
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
+import { finished } from '../../../../lib/execution/finished.ts';
+import {
+  type LogChoice,
+  type LogPlace,
+  type LogSource,
+  logSources,
+  placeText,
+  type StoredLog,
+} from '../../../../lib/execution/log-source.ts';
+import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
+import { type OutputPiece, podOutput, singleSteps, storedOutput } from '../../../../lib/execution/read-logs.ts';
+import { attemptOf, stepOf, stepPods, whyNotStarted } from '../../../../lib/execution/step-pods.ts';
+import { isInvalid, isNotFound, type KubeClient, type Pod } from '../../../../lib/kube/index.ts';
+
+export interface LogDeps {
+  readonly kube: Pick<KubeClient, 'listAll' | 'readLog'>;
+  readonly outputs: OutputReader;
+  readonly clock: Clock;
+  /** The execution as it is now, whole; undefined when it is gone. */
+  readonly latest: () => Promise<WorkflowExecution | undefined>;
+  readonly signal: AbortSignal;
+}
+
+export interface LogWish extends LogChoice {
+  readonly follow: boolean;
+}
+
+/** How long to wait before looking again, at first and at most. */
+const lookAgainMs = 200;
+const lookAgainMostMs = 2_000;
+const lookAgainFactor = 1.5;
+
+/**
+ * What the commands of an execution wrote, one command after the other. Each byte comes once, although it is read from
+ * the pod at first and from the output store later: whoever follows a command gets what is kept of it.
+ */
+export async function* executionOutput(
+  deps: LogDeps,
+  execution: WorkflowExecution,
+  wish: LogWish,
+): AsyncGenerator<OutputPiece> {
+  const told = new Told(deps);
+  let pauseMs = lookAgainMs;
+  for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await deps.latest()) {
+    const before = told.count;
+    for (const source of sourcesIn(now, wish)) yield* told.rest(now, source, wish);
+    if (deps.signal.aborted || !wish.follow || isOver(now, wish)) return;
+    pauseMs = told.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
+    await deps.clock.sleep(pauseMs, deps.signal);
+    if (deps.signal.aborted) return;
+  }
+}
+
+/** What has been told of one command: of which attempt, how far, and whether that was all. */
+interface Progress {
+  readonly attempt: number;
+  readonly bytes: Record<OutputPiece['stream'], number>;
+  isWhole: boolean;
+}
+
+class Told {
+  /** Pieces told so far. */
+  count = 0;
+  readonly #deps: LogDeps;
+  readonly #progress = new Map<string, Progress>();
+
+  constructor(deps: LogDeps) {
+    this.#deps = deps;
+  }
+
+  /** What has not been told of a source yet. */
+  async *rest(execution: WorkflowExecution, source: LogSource, { follow }: LogWish): AsyncGenerator<OutputPiece> {
+    if (source.kind === 'stored') return yield* this.#stored(execution, source);
+    for (const pod of await stepPods(this.#deps.kube, execution, source)) {
+      if (whyNotStarted(pod) === undefined) yield* this.#pod(pod, { ...source, step: stepOf(pod) }, follow);
+    }
+  }
+
+  async *#stored(execution: WorkflowExecution, source: StoredLog): AsyncGenerator<OutputPiece> {
+    const reader = { outputs: this.#deps.outputs, execution };
+    for (const log of await singleSteps(reader, source)) {
+      const progress = this.#of(log, log.attempts);
+      if (progress.isWhole) continue;
+      yield* this.#behind(progress, storedOutput(reader, log));
+      progress.isWhole = true;
+    }
+  }
+
+  /** A pod that is gone before all could be read has left its output in the store. */
+  async *#pod(pod: Pod, place: LogPlace, follow: boolean): AsyncGenerator<OutputPiece> {
+    const progress = this.#of(place, attemptOf(pod));
+    if (progress.isWhole) return;
+    try {
+      const { kube, signal } = this.#deps;
+      progress.isWhole = yield* this.#behind(progress, podOutput(kube, pod, { follow, signal }));
+    } catch (error) {
+      if (!isNotFound(error) && !isInvalid(error)) throw error;
+    }
+  }
+
+  #of(place: LogPlace, attempt: number): Progress {
+    const key = placeText(place);
+    const known = this.#progress.get(key);
+    if (known !== undefined && known.attempt >= attempt) return known;
+    const progress = { attempt, bytes: { stdout: 0, stderr: 0 }, isWhole: false };
+    this.#progress.set(key, progress);
+    return progress;
+  }
+
+  /** Leaves out of each stream what was told before. */
+  async *#behind<T>({ bytes: told }: Progress, output: AsyncGenerator<OutputPiece, T>): AsyncGenerator<OutputPiece, T> {
+    const known = { ...told };
+    for (;;) {
+      const { done, value } = await output.next();
+      if (done === true) return value;
+      const { stream, bytes } = value;
+      const skipped = Math.min(known[stream], bytes.byteLength);
+      known[stream] -= skipped;
+      if (skipped === bytes.byteLength) continue;
+      told[stream] += bytes.byteLength - skipped;
+      this.count += 1;
+      yield { stream, bytes: bytes.subarray(skipped) };
+    }
+  }
+}
+
+/** While following, a state that has not begun is no error. */
+function sourcesIn(execution: WorkflowExecution, wish: LogWish): LogSource[] {
+  try {
+    return logSources(execution, wish);
+  } catch (error) {
+    if (wish.follow && error instanceof ExecutionError) return [];
+    throw error;
+  }
+}
+
+/** Nothing more can come: the execution has ended, or the state or visit that was named. */
+function isOver(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
+  if (finished(execution)) return true;
+  const { current, history = [] } = execution.status ?? {};
+  if (state === undefined || current?.state === state) return false;
+  return history.some((past) => past.state === state && (visit === undefined || past.visit === visit));
+}

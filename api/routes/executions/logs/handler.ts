@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+import type { Clock } from '../../../../lib/clock.ts';
+import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
+import { logSources } from '../../../../lib/execution/log-source.ts';
+import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
+import type { OutputPiece } from '../../../../lib/execution/read-logs.ts';
+import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.ts';
+import type { KubeClient } from '../../../../lib/kube/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import type { Caller } from '../../../identity/caller.ts';
+import { executionNotFound, findExecution } from '../find-execution.ts';
+import { readExecutionLogs } from './contract.ts';
+import { executionOutput } from './follow-output.ts';
+
+export interface LogsDeps {
+  readonly kube: Pick<KubeClient, 'listAll' | 'readLog'>;
+  readonly clock: Clock;
+  readonly cluster: Pick<Cluster, 'executions'>;
+  readonly outputs: OutputReader;
+}
+
+export function createLogsRoute({ cluster, ...deps }: LogsDeps): Route<Caller> {
+  const { executions } = cluster;
+  return defineRoute<typeof readExecutionLogs, Caller>(readExecutionLogs, async ({ params, query, caller, signal }) => {
+    const known = await findExecution(executions, caller, params.execution_id);
+    const execution = await executions.whole(known);
+    if (execution === undefined) throw executionNotFound();
+    const { stream, follow, ...choice } = query;
+    const latest = async () => {
+      const found = await executions.find(caller.tenant, execution.metadata.uid ?? '');
+      return found && executions.whole(found);
+    };
+    if (!follow) assertKnown(() => logSources(execution, choice));
+    const pieces = executionOutput({ ...deps, latest, signal }, execution, { ...choice, follow });
+    const output = bytesOf(pieces, stream);
+    const body = follow ? output : await begun(output);
+    return { kind: 'stream', stream: Readable.from(body, { objectMode: false }), mediaType: mediaType };
+  });
+}
+
+const { mediaType } = readExecutionLogs.success;
+
+async function* bytesOf(
+  pieces: AsyncGenerator<OutputPiece>,
+  wanted: OutputPiece['stream'] | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const { stream, bytes } of pieces) if (wanted === undefined || stream === wanted) yield bytes;
+}
+
+/** The same output, of which the first piece is there: what fails before it is answered with its own status. */
+async function begun(output: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
+  const first = await output.next();
+  return (async function* all() {
+    if (first.done !== true) yield first.value;
+    yield* output;
+  })();
+}
+
+function assertKnown(find: () => unknown): void {
+  try {
+    find();
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error;
+    const { known = [] } = error.facts;
+    const hint = known.length === 0 ? 'No command has run yet.' : `There are: ${known.join(', ')}.`;
+    throw new HttpError({ code: 'not_found', error: 'log_not_found', message: `${error.message}. ${hint}` });
+  }
+}

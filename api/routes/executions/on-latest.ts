@@ -1,0 +1,25 @@
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { newest } from '../../../lib/decision/update-execution.ts';
+import { ExecutionError } from '../../../lib/execution/execution-error.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
+import { executionNotFound } from './find-execution.ts';
+
+/**
+ * Acts on an execution of the cache. What the cache forbids is tried once more on the execution as the server has it:
+ * a client may have heard from another replica what this one has not seen yet. Throws 404 when it was deleted.
+ */
+export async function onLatest<T>(
+  kube: Pick<KubeClient, 'get'>,
+  known: WorkflowExecution,
+  act: (execution: WorkflowExecution) => Promise<T>,
+): Promise<T> {
+  try {
+    return await act(known).catch(async (error: unknown) => {
+      if (!(error instanceof ExecutionError)) throw error;
+      return act(await newest(kube, known));
+    });
+  } catch (error) {
+    if (error instanceof ExecutionError && error.reason === 'Deleted') throw executionNotFound();
+    throw error;
+  }
+}

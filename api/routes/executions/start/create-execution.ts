@@ -1,0 +1,63 @@
+import { annotations } from '../../../../crds/labels.ts';
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import { HttpError } from '../../../../lib/http/index.ts';
+import { workflowExecutions } from '../../../../lib/kinds.ts';
+import {
+  isAlreadyExists,
+  isNamespaceGone,
+  isNotFound,
+  isQuotaExceeded,
+  isTooLarge,
+  type KubeClient,
+} from '../../../../lib/kube/index.ts';
+
+export type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
+
+/**
+ * Creates the execution. Where the answer got lost it is looked up by its name, so that what exists is acknowledged.
+ * Throws HttpError for what the cluster refuses, in the words of the contract.
+ */
+export async function createExecution(kube: ExecutionCreator, wanted: WorkflowExecution): Promise<WorkflowExecution> {
+  try {
+    return await kube.create(workflowExecutions, wanted);
+  } catch (error) {
+    if (isAlreadyExists(error)) throw error;
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) throw refusal;
+    const found = await readExecution(kube, wanted.metadata);
+    if (found === undefined) throw error;
+    return found;
+  }
+}
+
+export async function readExecution(
+  kube: Pick<KubeClient, 'get'>,
+  { namespace, name }: Pick<WorkflowExecution['metadata'], 'namespace' | 'name'>,
+): Promise<WorkflowExecution | undefined> {
+  try {
+    return await kube.get(workflowExecutions, { namespace, name });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Throws 422 where the execution under this key was started by another request. */
+export function assertSameRequest({ metadata }: WorkflowExecution, request: string): void {
+  if (metadata.annotations?.[annotations.request] === request) return;
+  const message = 'this Idempotency-Key was used for another request; take a new one for each start';
+  throw new HttpError({ code: 'invalid', status: 422, error: 'idempotency_key_reused', message });
+}
+
+export const tenantNotFound = (): HttpError => new HttpError({ code: 'not_found', error: 'Tenant not found' });
+
+function refusalOf(error: unknown): HttpError | undefined {
+  if (isNamespaceGone(error)) return tenantNotFound();
+  if (isQuotaExceeded(error)) {
+    const message = 'the quota of the tenant has no room for another execution; delete finished ones';
+    return new HttpError({ code: 'limit_exceeded', message, cause: error });
+  }
+  if (!isTooLarge(error)) return undefined;
+  const message = 'the execution would be too large to be stored; pass large input by reference';
+  return new HttpError({ code: 'limit_exceeded', message, cause: error });
+}

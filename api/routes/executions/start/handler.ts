@@ -1,0 +1,104 @@
+import type { Workflow } from '../../../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import { canonicalHash } from '../../../../lib/definition/canonical.ts';
+import { AppError } from '../../../../lib/errors.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import { type NewId, shortHash } from '../../../../lib/ids.ts';
+import { workflows as workflowKind } from '../../../../lib/kinds.ts';
+import { isAlreadyExists, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
+import { specOfVersion } from '../../../../lib/registration/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import type { Caller } from '../../../identity/caller.ts';
+import { startExecution } from './contract.ts';
+import { assertSameRequest, createExecution, readExecution, tenantNotFound } from './create-execution.ts';
+import { assertInput, assertReady, executionOf, type StartBody, type StartedBy } from './plan-start.ts';
+
+export interface StartDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
+  readonly cluster: Pick<Cluster, 'tenants' | 'workflows' | 'executions'>;
+  readonly newId: NewId;
+}
+
+export function createStartRoute(deps: StartDeps): Route<Caller> {
+  return defineRoute<typeof startExecution, Caller>(startExecution, async ({ body, caller, headers }) => {
+    const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
+    if (namespace === undefined) throw tenantNotFound();
+    const key = headers['idempotency-key'];
+    const ask = { body, caller, namespace };
+    const execution = key === undefined ? await startNew(deps, ask) : await startOnce(deps, ask, key);
+    deps.cluster.executions.remember(execution);
+    return json({ execution_id: execution.metadata.uid });
+  });
+}
+
+interface Ask {
+  readonly body: StartBody;
+  readonly caller: Caller;
+  readonly namespace: string;
+}
+
+/** How often a name is made up that somebody has taken: ten characters at random leave no third time. */
+const names = 3;
+
+async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
+  const workflow = await startable(deps, ask);
+  const { namespace, caller } = ask;
+  for (let attempt = 1; ; attempt++) {
+    const name = `${workflow.metadata.name}-${deps.newId().slice(0, 10)}`;
+    try {
+      return await create(deps, workflow, ask, { name, namespace, subject: caller.subject });
+    } catch (error) {
+      if (!isAlreadyExists(error) || attempt === names) throw error;
+    }
+  }
+}
+
+/**
+ * The name follows from caller and key, so that a second request finds what the first one made, on whatever replica
+ * and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
+ */
+async function startOnce(deps: StartDeps, ask: Ask, key: string): Promise<WorkflowExecution> {
+  const { caller, namespace, body } = ask;
+  const name = `start-${shortHash(JSON.stringify([caller.subject, key]), 32)}`;
+  const request = canonicalHash(body);
+  try {
+    const workflow = await startable(deps, ask);
+    return await create(deps, workflow, ask, { name, namespace, subject: caller.subject, request });
+  } catch (error) {
+    const existing = await readExecution(deps.kube, { name, namespace });
+    if (existing === undefined) throw error;
+    assertSameRequest(existing, request);
+    return existing;
+  }
+}
+
+async function create(deps: StartDeps, workflow: Workflow, { body }: Ask, by: StartedBy): Promise<WorkflowExecution> {
+  return createExecution(deps.kube, executionOf(workflow, body, by));
+}
+
+/** The workflow as the server has it, after all that can be said against starting it was said. */
+async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): Promise<Workflow> {
+  const known = await cluster.workflows.find(caller, body.workflow);
+  const workflow = known && (await latest(kube, known));
+  if (workflow === undefined) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+  assertReady(workflow, body.version);
+  const spec = await specOfVersion(kube, workflow, body.version).catch(versionNotFound);
+  assertInput(spec, body.input);
+  return workflow;
+}
+
+/** What was registered a moment ago through another replica is what starts. */
+async function latest(kube: Pick<KubeClient, 'get'>, { metadata }: Workflow): Promise<Workflow | undefined> {
+  try {
+    const found = await kube.get(workflowKind, { namespace: metadata.namespace, name: metadata.name });
+    return found.metadata.uid === metadata.uid ? found : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function versionNotFound(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+  throw new HttpError({ code: 'not_found', error: 'Version not found', message: error.message });
+}

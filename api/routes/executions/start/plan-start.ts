@@ -1,0 +1,92 @@
+import { conditionTypes } from '../../../../crds/conditions.ts';
+import { annotations, apiVersion, labels } from '../../../../crds/labels.ts';
+import type { Workflow, WorkflowSpec } from '../../../../crds/schema/workflow.ts';
+import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/schema/workflow-execution.ts';
+import { scopeOf } from '../../../../lib/catalogue/index.ts';
+import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
+import { HttpError } from '../../../../lib/http/index.ts';
+import { validate } from '../../../../lib/json-schema/validate.ts';
+import { workflowName } from '../../../../lib/manifest/index.ts';
+import { isUid } from '../../../../lib/uid.ts';
+import type { startExecution } from './contract.ts';
+
+export type StartBody = RequestBodyOf<typeof startExecution>;
+
+type Ready = NonNullable<NonNullable<Workflow['status']>['conditions']>[number];
+
+/** What the controllers say of the definition as it is now; undefined while they have not judged it. */
+function readiness({ metadata, status }: Workflow): Ready | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  return ready?.observedGeneration === metadata.generation ? ready : undefined;
+}
+
+/**
+ * Throws 422 where the newest definition was refused and no stored version is asked for. One that has not been judged
+ * yet may start: its execution waits for the verdict.
+ */
+export function assertReady(workflow: Workflow, version: string | undefined): void {
+  const isStored = workflow.status?.versions?.some((row) => row.version === version) ?? false;
+  const ready = readiness(workflow);
+  if (isStored || ready?.status !== 'False') return;
+  const message = `workflow ${workflowName(workflow.metadata)} cannot run: ${ready.reason}: ${ready.message}`;
+  throw new HttpError({ code: 'invalid', status: 422, error: 'workflow_not_ready', message });
+}
+
+/** requirements WF-API-09, AMB-056: throws 422 with every failing path. */
+export function assertInput({ input_schema: schema }: WorkflowSpec, input: StartBody['input']): void {
+  if (schema === undefined) return;
+  const details = validate(schema, input ?? {}).map(({ path, message }) => ({ path: inputPath(path), message }));
+  if (details.length === 0) return;
+  throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details });
+}
+
+function inputPath(path: string): string {
+  if (path === '' || path.startsWith('[')) return `input${path}`;
+  return path.startsWith('schema:') ? path : `input.${path}`;
+}
+
+/** What an execution is called and by whom it was asked for. */
+export interface StartedBy {
+  readonly name: string;
+  readonly namespace: string;
+  readonly subject: string;
+  /** Hash of the request, where another one under the same name must be told apart. */
+  readonly request?: string;
+}
+
+/** The object to create. It names the version that its input was checked against wherever that is unambiguous. */
+export function executionOf(workflow: Workflow, body: StartBody, started: StartedBy): WorkflowExecution {
+  const { metadata } = workflow;
+  const version = body.version ?? currentVersion(workflow);
+  const { name, namespace, subject, request } = started;
+  return {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    metadata: {
+      name,
+      namespace,
+      labels: { [labels.workflow]: metadata.name, [labels.workflowUid]: metadata.uid ?? '' },
+      annotations: {
+        [annotations.startedBy]: subject,
+        ...(request === undefined ? {} : { [annotations.request]: request }),
+      },
+    },
+    spec: { ...body, workflow: reference(workflow, body.workflow), ...(version === undefined ? {} : { version }) },
+  };
+}
+
+/** A name where the controllers find the same workflow by it, else the uid: they know of no user's own workflows. */
+function reference(workflow: Workflow, asked: string): WorkflowExecutionSpec['workflow'] {
+  const byName = scopeOf(workflow) !== 'user' && !isUid(asked);
+  return byName ? workflowName(workflow.metadata) : (workflow.metadata.uid ?? asked);
+}
+
+/**
+ * The newest version. Undefined while other content is stored under its number, which force may be about to replace:
+ * the controllers then decide which one runs.
+ */
+function currentVersion(workflow: Workflow): string | undefined {
+  const { spec, status } = workflow;
+  const isListed = status?.versions?.some(({ version }) => version === spec.version) ?? false;
+  return isListed && readiness(workflow)?.status !== 'True' ? undefined : spec.version;
+}

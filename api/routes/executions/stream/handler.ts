@@ -1,0 +1,41 @@
+import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import type { Caller } from '../../../identity/caller.ts';
+import { executionNotFound, findExecution } from '../find-execution.ts';
+import { streamExecution } from './contract.ts';
+import { createEventHub } from './event-hub.ts';
+import { nowhere, type Position, positionOf } from './position.ts';
+
+export interface StreamDeps {
+  readonly cluster: Pick<Cluster, 'executions' | 'executionFeed'>;
+}
+
+export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
+  const { executions, executionFeed } = cluster;
+  const hub = createEventHub();
+  executionFeed.listen(hub);
+  return defineRoute<typeof streamExecution, Caller>(streamExecution, async ({ params, headers, caller }) => {
+    const after = positionBehind(headers['last-event-id']);
+    const { metadata } = await findExecution(executions, caller, params.execution_id);
+    const { uid = '' } = metadata;
+    const channel = hub.open(uid);
+    try {
+      // What the cache has got since the channel is open, the channel has as well: what it had before is read now.
+      const execution = await executions.whole(await findExecution(executions, caller, uid));
+      if (execution === undefined) throw executionNotFound();
+      channel.seen(execution);
+    } catch (error) {
+      channel.close();
+      throw error;
+    }
+    return { kind: 'events', events: channel.frames(after) };
+  });
+}
+
+/** Where the client stands. Throws 400 for a text that no stream has sent as an id. */
+function positionBehind(lastEventId = ''): Position {
+  const position = lastEventId === '' ? nowhere : positionOf(lastEventId);
+  if (position !== undefined) return position;
+  const details = [{ path: 'header.last-event-id', message: 'is no id of an event of an execution' }];
+  throw new HttpError({ code: 'invalid', message: 'Last-Event-ID is not valid; leave it out to begin anew', details });
+}
