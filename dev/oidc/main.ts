@@ -43,6 +43,7 @@ const server = await startOidc({
   issuer: values.issuer,
   audience: values.audience,
   tokenSeconds: Number(values['token-seconds']),
+  onError: (error) => void process.stderr.write(`${error.stack}\n`),
   tls:
     cert === undefined || key === undefined
       ? undefined

@@ -23,6 +23,8 @@ export interface OidcServerOptions {
   readonly audience?: string;
   /** @default 3600 */
   readonly tokenSeconds?: number;
+  /** Told what went wrong inside the provider, which its clients are not. */
+  readonly onError?: (error: Error) => void;
 }
 
 /** A provider that runs. */
@@ -50,7 +52,9 @@ export async function startOidc(options: OidcServerOptions = {}): Promise<OidcSe
 
   function serve(change: Changing): void {
     current = change;
-    listener = createListener(new Provider(issuer, configure({ ...fixed, ...change })));
+    const provider = new Provider(issuer, configure({ ...fixed, ...change }));
+    provider.on('server_error', (_, error) => options.onError?.(error));
+    listener = createListener(provider);
   }
 
   serve(current);
