@@ -16,6 +16,7 @@ RUN npm ci --ignore-scripts
 COPY dev/build dev/build
 RUN dev/build/minimal-root /root-fs
 COPY crds crds
+COPY proto proto
 COPY lib lib
 COPY controllers controllers
 COPY api api

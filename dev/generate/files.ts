@@ -4,6 +4,7 @@ import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
+import { apiReference } from './api-reference.ts';
 import { clientFile } from './client/client-file.ts';
 import type { OpenApiDocument } from './client/operation.ts';
 import { jsonSchemas } from './json-schemas.ts';
@@ -31,6 +32,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ...policies(),
     ...jsonSchemas(),
     ...referencePages(),
+    ['docs/reference/api.md', apiReference()],
     ['docs/reference/cli.md', cliReference()],
     ['api/generated/openapi.json', document],
     // Made from the text, so that the client is what anybody's generator would see.

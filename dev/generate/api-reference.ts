@@ -1,0 +1,111 @@
+import type { TObject, TSchema } from 'typebox';
+import { contracts } from '../../api/routes/contracts.ts';
+import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
+import type { Contract, ErrorContract } from '../../lib/http/contract.ts';
+import { sharedErrors } from '../../lib/http/shared-errors.ts';
+import { fieldTable } from './field-table.ts';
+
+/** The reference page of the HTTP API: each operation with a call by curl, its answer and its errors. */
+export function apiReference(): string {
+  const byTag = Map.groupBy(contracts, ({ tag }) => tag);
+  return `${[
+    '# HTTP API',
+    '<!-- Generated from api/ by "npm run generate". Change the sources there, not this file. -->',
+    introduction,
+    '## Errors that operations share',
+    errorTable(sharedErrors),
+    ...[...byTag].flatMap(([tag, list]) => [`## ${tag}`, ...list.flatMap(operation)]),
+  ].join('\n\n')}\n`;
+}
+
+const introduction = [
+  'The same operations as an OpenAPI 3.1 document: `/openapi.json` of a running API, and',
+  '[api/generated/openapi.json](../../api/generated/openapi.json) in the repository; `/docs` of a running API is a page',
+  'to browse and to try them. In the examples `$SERVER` is the address of the API and `$TOKEN` an access token of the',
+  'OpenID Connect provider that it trusts; see [the API](../api.md).',
+  '',
+  'Every success is 200. Every other answer is JSON: `error` never changes for the same cause, `message` says what to',
+  'do, `details` is a list of `{path, message}`, one for each thing that is wrong.',
+].join('\n');
+
+function operation(contract: Contract): string[] {
+  const { method, path, summary, description, success, errors } = contract;
+  return [
+    `### ${summary}`,
+    `\`${method.toUpperCase()} ${path}\` · \`${contract.operationId}\``,
+    ...(description === undefined ? [] : [description]),
+    ...parameters(contract),
+    ...body(contract),
+    fence('sh', curl(contract)),
+    success.description,
+    success.kind === 'json'
+      ? fence('json', JSON.stringify(success.example, null, 2))
+      : fence('text', success.example.trimEnd()),
+    ...(errors.length === 0 ? [] : [errorTable(errors)]),
+  ];
+}
+
+const fence = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
+
+function parameters({ params, query, headers }: Contract): string[] {
+  const rows = [...rowsOf('path', params), ...rowsOf('query', query), ...rowsOf('header', headers)];
+  if (rows.length === 0) return [];
+  return [['| Parameter | In | Required | Meaning |', '|---|---|---|---|', ...rows].join('\n')];
+}
+
+function rowsOf(place: string, schema: TObject | undefined): string[] {
+  const required = new Set(schema?.required ?? []);
+  return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
+    const source = sourceOf(property);
+    const isRequired = required.has(name) && source.default === undefined;
+    return `| \`${name}\` | ${place} | ${isRequired ? 'yes' : 'no'} | ${cell(meaning(source))} |`;
+  });
+}
+
+function meaning({ description = '', enum: values, default: fallback }: SourceSchema): string {
+  const choice = values === undefined ? '' : `One of ${values.map((value) => `\`${value}\``).join(', ')}.`;
+  const unset = fallback === undefined ? '' : `Default \`${String(fallback)}\`.`;
+  return [description, choice, unset].filter(Boolean).join(' ');
+}
+
+function body({ body: contract }: Contract): string[] {
+  if (contract?.kind !== 'json') return [];
+  const note = contract.required === false ? ['The body may be left out.'] : [];
+  return [...note, fieldTable(sourceOf(contract.schema))].filter(Boolean);
+}
+
+function curl(contract: Contract): string {
+  const { method, access, body: sent, success } = contract;
+  const url = `"$SERVER${contract.path.replaceAll(/\{(\w+)\}/g, '<$1>')}"`;
+  const flags = [
+    ...(success.kind === 'events' ? ['--no-buffer'] : []),
+    ...(method === 'get' ? [] : [`-X ${method.toUpperCase()}`]),
+    ...(access === 'bearer' ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(access === 'signature' ? ['-H "X-Svc-Signature: sha256=$DIGEST"'] : []),
+    ...bodyFlags(sent),
+  ];
+  return ['curl', ...flags, url].join(' \\\n  ');
+}
+
+function bodyFlags(sent: Contract['body']): string[] {
+  switch (sent?.kind) {
+    case undefined:
+      return [];
+    case 'json':
+      return ["-H 'Content-Type: application/json'", `--data '${quoted(JSON.stringify(sent.example))}'`];
+    case 'text':
+      return [`-H 'Content-Type: ${sent.mediaTypes[0]}'`, '--data-binary @file.yaml'];
+    case 'bytes':
+      return ['--data-binary @file'];
+  }
+}
+
+/** Inside the single quotes of a shell. */
+const quoted = (text: string): string => text.replaceAll("'", String.raw`'\''`);
+
+function errorTable(errors: readonly ErrorContract[]): string {
+  const rows = errors.map(({ status, error, when }) => `| ${status} | \`${error}\` | ${cell(when)} |`);
+  return ['| Status | `error` | When |', '|---|---|---|', ...rows].join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');
