@@ -2,7 +2,6 @@ import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
-import { namespaceFlag } from './namespace-flag.ts';
 
 /** What goes to standard error, and how the process ends. */
 export interface Explanation {
@@ -10,9 +9,12 @@ export interface Explanation {
   readonly exitCode: ExitCode;
 }
 
-/** One line `error: …`, the facts below it, and a line that says what to do. Never a stack trace. */
-export function explainError(error: unknown): Explanation {
-  const { message, facts, hint, exitCode } = explained(error);
+/**
+ * One line `error: …`, the facts below it, and a line that says what to do. Never a stack trace. `flags` follow the
+ * commands that are shown, unless the error knows better.
+ */
+export function explainError(error: unknown, flags = ''): Explanation {
+  const { message, facts, hint, exitCode } = explained(error, flags);
   const lines = [`error: ${message}`, ...facts.map((fact) => `  ${fact}`), ...(hint === undefined ? [] : [hint])];
   return { lines, exitCode };
 }
@@ -24,12 +26,12 @@ interface Parts {
   readonly exitCode: ExitCode;
 }
 
-function explained(error: unknown): Parts {
+function explained(error: unknown, flags: string): Parts {
   const exitCode = exitCodeOfError(error);
   if (error instanceof CliError) return { message: error.message, facts: error.facts, hint: error.hint, exitCode };
   if (error instanceof KubeError) return kubeParts(error, exitCode);
   if (error instanceof ExecutionError)
-    return { message: error.message, facts: [], hint: executionHint(error), exitCode };
+    return { message: error.message, facts: [], hint: executionHint(error, flags), exitCode };
   if (error instanceof AppError) return appParts(error, exitCode);
   const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
   return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };
@@ -63,19 +65,25 @@ const hintOfCode: Partial<Record<AppError['code'], string>> = {
   timeout: 'The API server did not answer in time. Try again, or check with kubectl get --raw /readyz.',
 };
 
-function executionHint(error: ExecutionError): string {
-  const { name } = error.execution;
-  return hintOfRefusal[error.reason](error, `windlass get ${name}${namespaceFlag(error.execution)}`);
+function executionHint(error: ExecutionError, flags: string): string {
+  const { name, namespace } = error.execution;
+  const own = namespace === undefined ? flags : ` -n ${namespace}`;
+  return hintOfRefusal[error.reason](error, { get: `windlass get ${name}${own}`, list: `windlass list${own}` });
 }
 
-const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, get: string) => string>> = {
-  NotWaiting: (_, get) => `See what it does: ${get}`,
+interface Commands {
+  readonly get: string;
+  readonly list: string;
+}
+
+const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, commands: Commands) => string>> = {
+  NotWaiting: (_, { get }) => `See what it does: ${get}`,
   WaitsElsewhere: ({ facts }) => `Leave out --state, or give --state ${facts.waiting}.`,
-  AlreadyDecided: (_, get) => `See what it does now: ${get}`,
-  AlreadyFinished: (_, get) => `See its output: ${get}`,
-  Deleted: ({ execution }) => `List what there is: windlass list${namespaceFlag(execution)}`,
-  NoSuchLog: ({ facts }, get) =>
+  AlreadyDecided: (_, { get }) => `See what it does now: ${get}`,
+  AlreadyFinished: (_, { get }) => `See its output: ${get}`,
+  NoSuchLog: ({ facts }, { get }) =>
     facts.known?.length ? `There are: ${facts.known.join(', ')}.` : `See what it does: ${get}`,
+  Deleted: (_, { list }) => `List what there is: ${list}`,
 };
 
 function kubeParts(error: KubeError, exitCode: ExitCode): Parts {

@@ -9,35 +9,26 @@ import {
   placeText,
   type StoredLog,
 } from '../lib/execution/log-source.ts';
-import { type LogSink, readPod, readStored, singleSteps } from '../lib/execution/read-logs.ts';
-import { attemptOf, stepOf, stepPods, whyNotStarted } from '../lib/execution/step-pods.ts';
-import { workflowExecutions } from '../lib/kinds.ts';
-import type { Pod } from '../lib/kube/index.ts';
-import { isInvalid, isNotFound } from '../lib/kube/kube-error.ts';
+import type { LogSink } from '../lib/execution/read-logs.ts';
+import type { LiveLog } from './doors/door.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createLinePrefix } from './line-prefix.ts';
 import type { LogDeps } from './show-logs.ts';
 
-/** How long to wait before looking again for what has begun or ended meanwhile. */
-const lookAgainMs = 300;
-
 /** Shows every log that fits, as the execution makes them, until it ends or the state that was named has ended. */
 export async function followLogs(deps: LogDeps, execution: WorkflowExecution, choice: LogChoice): Promise<ExitCode> {
   const follower = new Follower(deps);
-  const ref = { namespace: execution.metadata.namespace, name: execution.metadata.name };
-  for (let latest = execution; ; latest = await deps.kube.get(workflowExecutions, ref)) {
+  for await (const latest of deps.logs.changes(execution, deps.interrupted)) {
     const sources = sourcesIn(latest, choice);
     for (const source of sources) await follower.take(latest, source);
-    if (deps.interrupted.aborted) return exitCodes.interrupted;
-    if (isOver(latest, choice) && follower.idle) {
-      if (sources.length === 0) logSources(latest, choice);
-      return exitCodes.ok;
-    }
-    await deps.clock.sleep(lookAgainMs, deps.interrupted);
+    if (deps.interrupted.aborted || !isOver(latest, choice) || !follower.idle) continue;
+    if (sources.length === 0) logSources(latest, choice);
+    return exitCodes.ok;
   }
+  return exitCodes.interrupted;
 }
 
-/** Shows each log of an execution once, those of pods in the background. */
+/** Shows each log of an execution once, those of commands that run in the background. */
 class Follower {
   readonly #deps: LogDeps;
   /** By place, the newest attempt whose log has been shown in full. */
@@ -50,48 +41,49 @@ class Follower {
     this.#deps = deps;
   }
 
-  /** No pod is being read. */
+  /** No log is being read. */
   get idle(): boolean {
     return this.#active.size === 0;
   }
 
-  /** Shows what is new of a source: a stored log in full, a pod's log from now on. */
+  /** Shows what is new of a source: a stored log in full, that of a running command from now on. */
   async take(execution: WorkflowExecution, source: LogSource): Promise<void> {
     if (this.#failure) throw this.#failure.error;
     if (this.#deps.interrupted.aborted) return;
     if (source.kind === 'stored') return this.#takeStored(execution, source);
-    for (const pod of await stepPods(this.#deps.kube, execution, source)) {
-      await this.#takePod(pod, { ...source, step: stepOf(pod) });
-    }
+    for (const log of await this.#deps.logs.live(execution, source)) await this.#takeLive(log);
   }
 
   async #takeStored(execution: WorkflowExecution, source: StoredLog): Promise<void> {
-    const reader = { outputs: this.#deps.outputs, execution };
-    for (const log of await singleSteps(reader, source)) {
+    for (const log of await this.#deps.logs.singleSteps(execution, source)) {
       const key = placeText(log);
       await this.#active.get(key);
       if ((this.#shown.get(key) ?? 0) >= log.attempts) continue;
       this.#heading({ ...log, step: undefined });
       const lines = linesOf(this.#deps.sink, log.step);
-      await readStored(reader, log, lines.sink);
+      await this.#deps.logs.readStored(execution, log, lines.sink);
       await lines.end();
       this.#shown.set(key, log.attempts);
     }
   }
 
-  async #takePod(pod: Pod, place: LogPlace): Promise<void> {
-    const key = placeText(place);
-    const known = this.#active.has(key) || (this.#shown.get(key) ?? 0) >= attemptOf(pod);
-    if (known || whyNotStarted(pod) !== undefined) return;
-    if (place.step === undefined) await Promise.all(this.#active.values());
-    this.#heading({ ...place, step: undefined });
-    this.#active.set(key, this.#read(pod, place.step, key));
+  async #takeLive(log: LiveLog): Promise<void> {
+    const key = placeText(log.place);
+    const known = this.#active.has(key) || (this.#shown.get(key) ?? 0) >= log.attempt;
+    if (known || log.notStarted !== undefined) return;
+    if (log.place.step === undefined) await Promise.all(this.#active.values());
+    this.#heading({ ...log.place, step: undefined });
+    this.#active.set(key, this.#read(log, key));
   }
 
   /** Never rejects: what goes wrong in the background is thrown at the next `take`. */
-  async #read(pod: Pod, step: string | undefined, key: string): Promise<void> {
+  async #read(log: LiveLog, key: string): Promise<void> {
+    const { sink, interrupted } = this.#deps;
+    const lines = linesOf(sink, log.place.step);
     try {
-      if (await followPod(this.#deps, pod, step)) this.#shown.set(key, attemptOf(pod));
+      const isWhole = await log.read({ follow: true, signal: interrupted }, lines.sink);
+      await lines.end();
+      if (isWhole) this.#shown.set(key, log.attempt);
     } catch (error) {
       this.#failure ??= { error };
     }
@@ -109,19 +101,6 @@ class Follower {
 function linesOf(sink: LogSink, step: string | undefined): ReturnType<typeof createLinePrefix> {
   if (step !== undefined) return createLinePrefix(`${step} | `, sink);
   return { sink, end: () => Promise.resolve() };
-}
-
-/** False when the pod has gone before all could be read: then its output is in the store. */
-async function followPod(deps: LogDeps, pod: Pod, step: string | undefined): Promise<boolean> {
-  const lines = linesOf(deps.sink, step);
-  try {
-    await readPod(deps.kube, pod, { follow: true, signal: deps.interrupted }, lines.sink);
-    await lines.end();
-    return true;
-  } catch (error) {
-    if (isNotFound(error) || isInvalid(error)) return false;
-    throw error;
-  }
 }
 
 /** Until the first fitting state has begun there is nothing to show, which is no error while following. */

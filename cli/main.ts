@@ -26,7 +26,7 @@ const world = {
   files: createFiles(stdin),
   clock: systemClock,
   interrupted: interrupt.signal,
-  connect: connect({ env, clock: systemClock }),
+  open: connect({ env, clock: systemClock }),
 };
 
 process.exitCode = await main();

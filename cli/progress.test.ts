@@ -18,27 +18,28 @@ const completed = anExecution()
 
 describe('the lines that a watched execution appends', () => {
   it('tell each thing once, from the first state seen to the end', () => {
-    expect(progressLines(undefined, started)).toEqual([
+    expect(progressLines(undefined, started, ' -n default')).toEqual([
       '2026-01-02T03:04:05Z demo-1 started: workflow demo 1.0.0',
       '2026-01-02T03:04:05Z build (ContainerRun) started',
     ]);
-    expect(progressLines(started, waiting)).toEqual([
+    expect(progressLines(started, waiting, ' -n default')).toEqual([
       '2026-01-02T03:04:06Z build succeeded after 1.0s, exit 0',
       '2026-01-02T03:04:06Z review (Human) started',
       '2026-01-02T03:04:06Z review waits for windlass approve or reject demo-1 -n default: Ship ⏎ it?',
     ]);
-    expect(progressLines(waiting, completed)).toEqual([
+    expect(progressLines(waiting, completed, ' -n default')).toEqual([
       '2026-01-02T03:04:13Z review succeeded after 7.0s, approved by kim',
       '2026-01-02T03:04:14Z demo-1 completed after 9.0s, 1 transition',
     ]);
   });
 
   it('say nothing where nothing has changed', () => {
-    for (const execution of [started, waiting, completed]) expect(progressLines(execution, execution)).toEqual([]);
+    for (const execution of [started, waiting, completed])
+      expect(progressLines(execution, execution, ' -n default')).toEqual([]);
   });
 
   it('tell everything to somebody who comes late', () => {
-    const late = progressLines(undefined, completed);
+    const late = progressLines(undefined, completed, '');
     expect(late).toHaveLength(4);
     expect(late.at(-1)).toContain('completed');
   });
@@ -48,11 +49,13 @@ describe('the lines that a watched execution appends', () => {
     const second = anExecution()
       .now({ ...state, attempt: 2, retry_at: after(5) })
       .build();
-    expect(progressLines(started, second)).toEqual(['2026-01-02T03:04:10Z build attempt 2']);
+    expect(progressLines(started, second, ' -n default')).toEqual(['2026-01-02T03:04:10Z build attempt 2']);
     const again = anExecution()
       .now({ ...state, visit: 2 })
       .build();
-    expect(progressLines(started, again)).toEqual(['2026-01-02T03:04:05Z build (ContainerRun, visit 2) started']);
+    expect(progressLines(started, again, ' -n default')).toEqual([
+      '2026-01-02T03:04:05Z build (ContainerRun, visit 2) started',
+    ]);
   });
 
   it('tell why an execution failed', () => {
@@ -61,13 +64,13 @@ describe('the lines that a watched execution appends', () => {
       .status({ reason: 'ImagePullFailed', message: 'no such image' })
       .ended('failed', 2)
       .build();
-    expect(progressLines(started, failed)).toEqual([
+    expect(progressLines(started, failed, ' -n default')).toEqual([
       '2026-01-02T03:04:06Z build failed after 1.0s, ImagePullFailed: no such image',
       '2026-01-02T03:04:07Z demo-1 failed after 2.0s, 0 transitions, ImagePullFailed: no such image',
     ]);
   });
 
   it('are nothing before the controller has seen the execution', () => {
-    expect(progressLines(undefined, anExecution().build())).toEqual([]);
+    expect(progressLines(undefined, anExecution().build(), '')).toEqual([]);
   });
 });

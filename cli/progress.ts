@@ -3,22 +3,25 @@ import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schem
 import { waitingFor } from '../lib/decision/human-decision.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
-import { namespaceFlag } from './namespace-flag.ts';
 import { printable } from './text-width.ts';
 
 /**
  * What has happened between two states of an execution, as lines that are only ever appended: time, then a sentence.
  * `before` is absent at the start; everything that has happened until then is told. The same two states give the same
- * lines, whenever they are seen.
+ * lines, whenever they are seen. `flags` follow the commands that are shown.
  */
-export function progressLines(before: WorkflowExecution | undefined, after: WorkflowExecution): string[] {
+export function progressLines(
+  before: WorkflowExecution | undefined,
+  after: WorkflowExecution,
+  flags: string,
+): string[] {
   const { status } = after;
   if (status === undefined) return [];
   const told = before?.status;
   return [
     ...startLine(told, after, status),
     ...visitLines(told, status),
-    ...waitingLine(before, after, status),
+    ...waitingLine(before, after, flags),
     ...endLine(told, after, status),
   ];
 }
@@ -61,18 +64,13 @@ function finishedText(status: WorkflowExecutionStatus, visit: Visit): string {
   return `${visit.state} ${word} after ${elapsed}${facts.join('')}`;
 }
 
-function waitingLine(
-  before: WorkflowExecution | undefined,
-  after: WorkflowExecution,
-  status: WorkflowExecutionStatus,
-): string[] {
+function waitingLine(before: WorkflowExecution | undefined, after: WorkflowExecution, flags: string): string[] {
   const waiting = waitingFor(after);
   const already = before && waitingFor(before);
   if (waiting === undefined || (already?.state === waiting.state && already.visit === waiting.visit)) return [];
-  const prompt = status.current?.prompt ? `: ${status.current.prompt}` : '';
-  const entered = status.current?.entered_at ?? '';
-  const name = `${after.metadata.name}${namespaceFlag(after.metadata)}`;
-  return [line(entered, `${waiting.state} waits for windlass approve or reject ${name}${prompt}`)];
+  const { prompt, entered_at: entered = '' } = after.status?.current ?? {};
+  const name = `${after.metadata.name}${flags}`;
+  return [line(entered, `${waiting.state} waits for windlass approve or reject ${name}${prompt ? `: ${prompt}` : ''}`)];
 }
 
 function endLine(

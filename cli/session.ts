@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
-import type { OutputReader } from '../lib/execution/output-reader.ts';
-import type { KubeClient } from '../lib/kube/index.ts';
+import type { Door } from './doors/door.ts';
+import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
 import type { FilePort } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,14 +12,10 @@ export interface GlobalOptions {
   readonly namespace?: string;
   readonly context?: string;
   readonly kubeconfig?: string;
+  readonly server?: string;
+  readonly tenant?: string;
+  readonly tokenFile?: string;
   readonly output?: OutputFormat;
-}
-
-/** The cluster and namespace that the user's kubeconfig and flags name. */
-export interface Cluster {
-  readonly kube: KubeClient;
-  readonly outputs: OutputReader;
-  readonly namespace: string;
 }
 
 /** What `main.ts` knows of the real world, given to every command. */
@@ -29,29 +25,34 @@ export interface World {
   readonly clock: Clock;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
-  /** Reads the kubeconfig and connects; nothing is sent before the first call. */
-  readonly connect: (options: GlobalOptions) => Promise<Cluster>;
+  /** Finds out where the options lead and prepares for it; nothing is sent before the first call. */
+  readonly open: Doors;
+}
+
+/** Where the options lead. */
+export interface Doors {
+  readonly door: (options: GlobalOptions) => Promise<Door>;
+  /** For what only somebody with rights in the cluster can do. Throws a usage error where the options lead elsewhere. */
+  readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
 }
 
 /** The world as one command sees it: with its global options read. */
 export interface Session extends World {
   readonly options: GlobalOptions;
   readonly format: OutputFormat | undefined;
-  /** The same client and namespace every time. */
+  /** The same each time. */
+  readonly door: () => Promise<Door>;
   readonly cluster: () => Promise<Cluster>;
 }
 
 /** Opens the session of one command. */
 export function openSession(world: World, options: GlobalOptions): Session {
-  let cluster: Promise<Cluster> | undefined;
+  let door: Promise<Door> | undefined;
   return {
-    terminal: world.terminal,
-    files: world.files,
-    clock: world.clock,
-    interrupted: world.interrupted,
-    connect: world.connect,
+    ...world,
     options,
     format: options.output,
-    cluster: () => (cluster ??= world.connect(options)),
+    door: () => (door ??= world.open.door(options)),
+    cluster: () => world.open.cluster(options),
   };
 }

@@ -1,14 +1,11 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { type LogPlace, type LogSource, placeText } from '../lib/execution/log-source.ts';
-import type { OutputReader } from '../lib/execution/output-reader.ts';
-import { type LogSink, readPod, readStored, singleSteps } from '../lib/execution/read-logs.ts';
-import { stepOf, stepPods, whyNotStarted } from '../lib/execution/step-pods.ts';
-import type { KubeClient } from '../lib/kube/index.ts';
+import type { LogSink } from '../lib/execution/read-logs.ts';
+import type { LogDoor } from './doors/door.ts';
 import type { Session } from './session.ts';
 
-export interface LogDeps extends Pick<Session, 'terminal' | 'clock' | 'interrupted'> {
-  readonly kube: KubeClient;
-  readonly outputs: OutputReader;
+export interface LogDeps extends Pick<Session, 'terminal' | 'interrupted'> {
+  readonly logs: LogDoor;
   readonly sink: LogSink;
 }
 
@@ -23,26 +20,25 @@ export async function showLogs(
   };
   for (const source of sources) {
     if (source.kind === 'pod') {
-      await showPods(deps, execution, source);
+      await showLive(deps, execution, source);
       continue;
     }
-    const reader = { outputs: deps.outputs, execution };
-    const logs = await singleSteps(reader, source);
+    const logs = await deps.logs.singleSteps(execution, source);
     for (const log of logs) {
       heading(log, sources.length > 1 || logs.length > 1);
-      await readStored(reader, log, deps.sink);
+      await deps.logs.readStored(execution, log, deps.sink);
     }
   }
 }
 
-/** The logs of the pods of a visit that have started, and why the others have not. */
-async function showPods(deps: LogDeps, execution: WorkflowExecution, place: LogPlace): Promise<void> {
-  const found = await stepPods(deps.kube, execution, place);
-  if (found.length === 0) deps.terminal.note(`${placeText(place)} has no pod yet`);
-  for (const pod of found) {
-    const own = { ...place, step: stepOf(pod) };
-    const why = whyNotStarted(pod);
-    deps.terminal.note(why === undefined ? `==> ${placeText(own)} <==` : `${placeText(own)} has not started: ${why}`);
-    if (why === undefined) await readPod(deps.kube, pod, { follow: false, signal: deps.interrupted }, deps.sink);
+/** The logs of the commands of a visit that have started, and why the others have not. */
+async function showLive(deps: LogDeps, execution: WorkflowExecution, place: LogPlace): Promise<void> {
+  const { terminal, sink, interrupted } = deps;
+  const found = await deps.logs.live(execution, place);
+  if (found.length === 0) terminal.note(`${placeText(place)} has no pod yet`);
+  for (const log of found) {
+    const text = placeText(log.place);
+    terminal.note(log.notStarted === undefined ? `==> ${text} <==` : `${text} has not started: ${log.notStarted}`);
+    if (log.notStarted === undefined) await log.read({ follow: false, signal: interrupted }, sink);
   }
 }

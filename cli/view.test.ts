@@ -5,7 +5,7 @@ import { paint } from './terminal.ts';
 import { textWidth } from './text-width.ts';
 import { view } from './view.ts';
 
-const wide = { columns: 120 };
+const wide = { columns: 120, flags: ' -n default' };
 const text = (lines: ReturnType<typeof view>): string[] => lines.map((line) => paint(line, false).trimEnd());
 
 describe('the view of an execution', () => {
@@ -101,7 +101,7 @@ describe('the view of an execution', () => {
   it('leaves out the oldest visits where the terminal is too low', () => {
     let builder = anExecution();
     for (let index = 1; index <= 30; index++) builder = builder.past({ state: 's', visit: index });
-    const lines = text(view(builder.build(), begin, { columns: 100, rows: 10 }));
+    const lines = text(view(builder.build(), begin, { ...wide, columns: 100, rows: 10 }));
     expect(lines).toHaveLength(8);
     expect(lines[1]).toBe('  … 24 earlier visits');
     expect(lines.at(-1)).toContain('visit 30');
@@ -119,7 +119,7 @@ describe('the view of an execution', () => {
             .now({ state: 'review', kind: 'Human', prompt })
             .status({ warnings: [message] })
             .build();
-          for (const line of view(execution, begin, { columns })) {
+          for (const line of view(execution, begin, { ...wide, columns })) {
             const shown = paint(line, false);
             expect(textWidth(shown)).toBeLessThanOrEqual(columns);
             expect(shown).not.toMatch(/\p{Cc}/u);

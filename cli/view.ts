@@ -3,7 +3,6 @@ import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schem
 import { waitingFor } from '../lib/decision/human-decision.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
-import { namespaceFlag } from './namespace-flag.ts';
 import { type Line, type Span, span, type Tone } from './terminal.ts';
 import { fitText, padText, printable, textWidth } from './text-width.ts';
 
@@ -11,6 +10,8 @@ import { fitText, padText, printable, textWidth } from './text-width.ts';
 export interface ViewSize {
   readonly columns: number;
   readonly rows?: number;
+  /** Follow the commands that are shown. */
+  readonly flags: string;
 }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -26,7 +27,7 @@ export function view(execution: WorkflowExecution, now: number, size: ViewSize):
   const { status } = execution;
   const head = headLine(execution, now);
   if (status === undefined) return [head, [span('  waiting for the Windlass controller to pick it up', 'dim')]];
-  const foot = footLines(execution, status);
+  const foot = footLines(execution, status, size.flags);
   const visits = visitLines(status, now);
   const room = size.rows === undefined ? visits.length : Math.max(1, size.rows - foot.length - 3);
   const hidden = visits.length - room;
@@ -151,14 +152,14 @@ function signalText(visit: Visit): string {
   return visit.signal ? `${visit.signal.response} by ${visit.signal.by}` : '';
 }
 
-function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus): Line[] {
+function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus, flags: string): Line[] {
   const warnings = (status.warnings ?? []).map((text) => [span(`  warning: ${printable(text)}`, 'wait')]);
-  return [...promptLines(execution, status), ...reasonLines(status), ...warnings];
+  return [...promptLines(execution, status, flags), ...reasonLines(status), ...warnings];
 }
 
-function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus): Line[] {
+function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus, flags: string): Line[] {
   if (waitingFor(execution) === undefined) return [];
-  const name = `${execution.metadata.name}${namespaceFlag(execution.metadata)}`;
+  const name = `${execution.metadata.name}${flags}`;
   const prompt = (current?.prompt ?? `a long prompt: see windlass get ${name} --full -o yaml`).split(/\r?\n/);
   const more = prompt.length - longestPrompt;
   return [

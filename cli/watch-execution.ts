@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import type { Clock } from '../lib/clock.ts';
 import { finished } from '../lib/execution/finished.ts';
-import type { ObjectRef } from '../lib/kube/index.ts';
-import { type FollowDeps, followExecution } from './follow.ts';
+import type { Door } from './doors/door.ts';
 import { progressLines } from './progress.ts';
 import { createScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
@@ -10,25 +10,30 @@ import { view } from './view.ts';
 /** True for the state of an execution at which watching ends. */
 export type Until = (execution: WorkflowExecution) => boolean;
 
-export interface WatchDeps extends FollowDeps {
+export interface WatchDeps {
+  readonly door: Pick<Door, 'words'> & { readonly executions: Pick<Door['executions'], 'follow'> };
+  readonly clock: Clock;
   readonly terminal: Terminal;
+}
+
+export interface Awaiting {
+  readonly until: Until;
+  /** Called with each state on the way. */
+  readonly onChange: (execution: WorkflowExecution) => void;
 }
 
 const frameMs = 100;
 
-/**
- * Waits until an execution is as wanted, and calls `onChange` with each state on the way.
- * Resolves with the last state, or undefined when `signal` aborted first.
- */
+/** Waits until an execution is as wanted. Resolves with the last state, or undefined when `signal` aborted first. */
 export async function awaitExecution(
-  deps: FollowDeps & { readonly onChange?: (execution: WorkflowExecution) => void },
-  ref: ObjectRef,
-  until: Until,
+  { door }: Pick<WatchDeps, 'door'>,
+  execution: WorkflowExecution,
+  { until, onChange }: Awaiting,
   signal: AbortSignal,
 ): Promise<WorkflowExecution | undefined> {
-  for await (const execution of followExecution(deps, ref, signal)) {
-    deps.onChange?.(execution);
-    if (until(execution)) return execution;
+  for await (const latest of door.executions.follow(execution, signal)) {
+    onChange(latest);
+    if (until(latest)) return latest;
   }
   return undefined;
 }
@@ -36,40 +41,44 @@ export async function awaitExecution(
 /** Shows an execution until it ends: drawn in place in a terminal, as appended lines anywhere else. */
 export function watchExecution(
   deps: WatchDeps,
-  ref: ObjectRef,
+  execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<WorkflowExecution | undefined> {
-  return deps.terminal.live ? watchLive(deps, ref, signal) : watchPlain(deps, ref, signal);
+  return deps.terminal.live ? watchLive(deps, execution, signal) : watchPlain(deps, execution, signal);
 }
 
 async function watchPlain(
   deps: WatchDeps,
-  ref: ObjectRef,
+  execution: WorkflowExecution,
   signal: AbortSignal,
 ): Promise<WorkflowExecution | undefined> {
   let before: WorkflowExecution | undefined;
   const onChange = (after: WorkflowExecution) => {
-    for (const line of progressLines(before, after)) deps.terminal.out(line);
+    for (const line of progressLines(before, after, deps.door.words.flags)) deps.terminal.out(line);
     before = after;
   };
-  return awaitExecution({ ...deps, onChange }, ref, finished, signal);
+  return awaitExecution(deps, execution, { until: finished, onChange }, signal);
 }
 
-async function watchLive(deps: WatchDeps, ref: ObjectRef, signal: AbortSignal): Promise<WorkflowExecution | undefined> {
-  const { terminal, clock } = deps;
+async function watchLive(
+  deps: WatchDeps,
+  execution: WorkflowExecution,
+  signal: AbortSignal,
+): Promise<WorkflowExecution | undefined> {
+  const { terminal, clock, door } = deps;
   const screen = createScreen(terminal);
   let latest: WorkflowExecution | undefined;
   const draw = () => {
-    const size = { columns: terminal.columns() - 1, rows: terminal.rows() - 1 };
+    const size = { columns: terminal.columns() - 1, rows: terminal.rows() - 1, flags: door.words.flags };
     if (latest) screen.draw(view(latest, clock.now(), size));
   };
   const over = new AbortController();
-  const onChange = (execution: WorkflowExecution) => {
-    latest = execution;
+  const onChange = (change: WorkflowExecution) => {
+    latest = change;
     draw();
   };
   try {
-    const end = awaitExecution({ ...deps, onChange }, ref, finished, signal).finally(() => over.abort());
+    const end = awaitExecution(deps, execution, { until: finished, onChange }, signal).finally(() => over.abort());
     const ticks = redrawUntil(over.signal, deps, draw);
     const [result] = await Promise.all([end, ticks]);
     return result;

@@ -1,13 +1,11 @@
 import { Argument, Command } from 'commander';
 import { labels } from '../../crds/labels.ts';
-import { workflowExecutions, workflows } from '../../lib/kinds.ts';
-import type { KubeList, KubeObject } from '../../lib/kube/index.ts';
 import { namespaces } from '../../lib/kube/resource.ts';
 import { type Completion, complete } from '../complete.ts';
 import { completionScripts, type Shell, shells } from '../completion-scripts.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
-import type { Cluster, Session } from '../session.ts';
+import type { GlobalOptions, Session } from '../session.ts';
 
 export function completionCommand(launch: Launch): Command {
   return new Command('completion')
@@ -54,21 +52,36 @@ async function print(session: Session, found: Completion, typed: string): Promis
 }
 
 type Names = NonNullable<Completion['names']>;
-type Look = (cluster: Cluster, before: readonly string[]) => Promise<readonly (string | undefined)[]>;
+type Look = (
+  session: Session,
+  options: GlobalOptions,
+  before: readonly string[],
+) => Promise<readonly (string | undefined)[]>;
 
 /** An answer that takes longer comes too late for somebody who waits at the key. */
 const timeoutMs = 2_000;
 
 const look: Readonly<Record<Names, Look>> = {
-  execution: async ({ kube, namespace }) => nameList(await kube.listAll(workflowExecutions, { namespace, timeoutMs })),
-  workflow: async ({ kube, namespace }) => nameList(await kube.listAll(workflows, { namespace, timeoutMs })),
-  namespace: async ({ kube }) => nameList(await kube.listAll(namespaces, { timeoutMs })),
-  tenant: async ({ kube }) => {
+  execution: async ({ open }, options) => {
+    const { executions } = await open.door(options);
+    return (await executions.list({ everywhere: false, timeoutMs })).map(({ metadata }) => metadata.name);
+  },
+  workflow: async ({ open }, options) => {
+    const { workflows } = await open.door(options);
+    return (await workflows.list({ everywhere: false, timeoutMs })).map(({ name }) => name);
+  },
+  namespace: async ({ open }, options) => {
+    const { kube } = await open.cluster(options);
+    return (await kube.listAll(namespaces, { timeoutMs })).items.map(({ metadata }) => metadata.name);
+  },
+  tenant: async ({ open }, options) => {
+    const { kube } = await open.cluster(options);
     const { items } = await kube.listAll(namespaces, { labelSelector: labels.tenant, timeoutMs });
     return items.map(({ metadata }) => metadata.labels?.[labels.tenant]);
   },
-  state: async ({ kube, namespace }, [name = '']) => {
-    const { status } = await kube.get(workflowExecutions, { namespace, name }, { timeoutMs });
+  state: async ({ open }, options, [name = '']) => {
+    const { executions } = await open.door(options);
+    const { status } = await executions.read(name, { timeoutMs });
     return [...(status?.history ?? []).map(({ state }) => state), status?.current?.state];
   },
 };
@@ -76,13 +89,9 @@ const look: Readonly<Record<Names, Look>> = {
 /** Never an error: a shell that completes must not print one. */
 async function namesOf(session: Session, names: Names, { before, values }: Completion): Promise<string[]> {
   try {
-    const found = await look[names](await session.connect(values), before);
+    const found = await look[names](session, values, before);
     return found.filter((name) => name !== undefined);
   } catch {
     return [];
   }
-}
-
-function nameList({ items }: KubeList<KubeObject>): (string | undefined)[] {
-  return items.map(({ metadata }) => metadata.name);
 }

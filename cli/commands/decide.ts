@@ -1,7 +1,5 @@
 import { Command } from 'commander';
-import { commitDecision } from '../../lib/decision/commit-decision.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import type { Session } from '../session.ts';
@@ -68,12 +66,10 @@ const signal: Run<DecideOptions> = async (session, [name = ''], options) => {
 };
 
 async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
-  const { kube, namespace } = await session.cluster();
-  const [execution, user] = await Promise.all([findExecution({ kube, namespace }, name), kube.whoAmI()]);
+  const { executions } = await session.door();
+  const execution = await executions.read(name);
   const { response = '', feedback, state } = options;
-  const at = new Date(session.clock.now()).toISOString();
-  const decision = { response, feedback, state, by: user.username, at, via: 'cli' } as const;
-  const written = await commitDecision(kube, execution, decision);
+  const written = await executions.answer(execution, { response, feedback, state });
   if (await printedObject(session, execution)) return ok;
   const { terminal } = session;
   terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);

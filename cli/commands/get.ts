@@ -1,7 +1,5 @@
 import { Command } from 'commander';
-import { fullExecution } from '../../lib/execution/full-execution.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { printOutput, watchToEnd } from '../run-to-end.ts';
@@ -32,13 +30,13 @@ export function getCommand(launch: Launch): Command {
 }
 
 const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
-  const cluster = await session.cluster();
-  const execution = await findExecution(cluster, name);
-  if (options.watch) return watchToEnd(session, execution.metadata);
-  const shown = options.full ? await fullExecution(cluster.outputs, execution) : execution;
+  const { executions, words } = await session.door();
+  const execution = await executions.read(name);
+  if (options.watch) return watchToEnd(session, execution);
+  const shown = options.full ? await executions.inFull(execution) : execution;
   if (await printedObject(session, shown)) return ok;
   const { terminal, clock } = session;
-  const size = { columns: terminal.live ? terminal.columns() : 200 };
+  const size = { columns: terminal.live ? terminal.columns() : 200, flags: words.flags };
   for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));
   if (execution.status?.phase === 'completed') await printOutput(session, execution);
   return ok;

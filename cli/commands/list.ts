@@ -1,12 +1,11 @@
 import { Command, Option } from 'commander';
-import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { workflowExecutions } from '../../lib/kinds.ts';
 import { formatAge, formatElapsed } from '../duration.ts';
 import { type ExitCode, phaseNames } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedList } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
+import { workflowOf } from '../workflow-of.ts';
 
 interface ListOptions {
   readonly allNamespaces?: boolean;
@@ -32,30 +31,19 @@ export function listCommand(launch: Launch): Command {
 }
 
 const list: Run<ListOptions> = async (session, _, options): Promise<ExitCode> => {
-  const { kube, namespace } = await session.cluster();
-  const everywhere = options.allNamespaces === true;
-  const { items } = await kube.listAll(workflowExecutions, {
-    ...(everywhere ? {} : { namespace }),
-    ...(options.selector === undefined ? {} : { labelSelector: options.selector }),
-  });
-  const shown = items.filter((item) => matches(item, options)).toSorted(newestFirst);
+  const { executions, words } = await session.door();
+  const { allNamespaces: everywhere = false, workflow, phase, selector } = options;
+  const found = await executions.list({ everywhere, workflow, phase, selector });
+  const shown = found.toSorted(newestFirst);
   if (await printedList(session, shown)) return ok;
   if (shown.length === 0) {
-    session.terminal.note(`no executions ${everywhere ? 'in any namespace' : `in namespace ${namespace}`}`);
+    session.terminal.note(`no executions ${everywhere ? 'in any namespace' : words.place}`);
     return ok;
   }
   const columns = everywhere ? [namespaceColumn, ...columnsAt(session.clock.now())] : columnsAt(session.clock.now());
   for (const line of tableLines(columns, shown, session.format === 'wide')) session.terminal.out(line);
   return ok;
 };
-
-const workflowOf = ({ spec, status, metadata }: WorkflowExecution): string =>
-  status?.workflow?.name ?? metadata.labels?.[labels.workflow] ?? spec.workflow;
-
-function matches(execution: WorkflowExecution, { workflow, phase }: ListOptions): boolean {
-  if (phase !== undefined && (execution.status?.phase ?? 'pending') !== phase) return false;
-  return workflow === undefined || workflowOf(execution) === workflow || execution.spec.workflow === workflow;
-}
 
 function newestFirst(a: WorkflowExecution, b: WorkflowExecution): number {
   const [first, second] = [a, b].map(({ metadata }) => metadata.creationTimestamp ?? '');

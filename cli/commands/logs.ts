@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { logSources } from '../../lib/execution/log-source.ts';
 import type { LogSink, StreamName } from '../../lib/execution/read-logs.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { findExecution } from '../find-execution.ts';
 import { followLogs } from '../follow-logs.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import type { Session } from '../session.ts';
@@ -46,9 +45,9 @@ export function logsCommand(launch: Launch): Command {
 
 const logs: Run<LogsOptions> = async (session, [name = '', state], options): Promise<ExitCode> => {
   const choice = { state, visit: visitOf(options.visit), step: options.step };
-  const cluster = await session.cluster();
-  const execution = await findExecution(cluster, name);
-  const deps = { ...session, kube: cluster.kube, outputs: cluster.outputs, sink: sinkOf(session, options) };
+  const { executions, logs: own } = await session.door();
+  const execution = await executions.read(name);
+  const deps = { ...session, logs: own, sink: sinkOf(session, options) };
   if (options.follow) return followLogs(deps, execution, choice);
   await showLogs(deps, execution, logSources(execution, choice));
   return ok;

@@ -1,14 +1,10 @@
 import { Command } from 'commander';
-import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { workflowExecutions } from '../../lib/kinds.ts';
-import { specOfVersion } from '../../lib/registration/index.ts';
+import type { Door, StartRequest } from '../doors/door.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
-import { findWorkflow, workflowName } from '../find-workflow.ts';
 import { assertInput } from '../input-problems.ts';
 import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
-import { namespaceFlag } from '../namespace-flag.ts';
 import { parsePairs } from '../parse-pairs.ts';
 import { printedObject } from '../print-object.ts';
 import { type InputOptions, readInput } from '../run-input.ts';
@@ -60,42 +56,24 @@ const run: Run<RunOptions> = async (session, [name = ''], options): Promise<Exit
   assertTogether(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
   const input = await readInput(session.files, options);
-  const { kube, namespace } = await session.cluster();
-  const workflow = await findWorkflow({ kube, namespace }, name);
-  const spec = await specOfVersion(kube, workflow, options.version);
-  await assertInput(spec.input_schema, input ?? {});
-  const created = await kube.create(
-    workflowExecutions,
-    executionOf(workflowName(workflow), { ...options, namespace, input, objectName: workflow.metadata.name }),
-  );
-  if (!options.wait && !options.watch) return started(session, created);
+  const door = await session.door();
+  const workflow = await door.workflows.read(name, options.version);
+  await assertInput(workflow.spec.input_schema, input ?? {});
+  const created = await door.executions.start({ ...requestOf(options), workflow, input });
+  if (!options.wait && !options.watch) return started(session, door, created);
   session.terminal.note(`execution ${created.metadata.name} started`);
-  if (options.watch) return watchToEnd(session, created.metadata);
-  return waitToEnd(session, created.metadata, timeoutMs);
+  if (options.watch) return watchToEnd(session, created);
+  return waitToEnd(session, created, timeoutMs);
 };
 
-interface ExecutionOptions extends Omit<RunOptions, 'input'> {
-  readonly namespace: string;
-  readonly objectName: string;
-  readonly input: WorkflowExecution['spec']['input'];
-}
-
-/** The object to create. Without a name the API server adds a suffix of its own to the workflow's. */
-export function executionOf(workflow: string, options: ExecutionOptions): WorkflowExecution {
-  const { namespace, input, intent, version, name } = options;
-  const ttl = options.ttl === undefined ? undefined : Math.ceil(parseTimeout(options.ttl) / 1000);
-  const blackboard = options.blackboard && parsePairs(options.blackboard, '--blackboard');
-  const named = name === undefined ? { name: '', generateName: `${options.objectName}-` } : { name };
+function requestOf({ intent, version, name, ttl, blackboard }: RunOptions): Omit<StartRequest, 'workflow' | 'input'> {
   return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: { ...named, namespace, labels: { [labels.workflow]: options.objectName } },
-    spec: defined({ workflow, version, input, intent, blackboard, ttl_seconds_after_finished: ttl }),
+    version,
+    intent,
+    name,
+    blackboard: blackboard && parsePairs(blackboard, '--blackboard'),
+    ttlSeconds: ttl === undefined ? undefined : Math.ceil(parseTimeout(ttl) / 1000),
   };
-}
-
-function defined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 function assertTogether({ wait, watch, timeout }: RunOptions): void {
@@ -103,11 +81,10 @@ function assertTogether({ wait, watch, timeout }: RunOptions): void {
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');
 }
 
-async function started(session: Session, created: WorkflowExecution): Promise<ExitCode> {
+async function started(session: Session, { words }: Door, created: WorkflowExecution): Promise<ExitCode> {
   if (await printedObject(session, created)) return ok;
   const { name } = created.metadata;
   session.terminal.out(`execution ${name} started`);
-  if (session.terminal.live)
-    session.terminal.note(`Watch it: windlass get ${name} --watch${namespaceFlag(created.metadata)}`);
+  if (session.terminal.live) session.terminal.note(`Watch it: windlass get ${name} --watch${words.flags}`);
   return ok;
 }

@@ -23,10 +23,10 @@ const version: Run<VersionOptions> = async (session, _, { client }): Promise<Exi
     if (!(await printedValue(session, { client: manifest.version }))) terminal.out(`windlass ${manifest.version}`);
     return ok;
   }
-  const { kube } = await session.cluster();
-  const { gitVersion } = await kube.serverVersion();
-  if (await printedValue(session, { client: manifest.version, kubernetes: gitVersion })) return ok;
+  const door = await session.door();
+  const other = await door.version();
+  if (await printedValue(session, { client: manifest.version, [other.name]: other.version })) return ok;
   terminal.out(`windlass ${manifest.version}`);
-  terminal.out(`kubernetes ${gitVersion.replace(/^v/, '')}`);
+  terminal.out(`${other.name} ${other.version}`);
   return ok;
 };

@@ -4,7 +4,6 @@ import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { parseTimeout } from '../duration.ts';
 import { type ExitCode, exitCodeOfPhase, exitCodes, phaseNames } from '../exit-codes.ts';
-import { findExecution } from '../find-execution.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedObject } from '../print-object.ts';
 import { interrupted, waitFor, waitToEnd } from '../run-to-end.ts';
@@ -33,15 +32,16 @@ export function waitCommand(launch: Launch): Command {
 
 const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
   const timeoutMs = options.timeout === undefined ? undefined : parseTimeout(options.timeout);
-  const { metadata } = await findExecution(await session.cluster(), name);
+  const door = await session.door();
+  const execution = await door.executions.read(name);
   const phase = options.for;
-  if (phase === undefined) return waitToEnd(session, metadata, timeoutMs);
-  const until = (execution: WorkflowExecution) => phaseOf(execution) === phase || finished(execution);
-  const reached = await waitFor(session, metadata, { until, timeoutMs });
-  if (reached === undefined) return interrupted(session, metadata);
+  if (phase === undefined) return waitToEnd(session, execution, timeoutMs);
+  const until = (latest: WorkflowExecution) => phaseOf(latest) === phase || finished(latest);
+  const reached = await waitFor(session, execution, { until, timeoutMs });
+  if (reached === undefined) return interrupted(session, door, execution);
   const end = phaseOf(reached);
   if (end === phase) return (await printedObject(session, reached)) ? ok : reachedLine(session.terminal, name, phase);
-  const message = `${metadata.name} ended as ${end} and will never be ${phase}`;
+  const message = `${execution.metadata.name} ended as ${end} and will never be ${phase}`;
   session.terminal.note(`error: ${message}`);
   return end === 'completed' ? exitCodes.conflict : exitCodeOfPhase(end);
 };

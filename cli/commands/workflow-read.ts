@@ -1,16 +1,11 @@
 import { Command } from 'commander';
-import { conditionTypes } from '../../crds/conditions.ts';
-import { globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { workflows } from '../../lib/kinds.ts';
-import { specOfVersion } from '../../lib/registration/index.ts';
+import type { VersionRow, WorkflowRow } from '../doors/door.ts';
 import { formatAge } from '../duration.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { findWorkflow, workflowName } from '../find-workflow.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedList, printedObject, printedValue, serialised } from '../print-object.ts';
 import { type Column, tableLines } from '../table.ts';
-import { unlessRefused } from '../unless-refused.ts';
 
 export function workflowListCommand(launch: Launch): Command {
   return new Command('list')
@@ -45,38 +40,38 @@ export function workflowVersionsCommand(launch: Launch): Command {
 }
 
 const list: Run<{ readonly allNamespaces?: boolean }> = async (session, _, { allNamespaces }): Promise<ExitCode> => {
-  const { kube, namespace } = await session.cluster();
-  const items = allNamespaces
-    ? (await kube.listAll(workflows)).items
-    : [
-        ...(await kube.listAll(workflows, { namespace })).items,
-        ...(namespace === globalNamespace
-          ? []
-          : ((await unlessRefused(kube.listAll(workflows, { namespace: globalNamespace })))?.items ?? [])),
-      ];
-  if (await printedList(session, items)) return ok;
-  if (items.length === 0) {
-    session.terminal.note(`no workflows in namespace ${namespace}; register one: windlass workflow register FILE`);
+  const { workflows, words } = await session.door();
+  const rows = await workflows.list({ everywhere: allNamespaces === true });
+  if (
+    await printedList(
+      session,
+      rows.map(({ object }) => object),
+    )
+  )
+    return ok;
+  if (rows.length === 0) {
+    session.terminal.note(`no workflows ${words.place}; register one: windlass workflow register FILE`);
     return ok;
   }
   const columns = columnsAt(session.clock.now());
-  for (const line of tableLines(columns, items, session.format === 'wide')) session.terminal.out(line);
+  for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
   return ok;
 };
 
 const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
-  const cluster = await session.cluster();
-  const workflow = await findWorkflow(cluster, name);
-  const spec = await specOfVersion(cluster.kube, workflow, version);
-  const shown = { ...workflow, spec };
-  if (await printedObject(session, shown)) return ok;
-  const { apiVersion, kind, metadata } = workflow;
-  const { labels } = metadata;
-  const annotations = withoutLastApplied(metadata.annotations);
-  const brief = { name: metadata.name, namespace: metadata.namespace, labels, annotations };
-  session.terminal.out(await serialised({ apiVersion, kind, metadata: brief, spec }, 'yaml'));
+  const { workflows } = await session.door();
+  const workflow = await workflows.read(name, version);
+  if (await printedObject(session, workflow)) return ok;
+  session.terminal.out(await serialised(brief(workflow), 'yaml'));
   return ok;
 };
+
+/** What somebody has written, without what the server adds to it. */
+function brief({ apiVersion, kind, metadata, spec }: Workflow): object {
+  const { name, namespace, labels } = metadata;
+  const annotations = withoutLastApplied(metadata.annotations);
+  return { apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec };
+}
 
 /** What kubectl apply notes for itself is a copy of what is shown anyway. */
 function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
@@ -85,33 +80,35 @@ function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}):
 }
 
 const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
-  const cluster = await session.cluster();
-  const workflow = await findWorkflow(cluster, name);
-  const stored = workflow.status?.versions ?? [];
-  if (await printedValue(session, stored)) return ok;
+  const { workflows } = await session.door();
+  const rows = await workflows.versions(name);
+  if (await printedValue(session, rows.map(versionObject))) return ok;
   const now = session.clock.now();
-  const columns: Column<(typeof stored)[number]>[] = [
+  const columns: Column<VersionRow>[] = [
     { heading: 'VERSION', cell: (row) => row.version },
-    { heading: 'CURRENT', cell: (row) => (row.version === workflow.spec.version ? 'yes' : 'no') },
-    { heading: 'AGE', cell: (row) => formatAge(row.registered_at, now) },
+    { heading: 'CURRENT', cell: (row) => (row.current ? 'yes' : 'no') },
+    { heading: 'AGE', cell: (row) => formatAge(row.registeredAt, now) },
     { heading: 'REVISION', cell: (row) => row.revision, wide: true },
   ];
-  if (session.format === 'name') for (const row of stored) session.terminal.out(row.version);
-  else for (const line of tableLines(columns, stored, session.format === 'wide')) session.terminal.out(line);
+  if (session.format === 'name') for (const row of rows) session.terminal.out(row.version);
+  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
   return ok;
 };
 
-function columnsAt(now: number): Column<Workflow>[] {
-  const ready = ({ status }: Workflow) => status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+function versionObject({ version, current, registeredAt, revision }: VersionRow): object {
+  return { version, current, registered_at: registeredAt, revision };
+}
+
+function columnsAt(now: number): Column<WorkflowRow>[] {
   return [
-    { heading: 'NAME', cell: workflowName },
-    { heading: 'VERSION', cell: ({ spec }) => spec.version },
-    { heading: 'SCOPE', cell: ({ metadata }) => (metadata.namespace === globalNamespace ? 'global' : 'tenant') },
-    { heading: 'READY', cell: (workflow) => ready(workflow)?.status ?? 'Unknown' },
-    { heading: 'AGE', cell: ({ metadata }) => formatAge(metadata.creationTimestamp, now) },
-    { heading: 'NAMESPACE', cell: ({ metadata }) => metadata.namespace, wide: true },
-    { heading: 'STATES', cell: ({ spec }) => Object.keys(spec.states).length, wide: true },
-    { heading: 'DESCRIPTION', cell: ({ spec }) => spec.description?.split('\n', 1)[0], wide: true },
-    { heading: 'MESSAGE', cell: (workflow) => ready(workflow)?.message, wide: true },
+    { heading: 'NAME', cell: ({ name }) => name },
+    { heading: 'VERSION', cell: ({ version }) => version },
+    { heading: 'SCOPE', cell: ({ scope }) => scope },
+    { heading: 'READY', cell: ({ ready }) => ready },
+    { heading: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, now) },
+    { heading: 'NAMESPACE', cell: ({ namespace }) => namespace, wide: true },
+    { heading: 'STATES', cell: ({ states }) => states, wide: true },
+    { heading: 'DESCRIPTION', cell: ({ description }) => description?.split('\n', 1)[0], wide: true },
+    { heading: 'MESSAGE', cell: ({ message }) => message, wide: true },
   ];
 }

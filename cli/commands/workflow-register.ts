@@ -1,21 +1,20 @@
-import { Command, Option } from 'commander';
-import { conditionTypes } from '../../crds/conditions.ts';
-import { globalNamespace } from '../../crds/labels.ts';
-import type { Condition } from '../../crds/schema/condition.ts';
+import { Command } from 'commander';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { workflows } from '../../lib/kinds.ts';
-import { registerWorkflow } from '../../lib/registration/index.ts';
+import type { Scope } from '../../lib/catalogue/scope.ts';
+import { workflowName } from '../../lib/manifest/object-name.ts';
+import type { Door } from '../doors/door.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { printedList } from '../print-object.ts';
 import type { Session } from '../session.ts';
+import { scopeOption } from './scope-option.ts';
 import { report } from './workflow-validate.ts';
 
 interface RegisterOptions {
   readonly force?: boolean;
-  readonly scope?: 'tenant' | 'global';
+  readonly scope?: Scope;
   readonly wait?: boolean;
   readonly timeout: string;
 }
@@ -30,7 +29,11 @@ export function workflowRegisterCommand(launch: Launch): Command {
     )
     .argument('<file...>', 'files or directories; - reads standard input')
     .option('--force', 'replace a version that exists with other content')
-    .addOption(new Option('--scope <scope>', `global writes to ${globalNamespace}`).choices(['tenant', 'global']))
+    .addOption(
+      scopeOption(
+        'who may run them: `user` you alone, `tenant` everybody of it, `global` every tenant; default tenant',
+      ),
+    )
     .option('--wait', 'wait until the controller has accepted them')
     .option('--timeout <duration>', 'with --wait: give up after this time', '30s')
     .addHelpText(
@@ -51,14 +54,14 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
     report(session, found);
     return exitCodes.failed;
   }
-  const { kube, namespace: own } = await session.cluster();
-  const namespace = options.scope === 'global' ? globalNamespace : own;
+  const door = await session.door();
+  const { scope = 'tenant', force = false } = options;
   const written: Workflow[] = [];
   for (const { workflow } of usable) {
-    const { kind, object } = await registerWorkflow({ kube }, workflow, { namespace, force: options.force === true });
-    if (options.wait) await accepted(session, object, timeoutMs);
+    const { result, workflow: object, where } = await door.workflows.register(workflow, { scope, force });
+    if (options.wait) await accepted(session, door, object, timeoutMs);
     if (session.format === undefined || session.format === 'wide') {
-      session.terminal.out(`workflow ${object.metadata.name} ${object.spec.version} ${kind} in ${namespace}`);
+      session.terminal.out(`workflow ${workflowName(object.metadata)} ${object.spec.version} ${result} ${where}`);
     }
     written.push(object);
   }
@@ -68,15 +71,14 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
 
 const lookAgainMs = 200;
 
-/** Resolves when the controller has accepted this generation; throws what it refuses, or a timeout. */
-async function accepted(session: Session, { metadata }: Workflow, timeoutMs: number): Promise<void> {
-  const { kube } = await session.cluster();
+/** Resolves when the controllers have accepted what was registered; throws what they refuse, or a timeout. */
+async function accepted(session: Session, door: Door, workflow: Workflow, timeoutMs: number): Promise<void> {
   const deadline = session.clock.now() + timeoutMs;
-  const { name, namespace, generation = 0 } = metadata;
+  const name = workflowName(workflow.metadata);
   for (;;) {
-    const verdict = readyOf(await kube.get(workflows, { namespace, name }), generation);
-    if (verdict?.status === 'True') return;
-    if (verdict?.status === 'False') {
+    const verdict = await door.workflows.verdict(workflow);
+    if (verdict?.accepted) return;
+    if (verdict !== undefined) {
       throw new CliError('failed', `workflow ${name} was refused: ${verdict.reason}: ${verdict.message}`);
     }
     if (session.interrupted.aborted || session.clock.now() >= deadline) {
@@ -84,10 +86,4 @@ async function accepted(session: Session, { metadata }: Workflow, timeoutMs: num
     }
     await session.clock.sleep(lookAgainMs, session.interrupted);
   }
-}
-
-/** The condition Ready, where it speaks of this generation or a later one. */
-function readyOf({ status }: Workflow, generation: number): Condition | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  return ready !== undefined && (ready.observedGeneration ?? -1) >= generation ? ready : undefined;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { AppError } from '../lib/errors.ts';
-import type { WatchEvent } from '../lib/kube/index.ts';
-import { KubeError } from '../lib/kube/kube-error.ts';
-import { createManualClock } from '../lib/manual-clock.ts';
-import { anExecution } from '../test/builders/execution-builder.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { WatchEvent } from '../../../lib/kube/index.ts';
+import { KubeError } from '../../../lib/kube/kube-error.ts';
+import { createManualClock } from '../../../lib/manual-clock.ts';
+import { anExecution } from '../../../test/builders/execution-builder.ts';
 import { type FollowDeps, followExecution } from './follow.ts';
 
 const ref = { namespace: 'default', name: 'demo-1' };

@@ -1,9 +1,9 @@
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import type { Clock } from '../lib/clock.ts';
-import { workflowExecutions } from '../lib/kinds.ts';
-import type { KubeClient, ObjectRef } from '../lib/kube/index.ts';
-import { isRetryable, KubeError } from '../lib/kube/kube-error.ts';
-import { CliError } from './exit-codes.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { workflowExecutions } from '../../../lib/kinds.ts';
+import type { KubeClient, ObjectRef } from '../../../lib/kube/index.ts';
+import { isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
+import { CliError } from '../../exit-codes.ts';
 
 export interface FollowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'watch'>;

@@ -1,4 +1,4 @@
-import { isForbidden } from '../lib/kube/kube-error.ts';
+import { isForbidden } from '../../../lib/kube/kube-error.ts';
 
 /** A user of one tenant may not be allowed to read the global namespace: then nothing is there for them. */
 export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -1,24 +1,25 @@
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { workflowExecutions } from '../lib/kinds.ts';
-import type { KubeClient } from '../lib/kube/index.ts';
-import { isNotFound } from '../lib/kube/kube-error.ts';
-import { isUid } from '../lib/uid.ts';
-import { CliError } from './exit-codes.ts';
-import type { Cluster } from './session.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { workflowExecutions } from '../../../lib/kinds.ts';
+import type { CallOptions, KubeClient } from '../../../lib/kube/index.ts';
+import { isNotFound } from '../../../lib/kube/kube-error.ts';
+import { isUid } from '../../../lib/uid.ts';
+import { CliError } from '../../exit-codes.ts';
+import type { Cluster } from './kubernetes-door.ts';
 
-/** The execution of that name or uid in the session's namespace. Throws a not-found error with a hint. */
+/** The execution of that name or uid in the namespace. Throws a not-found error with a hint. */
 export async function findExecution(
   { kube, namespace }: Pick<Cluster, 'namespace'> & { kube: Pick<KubeClient, 'get' | 'listAll'> },
   nameOrUid: string,
+  options: CallOptions = {},
 ): Promise<WorkflowExecution> {
   if (isUid(nameOrUid)) {
-    const { items } = await kube.listAll(workflowExecutions, { namespace });
+    const { items } = await kube.listAll(workflowExecutions, { namespace, ...options });
     const found = items.find(({ metadata }) => metadata.uid === nameOrUid);
     if (found) return found;
     throw missing(nameOrUid, namespace);
   }
   try {
-    return await kube.get(workflowExecutions, { namespace, name: nameOrUid });
+    return await kube.get(workflowExecutions, { namespace, name: nameOrUid }, options);
   } catch (error) {
     throw isNotFound(error) && isAboutObject(error.serverMessage) ? missing(nameOrUid, namespace) : error;
   }

@@ -1,0 +1,9 @@
+import { Option } from 'commander';
+import type { Scope } from '../../lib/catalogue/scope.ts';
+
+/** Written out here: what it is a part of would be loaded for `--help` otherwise. */
+const scopes = ['user', 'tenant', 'global'] as const satisfies readonly Scope[];
+
+export function scopeOption(description: string): Option {
+  return new Option('--scope <scope>', description).choices(scopes);
+}

@@ -1,0 +1,47 @@
+import { CliError } from '../exit-codes.ts';
+import type { GlobalOptions } from '../session.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where a command goes: straight to Kubernetes, or to the API at an address. */
+export type Choice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };
+
+/**
+ * Options are stronger than the environment: `--server` leads to the API, an option that names a cluster or namespace
+ * to Kubernetes, and only without either `WINDLASS_SERVER` counts. Throws a usage error where options contradict one
+ * another.
+ */
+export function chooseDoor(options: GlobalOptions, env: Environment): Choice {
+  const forHttp = given(options, { '--server': 'server', '--tenant': 'tenant', '--token-file': 'tokenFile' });
+  const forKubernetes = given(options, {
+    '--namespace': 'namespace',
+    '--context': 'context',
+    '--kubeconfig': 'kubeconfig',
+  });
+  if (forHttp !== undefined && forKubernetes !== undefined) {
+    throw new CliError(
+      'usage',
+      `${forHttp} and ${forKubernetes} exclude each other`,
+      'The first is for the HTTP API, which knows tenants; the second for Kubernetes. Leave out one of them.',
+    );
+  }
+  if (forKubernetes !== undefined) return { kind: 'kubernetes' };
+  const server = options.server ?? env['WINDLASS_SERVER'];
+  if (server) return { kind: 'http', server: addressOf(server) };
+  if (forHttp === undefined) return { kind: 'kubernetes' };
+  throw new CliError('usage', `${forHttp} is for the HTTP API`, 'Say where that is: --server URL, or WINDLASS_SERVER.');
+}
+
+/** The first option that is given, by its flag. */
+function given(options: GlobalOptions, flags: Readonly<Record<string, keyof GlobalOptions>>): string | undefined {
+  return Object.entries(flags).find(([, name]) => options[name] !== undefined)?.[0];
+}
+
+/** The address in one form, so that a login is found again however its server is written. */
+export function addressOf(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') {
+    return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  }
+  throw new CliError('usage', `'${text}' is no address of a server`, 'Write it as https://windlass.example.com.');
+}

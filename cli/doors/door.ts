@@ -1,0 +1,186 @@
+import type { Json } from '../../crds/schema/parts.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { LogPlace, StoredLog } from '../../lib/execution/log-source.ts';
+import type { LogSink } from '../../lib/execution/read-logs.ts';
+import type { KubeObject } from '../../lib/kube/index.ts';
+
+/**
+ * The way to what Windlass holds: straight to Kubernetes, or through the HTTP API. Commands are written against it, so
+ * that they do and say the same through both. Through HTTP objects have the form of the custom resources too, without
+ * what only Kubernetes knows (namespace, resourceVersion, pods).
+ */
+export interface Door {
+  readonly kind: 'kubernetes' | 'http';
+  readonly words: DoorWords;
+  readonly workflows: WorkflowDoor;
+  readonly executions: ExecutionDoor;
+  readonly logs: LogDoor;
+  /** What is at the other end, and its version. */
+  version(): Promise<{ readonly name: string; readonly version: string }>;
+  whoAmI(): Promise<Identity>;
+}
+
+/** How sentences and hints name the place where a command looks. */
+export interface DoorWords {
+  /** `in namespace team-a`. */
+  readonly place: string;
+  /** Where a workflow is looked for: `in namespace team-a or windlass-global`. */
+  readonly workflowPlaces: string;
+  /** Follows a command that the user is shown, so that it goes the way that this one went: ` -n team-a`. */
+  readonly flags: string;
+}
+
+/** Who the other end takes the user for. */
+export interface Identity {
+  readonly user: string;
+  /** Further facts by name, such as groups. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+export interface RegisterOptions {
+  readonly scope: Scope;
+  readonly force: boolean;
+}
+
+/** What registering came to. */
+export interface Registered {
+  readonly result: 'created' | 'updated' | 'unchanged';
+  readonly workflow: Workflow;
+  /** Where it is now: `in team-a`. */
+  readonly where: string;
+}
+
+/** What the controllers say of a workflow that was registered. */
+export type Verdict =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly reason: string; readonly message: string };
+
+/** A workflow in a list. */
+export interface WorkflowRow {
+  readonly name: string;
+  readonly version: string;
+  readonly scope: Scope;
+  readonly ready: string;
+  readonly createdAt: string | undefined;
+  readonly description: string | undefined;
+  readonly message: string | undefined;
+  readonly namespace?: string;
+  readonly states?: number;
+  /** The whole of it, for `-o json`. */
+  readonly object: KubeObject;
+}
+
+export interface VersionRow {
+  readonly version: string;
+  readonly current: boolean;
+  readonly registeredAt: string | undefined;
+  readonly revision?: string;
+}
+
+export interface MoveOptions {
+  /** Where it is looked for; absent: in the narrowest scope that has it. */
+  readonly scope?: Scope;
+  readonly force: boolean;
+}
+
+export interface ListOptions {
+  /** Of every namespace. */
+  readonly everywhere: boolean;
+  /** Milliseconds until an answer must have come. */
+  readonly timeoutMs?: number;
+}
+
+/** Definitions. A name or uid that does not exist is a not-found error with a hint. */
+export interface WorkflowDoor {
+  register(workflow: Workflow, options: RegisterOptions): Promise<Registered>;
+  /** Undefined as long as the controllers have not looked at it. */
+  verdict(registered: Workflow): Promise<Verdict | undefined>;
+  list(options: ListOptions): Promise<readonly WorkflowRow[]>;
+  /** By default the newest version. */
+  read(nameOrUid: string, version?: string): Promise<Workflow>;
+  versions(nameOrUid: string): Promise<readonly VersionRow[]>;
+  /** Answers the name of what was deleted. */
+  delete(nameOrUid: string, scope?: Scope): Promise<string>;
+  /** Changes the scope by one step; answers the scope it has now. */
+  move(nameOrUid: string, direction: 'promote' | 'demote', options: MoveOptions): Promise<WorkflowRow>;
+}
+
+/** A start as the command line asks for it. */
+export interface StartRequest {
+  readonly workflow: Workflow;
+  readonly version?: string;
+  readonly input?: Readonly<Record<string, Json>>;
+  readonly intent?: string;
+  readonly blackboard?: Readonly<Record<string, Json>>;
+  readonly name?: string;
+  readonly ttlSeconds?: number;
+}
+
+export interface ExecutionFilter extends ListOptions {
+  readonly workflow?: string;
+  readonly phase?: string;
+  readonly selector?: string;
+}
+
+/** What a person decides on a waiting Human state. */
+export interface Answer {
+  readonly response: string;
+  readonly feedback?: string;
+  /** The state that is meant; absent: the one that waits. */
+  readonly state?: string;
+}
+
+/** A decision that was taken. */
+export interface Answered {
+  readonly state: string;
+  readonly response: string;
+  readonly by: string;
+}
+
+export interface Cancelled {
+  readonly execution: WorkflowExecution;
+  /** Who had cancelled it before. */
+  readonly earlier?: { readonly by: string; readonly at: string };
+}
+
+/** Executions. A name or uid that does not exist is a not-found error with a hint. */
+export interface ExecutionDoor {
+  start(request: StartRequest): Promise<WorkflowExecution>;
+  /** In no particular order. */
+  list(filter: ExecutionFilter): Promise<readonly WorkflowExecution[]>;
+  read(nameOrUid: string, options?: Pick<ListOptions, 'timeoutMs'>): Promise<WorkflowExecution>;
+  /**
+   * Every state of an execution from now on, the present one first. Survives lost connections. Ends quietly when
+   * `signal` aborts; throws when access is refused and when the execution is deleted.
+   */
+  follow(execution: WorkflowExecution, signal: AbortSignal): AsyncIterable<WorkflowExecution>;
+  /** With every value in full, and no references left where that can be. */
+  inFull(execution: WorkflowExecution): Promise<WorkflowExecution>;
+  /** Undefined where the workflow declares none or has not completed. */
+  finalOutput(execution: WorkflowExecution): Promise<Json | undefined>;
+  cancel(execution: WorkflowExecution, reason: string | undefined): Promise<Cancelled>;
+  answer(execution: WorkflowExecution, answer: Answer): Promise<Answered>;
+}
+
+/** The log of a command that has not ended, or has only just. */
+export interface LiveLog {
+  readonly place: LogPlace;
+  /** Which attempt it is of; a log that goes on over all attempts says so with Infinity. */
+  readonly attempt: number;
+  /** Why there is nothing to read yet. */
+  readonly notStarted?: string;
+  /** False when it has gone before all could be read: then it is kept. */
+  read(options: { readonly follow: boolean; readonly signal: AbortSignal }, sink: LogSink): Promise<boolean>;
+}
+
+/** What commands wrote. */
+export interface LogDoor {
+  /** The execution as it is, again and again, until whoever asks has had enough or `signal` aborts. */
+  changes(execution: WorkflowExecution, signal: AbortSignal): AsyncIterable<WorkflowExecution>;
+  live(execution: WorkflowExecution, place: LogPlace): Promise<readonly LiveLog[]>;
+  /** The logs of single steps that a log stands for: mostly itself. */
+  singleSteps(execution: WorkflowExecution, log: StoredLog): Promise<readonly StoredLog[]>;
+  readStored(execution: WorkflowExecution, log: StoredLog, sink: LogSink): Promise<void>;
+}

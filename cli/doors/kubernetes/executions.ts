@@ -1,0 +1,78 @@
+import { apiVersion, labels } from '../../../crds/labels.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
+import { commitDecision } from '../../../lib/decision/commit-decision.ts';
+import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
+import { workflowExecutions } from '../../../lib/kinds.ts';
+import { workflowName } from '../../../lib/manifest/object-name.ts';
+import { workflowOf } from '../../workflow-of.ts';
+import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import { findExecution } from './find-execution.ts';
+import { followExecution } from './follow.ts';
+import type { KubernetesDeps } from './kubernetes-door.ts';
+
+/** Executions as custom resources. */
+export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
+  const { kube, outputs, namespace } = deps;
+  return {
+    start: (request) => kube.create(workflowExecutions, executionOf(namespace, request)),
+    list: (filter) => list(deps, filter),
+    read: (nameOrUid, options) => findExecution(deps, nameOrUid, options),
+    follow: ({ metadata }, signal) => followExecution(deps, metadata, signal),
+    inFull: (execution) => fullExecution(outputs, execution),
+    finalOutput: (execution) => finalOutput(outputs, execution),
+    cancel: (execution, reason) => cancel(deps, execution, reason),
+    answer: (execution, answer) => decide(deps, execution, answer),
+  };
+}
+
+/** The object to create. Without a name the API server adds a suffix of its own to the workflow's. */
+export function executionOf(namespace: string, request: StartRequest): WorkflowExecution {
+  const { version, input, intent, blackboard, name, ttlSeconds } = request;
+  const { metadata } = request.workflow;
+  const named = name === undefined ? { name: '', generateName: `${metadata.name}-` } : { name };
+  const workflow = workflowName(metadata);
+  return {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    metadata: { ...named, namespace, labels: { [labels.workflow]: metadata.name } },
+    spec: defined({ workflow, version, input, intent, blackboard, ttl_seconds_after_finished: ttlSeconds }),
+  };
+}
+
+function defined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+async function list(
+  { kube, namespace }: KubernetesDeps,
+  { everywhere, selector, workflow, phase, timeoutMs }: ExecutionFilter,
+): Promise<readonly WorkflowExecution[]> {
+  const { items } = await kube.listAll(workflowExecutions, {
+    timeoutMs,
+    ...(everywhere ? {} : { namespace }),
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+  });
+  return items.filter((execution) => {
+    if (phase !== undefined && (execution.status?.phase ?? 'pending') !== phase) return false;
+    return workflow === undefined || [workflowOf(execution), execution.spec.workflow].includes(workflow);
+  });
+}
+
+async function cancel(
+  { kube, clock }: KubernetesDeps,
+  execution: WorkflowExecution,
+  reason: string | undefined,
+): Promise<Cancelled> {
+  const { username: by } = await kube.whoAmI();
+  const at = new Date(clock.now()).toISOString();
+  const earlier = execution.spec.cancel;
+  const cancelled = await commitCancel(kube, execution, { by, at, ...(reason === undefined ? {} : { reason }) });
+  return { execution: cancelled, ...(earlier === undefined ? {} : { earlier }) };
+}
+
+async function decide({ kube, clock }: KubernetesDeps, execution: WorkflowExecution, answer: Answer) {
+  const { username: by } = await kube.whoAmI();
+  const at = new Date(clock.now()).toISOString();
+  return commitDecision(kube, execution, { ...answer, by, at, via: 'cli' });
+}

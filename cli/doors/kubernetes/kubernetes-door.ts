@@ -1,0 +1,42 @@
+import { globalNamespace } from '../../../crds/labels.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { OutputReader } from '../../../lib/execution/output-reader.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
+import type { Door, Identity } from '../door.ts';
+import { createExecutions } from './executions.ts';
+import { createLogs } from './logs.ts';
+import { createWorkflows } from './workflows.ts';
+
+/** The cluster and namespace that the user's kubeconfig and flags name. */
+export interface Cluster {
+  readonly kube: KubeClient;
+  readonly outputs: OutputReader;
+  readonly namespace: string;
+}
+
+export interface KubernetesDeps extends Cluster {
+  readonly clock: Clock;
+}
+
+/** Straight to the Kubernetes API, with the rights of the user there. */
+export function createKubernetesDoor(deps: KubernetesDeps): Door {
+  const { kube, namespace } = deps;
+  const flags = ` -n ${namespace}`;
+  const place = `in namespace ${namespace}`;
+  return {
+    kind: 'kubernetes',
+    words: { place, workflowPlaces: `${place} or ${globalNamespace}`, flags },
+    workflows: createWorkflows(deps),
+    executions: createExecutions(deps),
+    logs: createLogs(deps),
+    async version() {
+      const { gitVersion } = await kube.serverVersion();
+      return { name: 'kubernetes', version: gitVersion.replace(/^v/, '') };
+    },
+    async whoAmI() {
+      const { username, groups } = await kube.whoAmI();
+      const facts: Identity['facts'] = groups.length === 0 ? {} : { groups: groups.join(', ') };
+      return { user: username, facts };
+    },
+  };
+}

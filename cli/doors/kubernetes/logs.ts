@@ -1,0 +1,56 @@
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { LogPlace } from '../../../lib/execution/log-source.ts';
+import { readPod, readStored, singleSteps } from '../../../lib/execution/read-logs.ts';
+import { attemptOf, stepOf, stepPods, whyNotStarted } from '../../../lib/execution/step-pods.ts';
+import { workflowExecutions } from '../../../lib/kinds.ts';
+import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
+import { isInvalid, isNotFound } from '../../../lib/kube/kube-error.ts';
+import type { LiveLog, LogDoor } from '../door.ts';
+import type { KubernetesDeps } from './kubernetes-door.ts';
+
+/** How long to wait before looking again for what has begun or ended meanwhile. */
+const lookAgainMs = 300;
+
+/** Logs of pods, and of what the output store holds. */
+export function createLogs(deps: KubernetesDeps): LogDoor {
+  const { kube, outputs } = deps;
+  return {
+    changes: (execution, signal) => changes(deps, execution, signal),
+    live: async (execution, place) => {
+      const pods = await stepPods(kube, execution, place);
+      return pods.map((pod) => liveLog(kube, pod, place));
+    },
+    singleSteps: (execution, log) => singleSteps({ outputs, execution }, log),
+    readStored: (execution, log, sink) => readStored({ outputs, execution }, log, sink),
+  };
+}
+
+/** That a pod has started is no change of the execution, so it is looked at in time. */
+async function* changes(
+  { kube, clock }: KubernetesDeps,
+  execution: WorkflowExecution,
+  signal: AbortSignal,
+): AsyncGenerator<WorkflowExecution, void> {
+  const { namespace, name } = execution.metadata;
+  for (let latest = execution; !signal.aborted; latest = await kube.get(workflowExecutions, { namespace, name })) {
+    yield latest;
+    await clock.sleep(lookAgainMs, signal);
+  }
+}
+
+function liveLog(kube: Pick<KubeClient, 'readLog'>, pod: Pod, place: LogPlace): LiveLog {
+  return {
+    place: { ...place, step: stepOf(pod) },
+    attempt: attemptOf(pod),
+    notStarted: whyNotStarted(pod),
+    async read(options, sink) {
+      try {
+        await readPod(kube, pod, options, sink);
+        return true;
+      } catch (error) {
+        if (isNotFound(error) || isInvalid(error)) return false;
+        throw error;
+      }
+    },
+  };
+}

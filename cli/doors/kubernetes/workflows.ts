@@ -1,0 +1,118 @@
+import { conditionTypes } from '../../../crds/conditions.ts';
+import { globalNamespace } from '../../../crds/labels.ts';
+import type { Condition } from '../../../crds/schema/condition.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { scopeOf } from '../../../lib/catalogue/scope.ts';
+import { workflows } from '../../../lib/kinds.ts';
+import { workflowName } from '../../../lib/manifest/object-name.ts';
+import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
+import { CliError } from '../../exit-codes.ts';
+import type {
+  ListOptions,
+  Registered,
+  RegisterOptions,
+  Verdict,
+  VersionRow,
+  WorkflowDoor,
+  WorkflowRow,
+} from '../door.ts';
+import { findWorkflow } from './find-workflow.ts';
+import type { KubernetesDeps } from './kubernetes-door.ts';
+import { unlessRefused } from './unless-refused.ts';
+
+/** Definitions as custom resources. */
+export function createWorkflows(deps: KubernetesDeps): WorkflowDoor {
+  const { kube } = deps;
+  return {
+    register: (workflow, options) => register(deps, workflow, options),
+    verdict: async ({ metadata }) => {
+      const { name, namespace, generation = 0 } = metadata;
+      return verdictOn(await kube.get(workflows, { namespace, name }), generation);
+    },
+    list: (options) => list(deps, options),
+    read: async (nameOrUid, version) => {
+      const workflow = await findWorkflow(deps, nameOrUid);
+      return { ...workflow, spec: await specOfVersion(kube, workflow, version) };
+    },
+    versions: async (nameOrUid) => versionsOf(await findWorkflow(deps, nameOrUid)),
+    delete: async (nameOrUid, scope) => {
+      const found = await findWorkflow(deps, nameOrUid, scope);
+      const { name, namespace, uid } = found.metadata;
+      await kube.delete(workflows, { namespace, name }, { uid });
+      return workflowName(found.metadata);
+    },
+    move: async () => {
+      throw new CliError(
+        'usage',
+        'only the API moves workflows between scopes',
+        'Go through it with --server URL, or register the workflow in the other scope and delete it in this one.',
+      );
+    },
+  };
+}
+
+async function register(
+  { kube, namespace }: KubernetesDeps,
+  workflow: Workflow,
+  { scope, force }: RegisterOptions,
+): Promise<Registered> {
+  if (scope === 'user') {
+    throw new CliError(
+      'usage',
+      'only the API knows whose workflow one of scope user is',
+      'Go through it with --server URL, or leave out --scope.',
+    );
+  }
+  const target = scope === 'global' ? globalNamespace : namespace;
+  const { kind, object } = await registerWorkflow({ kube }, workflow, { namespace: target, force });
+  return { result: kind, workflow: object, where: `in ${target}` };
+}
+
+async function list(
+  { kube, namespace }: KubernetesDeps,
+  { everywhere, timeoutMs }: ListOptions,
+): Promise<WorkflowRow[]> {
+  if (everywhere) return (await kube.listAll(workflows, { timeoutMs })).items.map(rowOf);
+  const { items } = await kube.listAll(workflows, { namespace, timeoutMs });
+  if (namespace === globalNamespace) return items.map(rowOf);
+  const global = await unlessRefused(kube.listAll(workflows, { namespace: globalNamespace, timeoutMs }));
+  return [...items, ...(global?.items ?? [])].map(rowOf);
+}
+
+function rowOf(workflow: Workflow): WorkflowRow {
+  const { metadata, spec, status } = workflow;
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  return {
+    name: workflowName(metadata),
+    version: spec.version,
+    scope: scopeOf(workflow),
+    ready: ready?.status ?? 'Unknown',
+    createdAt: metadata.creationTimestamp,
+    description: spec.description,
+    message: ready?.message,
+    namespace: metadata.namespace,
+    states: Object.keys(spec.states).length,
+    object: workflow,
+  };
+}
+
+function versionsOf({ spec, status }: Workflow): VersionRow[] {
+  return (status?.versions ?? []).map(({ version, registered_at, revision }) => ({
+    version,
+    current: version === spec.version,
+    registeredAt: registered_at,
+    revision,
+  }));
+}
+
+function verdictOn(workflow: Workflow, generation: number): Verdict | undefined {
+  const ready = readyOf(workflow, generation);
+  if (ready?.status === 'True') return { accepted: true };
+  return ready?.status === 'False' ? { accepted: false, reason: ready.reason, message: ready.message } : undefined;
+}
+
+/** The condition Ready, where it speaks of this generation or a later one. */
+function readyOf({ status }: Workflow, generation: number): Condition | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  return ready !== undefined && (ready.observedGeneration ?? -1) >= generation ? ready : undefined;
+}
