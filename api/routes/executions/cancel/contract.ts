@@ -31,8 +31,12 @@ export const cancelExecution = defineContract({
         status: oneOf(['cancelling', 'cancelled'], {
           description: '`cancelling` until what it runs has been told to stop.',
         }),
-        by: Type.String({ description: 'Who cancelled it: you, or whoever was first.' }),
-        at: timestamp({ description: 'When that was.' }),
+        by: Type.Optional(
+          Type.String({
+            description: 'Who cancelled it: you, or whoever was first. Absent: it ended with its parent.',
+          }),
+        ),
+        at: Type.Optional(timestamp({ description: 'When that was.' })),
       },
       { additionalProperties: false },
     ),

@@ -21,7 +21,8 @@ export function createCancelRoute({ kube, clock, cluster }: CancelDeps): Route<C
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
     const execution = await onLatest(kube, known, (latest) => cancelled(kube, latest, wanted));
-    return json({ status: finished(execution) ? 'cancelled' : 'cancelling' });
+    const { by, at } = execution.spec.cancel ?? {};
+    return json({ status: finished(execution) ? 'cancelled' : 'cancelling', by, at });
   });
 }
 
