@@ -1,4 +1,3 @@
-import { labels } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -7,10 +6,10 @@ import { approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createInformer, type Informer, type InformerChange, type ReflectorDeps } from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
-import { type KubeObject, type Namespace, namespaces } from '../../lib/kube/index.ts';
+import type { KubeObject, Namespace } from '../../lib/kube/index.ts';
+import { createTenantInformer } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
-import { stripExecution, stripNamespace, stripWorkflow } from './strip.ts';
-import { tenantIndex } from './tenant-directory.ts';
+import { stripExecution, stripWorkflow } from './strip.ts';
 
 /** One cache for each kind that the API reads. */
 export interface Informers {
@@ -43,12 +42,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, execution
         asking: (execution) => (approvalIdOf(execution) === undefined ? [] : namespaceOf(execution)),
       },
     }),
-    tenants: createInformer(deps('Namespace'), {
-      resource: namespaces,
-      labelSelector: labels.tenant,
-      strip: stripNamespace,
-      indexes: { tenant: tenantIndex },
-    }),
+    tenants: createTenantInformer(deps('Namespace')),
     routers: createInformer(deps('StimulusRouter'), {
       resource: stimulusRouters,
       parse: withSpec,

@@ -2,7 +2,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { stripManagedFields } from '../../lib/informer/index.ts';
-import type { KubeObject, Namespace } from '../../lib/kube/index.ts';
+import type { KubeObject } from '../../lib/kube/index.ts';
 
 /** What kubectl notes for itself: a copy of the whole object. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -21,12 +21,6 @@ export function stripExecution(execution: WorkflowExecution): WorkflowExecution 
   const { input: _input, blackboard: _seed, signals: _signals, ...spec } = stripped.spec;
   const { blackboard: _board, history: _history, final_output: _output, ...status } = stripped.status;
   return { ...stripped, spec, status };
-}
-
-/** Of a namespace its name, age and label. */
-export function stripNamespace({ metadata }: Namespace): Namespace {
-  const { name, uid, resourceVersion, creationTimestamp, labels } = metadata;
-  return { metadata: { name, uid, resourceVersion, creationTimestamp, labels } };
 }
 
 function stripNotes<T extends KubeObject>(object: T): T {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createCache } from '../../lib/informer/index.ts';
-import type { Namespace } from '../../lib/kube/index.ts';
+import { createCache } from '../informer/index.ts';
+import type { Namespace } from '../kube/index.ts';
 import { createTenantDirectory, tenantIndex } from './tenant-directory.ts';
 
 const namespace = (name: string, slug: string, age = '2026-01-01T00:00:00Z'): Namespace => ({

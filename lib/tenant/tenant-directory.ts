@@ -1,7 +1,14 @@
 import { globalNamespace, labels } from '../../crds/labels.ts';
-import type { IndexFunction } from '../../lib/informer/index.ts';
-import type { Namespace } from '../../lib/kube/index.ts';
-import type { TenantDirectory } from './tenants.ts';
+import { createInformer, type IndexFunction, type Informer, type ReflectorDeps } from '../informer/index.ts';
+import { type Namespace, namespaces } from '../kube/index.ts';
+
+/** Finds the namespace that a tenant's objects stand in. */
+export interface TenantDirectory {
+  /** Undefined for a tenant that is not set up; a read then finds nothing, a write answers 404. */
+  namespaceOf(slug: string): string | undefined;
+  /** The slug of the tenant that owns a namespace. */
+  tenantOf(namespace: string): string | undefined;
+}
 
 export interface TenantDirectoryDeps {
   /** Namespaces with a tenant's label, by its slug. */
@@ -12,6 +19,22 @@ export interface TenantDirectoryDeps {
   /** Slug of the tenant whose namespace is that of the release (spec 1 §5.2, requirements AMB-025). */
   readonly systemTenant: string;
   readonly systemNamespace: string;
+}
+
+/** The namespaces of all tenants, with what a directory needs of them. */
+export function createTenantInformer(deps: ReflectorDeps): Informer<Namespace, 'tenant'> {
+  return createInformer(deps, {
+    resource: namespaces,
+    labelSelector: labels.tenant,
+    strip: stripNamespace,
+    indexes: { tenant: tenantIndex },
+  });
+}
+
+/** Of a namespace its name, age and label. */
+function stripNamespace({ metadata }: Namespace): Namespace {
+  const { name, uid, resourceVersion, creationTimestamp, labels: given } = metadata;
+  return { metadata: { name, uid, resourceVersion, creationTimestamp, labels: given } };
 }
 
 /** The slug on a namespace, for the cache's index `tenant`. */
