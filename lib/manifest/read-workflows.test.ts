@@ -176,6 +176,26 @@ describe('what YAML can do and a definition must not', () => {
     expect(first(text).problems).toHaveLength(count);
   });
 
+  it.each([
+    ['keys', `{${Array.from({ length: 11_000 }, (_, index) => `k${index}: v`).join(', ')}}`],
+    ['items', `[${'1,'.repeat(40_000)}]`],
+    ['syntax errors', '! '.repeat(45_000)],
+    ['opening brackets', '['.repeat(90_000)],
+    ['keys that stand twice', 'a: 1\n'.repeat(12_000)],
+  ])('a text that is nothing but %s is refused in a time that grows with its length', (_title, text) => {
+    const begun = performance.now();
+    const { problems } = first(text);
+    expect(problems.length).toBeGreaterThan(0);
+    // Comparing every key with every other took minutes.
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+
+  it('a text with more parts than any workflow has is refused before it is taken apart', () => {
+    const [document, ...others] = readWorkflows('- a\n'.repeat(100_000));
+    expect(others).toEqual([]);
+    expect(document?.problems).toMatchObject([{ path: '', rule: 'too_large' }]);
+  });
+
   it.each(['just text', '[1, 2]', 'null', '42', '{}', 'metadata: 1\nspec: []'])('%s is no workflow', (text) => {
     for (const { workflow, problems } of readWorkflows(text)) {
       expect(workflow).toBeUndefined();

@@ -3,11 +3,13 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   parseAllDocuments,
-  type YAMLError,
   visit,
+  type YAMLError,
+  type YAMLMap,
 } from 'yaml';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 
@@ -31,6 +33,10 @@ export interface SourceDocument {
 
 /** Largest text that is read; an API server takes no larger object either. */
 export const manifestBytes = 1_048_576;
+/** Most tokens of a text: the largest legal definition has some 70,000, and more would keep the reader busy for long. */
+const tokenLimit = 100_000;
+/** Syntax errors of one document that are reported; after so many nobody reads on. */
+const errorLimit = 100;
 /** How often all aliases of a document may be resolved; a bomb of nested aliases needs far more. */
 const aliasLimit = 100;
 
@@ -40,14 +46,16 @@ const aliasLimit = 100;
  */
 export function readDocuments(text: string): readonly SourceDocument[] {
   const size = Buffer.byteLength(text);
-  if (size > manifestBytes) return [tooLarge(size)];
+  if (size > manifestBytes) return [tooLarge(`has ${size} bytes; at most ${manifestBytes} are read`)];
+  if (hasTooManyTokens(text)) return [tooLarge(`has more than ${tokenLimit} YAML tokens`)];
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, {
     version: '1.2',
     schema: 'core',
     lineCounter: lines,
     prettyErrors: false,
-    uniqueKeys: (a, b) => isScalar(a) && isScalar(b) && String(a.value) === String(b.value),
+    // Looked for below in one pass: the library compares every key with every other.
+    uniqueKeys: false,
   });
   if (!Array.isArray(documents)) return [];
   return documents.filter((document) => !isEmpty(document)).map((document) => toSource(document, lines));
@@ -56,8 +64,18 @@ export function readDocuments(text: string): readonly SourceDocument[] {
 const isEmpty = ({ contents, errors }: Document): boolean =>
   errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null && !contents.source));
 
-function tooLarge(size: number): SourceDocument {
-  const problem = errorAt([], 'too_large', `has ${size} bytes; at most ${manifestBytes} are read`);
+/** Reads no further than it has to. */
+function hasTooManyTokens(text: string): boolean {
+  let tokens = 0;
+  for (const _ of new Lexer().lex(text)) {
+    tokens += 1;
+    if (tokens > tokenLimit) return true;
+  }
+  return false;
+}
+
+function tooLarge(message: string): SourceDocument {
+  const problem = errorAt([], 'too_large', message);
   const start = { line: 1, column: 1 };
   return { value: null, problems: [{ ...problem, ...start }], positionOf: () => start };
 }
@@ -67,14 +85,15 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const positionOf = (at: Place): Position => positionAt(offsetOf(document.contents as Node | null, at));
+  const offsetOf = createPlaces(document.contents as Node | null);
+  const positionOf = (at: Place): Position => positionAt(offsetOf(at));
   const located = (rule: string, message: string, offset: number): LocatedProblem => ({
     ...errorAt([], rule, message),
     ...positionAt(offset),
   });
-  const syntax = [...document.errors, ...document.warnings].map((error) =>
-    located('yaml', textOf(error), error.pos[0]),
-  );
+  const syntax = [...document.errors, ...document.warnings]
+    .slice(0, errorLimit)
+    .map((error) => located('yaml', textOf(error), error.pos[0]));
   const problems = syntax.length > 0 ? syntax : foreignNodes(document, located);
   if (problems.length > 0) return { value: null, problems, positionOf };
   try {
@@ -85,6 +104,7 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
   }
 }
 
+const repeatedText = 'the key stands twice in this map';
 const tagText = 'tags are not allowed; write a plain value';
 const plainTags = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -92,7 +112,6 @@ const plainTags = new Set(
 const isForeign = (tag: string | undefined): boolean => tag !== undefined && !plainTags.has(tag);
 
 const texts: Partial<Readonly<Record<YAMLError['code'], string>>> = {
-  DUPLICATE_KEY: 'the key stands twice in this map',
   TAG_RESOLVE_FAILED: tagText,
 };
 
@@ -110,8 +129,9 @@ function foreignNodes(
       const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
       found.push(located('yaml', 'a key must be a plain value', offset));
     },
-    Collection(_key, { tag, range }) {
-      if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
+    Collection(_key, node) {
+      if (isForeign(node.tag)) found.push(located('yaml', tagText, node.range?.[0] ?? 0));
+      if (isMap(node)) for (const offset of repeatedKeys(node)) found.push(located('yaml', repeatedText, offset));
     },
     Scalar(_key, { value, tag, range }) {
       if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
@@ -123,28 +143,57 @@ function foreignNodes(
   return found;
 }
 
+/** Where keys begin that stood in the map before. A number and a text that read the same are one key. */
+function repeatedKeys({ items }: YAMLMap): number[] {
+  const seen = new Set<string>();
+  const offsets: number[] = [];
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    if (seen.has(name)) offsets.push(key.range?.[0] ?? 0);
+    seen.add(name);
+  }
+  return offsets;
+}
+
 const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
 
-/** Follows a place as far as the document goes. A field begins at its key. */
-function offsetOf(root: Node | null, at: Place): number {
-  let node: unknown = root;
-  let offset = root?.range?.[0] ?? 0;
-  for (const key of at) {
-    const child = childOf(node, key);
-    if (child === undefined) break;
-    offset = child.offset ?? offset;
-    node = child.node;
-  }
-  return offset;
+interface Child {
+  readonly node: unknown;
+  readonly offset: number | undefined;
 }
 
-function childOf(node: unknown, key: string | number): { node: unknown; offset: number | undefined } | undefined {
-  if (isMap(node)) {
-    const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
-    return pair && { node: pair.value, offset: isScalar(pair.key) ? pair.key.range?.[0] : undefined };
-  }
-  if (!isSeq(node) || typeof key !== 'number') return undefined;
-  const item = node.items[key];
-  return item === undefined ? undefined : { node: item, offset: (item as Node).range?.[0] };
+/** Follows places as far as the document goes. A field begins at its key. */
+function createPlaces(root: Node | null): (at: Place) => number {
+  const fields = new WeakMap<YAMLMap, ReadonlyMap<string, Child>>();
+  const fieldsOf = (map: YAMLMap): ReadonlyMap<string, Child> => {
+    const known = fields.get(map) ?? childrenOf(map);
+    fields.set(map, known);
+    return known;
+  };
+  const childOf = (node: unknown, key: string | number): Child | undefined => {
+    if (isMap(node)) return fieldsOf(node).get(String(key));
+    if (!isSeq(node) || typeof key !== 'number') return undefined;
+    const item = node.items[key];
+    return item === undefined ? undefined : { node: item, offset: (item as Node).range?.[0] };
+  };
+  return (at) => {
+    let node: unknown = root;
+    let offset = root?.range?.[0] ?? 0;
+    for (const key of at) {
+      const child = childOf(node, key);
+      if (child === undefined) break;
+      offset = child.offset ?? offset;
+      node = child.node;
+    }
+    return offset;
+  };
+}
+
+function childrenOf({ items }: YAMLMap): ReadonlyMap<string, Child> {
+  const named = items.flatMap(({ key, value }): [string, Child][] =>
+    isScalar(key) ? [[String(key.value), { node: value, offset: key.range?.[0] }]] : [],
+  );
+  return new Map(named);
 }

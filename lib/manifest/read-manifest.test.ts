@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { readManifest } from './read-manifest.ts';
+
+const manifest = `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata: {name: demo, version: 1.0.0}
+spec:
+  initial_state: a
+  states:
+    a: {kind: System, command: finalize, transitions: []}
+`;
+const asJson = JSON.stringify({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'Workflow',
+  metadata: { name: 'demo', version: '1.0.0' },
+  spec: { initial_state: 'a', states: { a: { kind: 'System', command: 'finalize', transitions: [] } } },
+});
+
+describe('one manifest', () => {
+  it.each([
+    ['YAML', manifest],
+    ['JSON', asJson],
+    ['YAML with its markers', `---\n${manifest}...\n`],
+    ['YAML behind a comment', `# mine\n---\n${manifest}`],
+  ])('WF-API-01 is read as %s', (_title, text) => {
+    const { problems, workflow } = readManifest(text);
+    expect(problems).toEqual([]);
+    expect(workflow).toMatchObject({ metadata: { name: 'demo' }, spec: { version: '1.0.0' } });
+  });
+
+  it.each([
+    ['nothing', '', 'holds no manifest'],
+    ['only a comment', '# nothing', 'holds no manifest'],
+    ['two of them', `${manifest}---\n${manifest}`, 'holds 2 documents'],
+  ])('WF-API-01 is refused where there is %s', (_title, text, message) => {
+    const { problems, workflow } = readManifest(text);
+    expect(workflow).toBeUndefined();
+    expect(problems).toMatchObject([{ path: '', severity: 'error' }]);
+    expect(problems[0]?.message).toContain(message);
+  });
+
+  it('AMB-060 is refused in the form of the custom resource, with the fields that stand elsewhere', () => {
+    const resource = manifest.replace(', version: 1.0.0', '').replace('spec:', 'spec:\n  version: 1.0.0');
+    const { problems, workflow } = readManifest(resource);
+    expect(workflow).toBeUndefined();
+    expect(problems.map(({ path }) => path)).toEqual(['metadata.version', 'spec.version']);
+  });
+
+  it('is refused where aliases make it larger than an object may be', () => {
+    const context = `  context: {a: &a ${'x'.repeat(600_000)}, b: *a}\n`;
+    const { problems, workflow } = readManifest(manifest + context);
+    expect(workflow).toBeUndefined();
+    expect(problems[0]?.message).toMatch(/^has 1200\d{3} bytes as JSON/);
+  });
+});
