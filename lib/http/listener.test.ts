@@ -58,6 +58,17 @@ describe('a graceful stop', () => {
     await closing;
   });
 
+  it('does not wait for a connection that was kept for a further request', async () => {
+    const { server, release, entered } = await serve();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(ask);
+    await entered.promise;
+    const closing = server.listener.close(new AbortController().signal);
+    release.resolve();
+    await closing;
+    expect((await readAnswer(socket)).status).toBe(200);
+  });
+
   it('tells clients to open no further request on their connection', async () => {
     const { server, release } = await serve();
     release.resolve();

@@ -43,35 +43,49 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });
-  const idle = watchIdle(server);
+  const endIdle = watchIdle(server);
   server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
       server.off('error', reject);
-      resolve({ port: (server.address() as AddressInfo).port, close: (abandon) => close(app, server, idle, abandon) });
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close: (abandon) => close(app, server, endIdle, abandon),
+      });
     });
   });
 }
 
-/** Connections without a request under way; Node's own list lacks those that have never had one. */
-function watchIdle(server: Server): ReadonlySet<Socket> {
+/** Ends connections that have no request under way: those there are, and from then on each that has had its answer. */
+type EndIdle = () => void;
+
+/** Node's own list of idle connections lacks those that have never had a request, and is looked at only once. */
+function watchIdle(server: Server): EndIdle {
   const idle = new Set<Socket>();
+  let isEnding = false;
+  const settle = (socket: Socket): void => {
+    if (isEnding) socket.destroySoon();
+    else if (!socket.destroyed) idle.add(socket);
+  };
   server.on('connection', (socket) => {
-    idle.add(socket);
+    settle(socket);
     socket.once('close', () => idle.delete(socket));
   });
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
     server.on(event, ({ socket }, response) => {
       idle.delete(socket);
-      response.once('close', () => (socket.destroyed ? undefined : idle.add(socket)));
+      response.once('close', () => settle(socket));
     });
   }
-  return idle;
+  return () => {
+    isEnding = true;
+    for (const socket of idle) socket.destroy();
+  };
 }
 
-function close(app: HttpApp, server: Server, idle: ReadonlySet<Socket>, abandon: AbortSignal): Promise<void> {
+function close(app: HttpApp, server: Server, endIdle: EndIdle, abandon: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => {
       app.abandon();
@@ -82,7 +96,7 @@ function close(app: HttpApp, server: Server, idle: ReadonlySet<Socket>, abandon:
       resolve();
     });
     app.stop();
-    for (const socket of idle) socket.destroy();
+    endIdle();
     if (abandon.aborted) giveUp();
     else abandon.addEventListener('abort', giveUp, { once: true });
   });
