@@ -10,7 +10,7 @@ import { IngestError } from './ingest-error.ts';
 export function refusalOf(error: unknown): AppError | undefined {
   if (!(error instanceof KubeError)) return undefined;
   if (isTooLarge(error)) {
-    const message = `the execution would be too large to be stored; its input may have ${limits.executionInputBytes} bytes, and fewer with very many keys`;
+    const message = `the execution would be too large to be stored; its input may have ${limits.executionInputBytes} bytes`;
     return new AppError('limit_exceeded', message, { reason: 'ContentTooLarge', cause: error });
   }
   if (error.status === 401 || error.status === 429) return unavailable(error);

@@ -1,0 +1,235 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../crds/limits.ts';
+import { waitUntilFinished } from '../harness/executions.ts';
+import { stimulusRouters } from '../harness/kinds.ts';
+import { type Accepted, type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
+
+let world: StimuliWorld;
+
+beforeAll(async () => {
+  world = await startStimuliWorld(['ci', 'my-ci', 'shared', 'nobody', 'strict'], { purpose: 'webhooks', replicas: 2 });
+  await world.workflow('build');
+  await world.workflow('strict', { input_schema: { type: 'object', required: ['ref'] } });
+  await world.router('routes', { routes: { ci: 'build', 'my-ci': 'build', 'my.ci': 'build', strict: 'strict' } });
+});
+
+afterAll(() => world.close());
+
+const executionOf = async (answer: Accepted) =>
+  (await world.executions()).find(({ metadata }) => metadata.uid === answer.workflow_execution_id);
+
+async function accepted(source: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
+  const answer = await world.webhook(source, body, { headers });
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  return answer.json<Accepted>();
+}
+
+describe('POST /v1/webhooks/{source}', () => {
+  it('STIM-13 STIM-14 STIM-17 ROUTE-11 starts the workflow of the route, without any token', async () => {
+    const answer = await accepted('ci', '{"ref": "main"}', { 'content-type': 'application/json', 'X-Event': 'push' });
+    const execution = await executionOf(answer);
+    expect(execution?.spec).toMatchObject({ workflow: 'build', input: { ref: 'main' } });
+    const seed = execution?.spec.blackboard?.['stimulus'] as { headers: Record<string, string> };
+    expect(seed).toMatchObject({ id: answer.stimulus_id, source: 'ci', headers: { 'x-event': 'push' } });
+    expect(seed.headers).not.toHaveProperty('x-svc-signature');
+    const ref = { namespace: world.tenant, name: execution?.metadata.name ?? '' };
+    expect((await waitUntilFinished(world.kube, ref)).status?.phase).toBe('completed');
+  });
+
+  it.each<[title: string, type: string, body: string | Uint8Array, input: object]>([
+    ['a form', 'application/x-www-form-urlencoded', 'a=1&b=2', { content: 'a=1&b=2' }],
+    ['text', 'text/plain; charset=utf-8', 'Grüße ☃', { content: 'Grüße ☃' }],
+    ['a list', 'application/json', '[1]', { content: [1] }],
+    ['what is no JSON after all', 'application/json', '{"a":', { content: '{"a":' }],
+    ['nothing', 'text/plain', '', { content: '' }],
+    ['an image', 'image/png', Buffer.from([0x89, 0x50, 0xff, 0x00]), { base64: 'iVD/AA==', content_type: 'image/png' }],
+  ])('STIM-16 takes %s', async (_title, type, body, input) => {
+    const answer = await accepted('ci', body, { 'content-type': type });
+    expect((await executionOf(answer))?.spec.input).toEqual(input);
+  });
+
+  it('AMB-044 sources that differ in a dot and a hyphen have one secret and their own routes', async () => {
+    const body = 'x';
+    const signed = { headers: { 'x-svc-signature': signatureOf('my-ci', body) } };
+    const answer = await world.webhook('my.ci', body, signed);
+    expect(answer.status).toBe(200);
+    const execution = await executionOf(answer.json<Accepted>());
+    expect(execution?.metadata.labels?.['windlass.dev/stimulus-source']).toBe('my.ci');
+  });
+});
+
+describe('a signature', () => {
+  const body = '{"ref": "main"}';
+  const right = signatureOf('ci', body);
+  const hex = right.slice('sha256='.length);
+
+  it.each<[status: number, error: string, title: string, signature: string | undefined]>([
+    [401, 'missing_signature', 'STIM-26 absent', undefined],
+    [401, 'missing_signature', 'AMB-152 empty', ''],
+    [400, 'malformed_signature', 'STIM-27 without scheme', hex],
+    [400, 'malformed_signature', 'AMB-152 with the scheme in capitals', `SHA256=${hex}`],
+    [400, 'malformed_signature', 'AMB-045 without digits', 'sha256='],
+    [400, 'invalid_hex', 'STIM-28 with a letter beyond f', `sha256=${'g'.repeat(64)}`],
+    [400, 'invalid_hex', 'AMB-045 with an odd number of digits', `sha256=${hex.slice(1)}`],
+    [401, 'invalid_signature', 'STIM-30 of something else', `sha256=${'0'.repeat(64)}`],
+    [401, 'invalid_signature', 'AMB-045 too short', 'sha256=00'],
+  ])('%i %s: %s', async (status, error, _title, signature) => {
+    const headers: Record<string, string> = signature === undefined ? {} : { 'x-svc-signature': signature };
+    const answer = await world.http('/v1/webhooks/ci', { method: 'POST', body, headers });
+    expect([answer.status, answer.json()]).toEqual([status, { error }]);
+  });
+
+  it('AMB-045 400 malformed_signature: sent twice', async () => {
+    const headers = [
+      ['x-svc-signature', right],
+      ['x-svc-signature', right],
+    ] as const;
+    const answer = await world.http('/v1/webhooks/ci', { method: 'POST', body, headers });
+    expect([answer.status, answer.json()]).toEqual([400, { error: 'malformed_signature' }]);
+  });
+
+  it.each(['other', 'CI', 'c_i', '-ci', 'a'.repeat(64), 'ci%2F', '%E2%98%83'])(
+    'STIM-24 STIM-29 AMB-043 401 secret_not_found: for the source %s',
+    async (source) => {
+      const answer = await world.webhook(source, body);
+      expect([answer.status, answer.json()]).toEqual([401, { error: 'secret_not_found' }]);
+    },
+  );
+
+  it('AMB-045 in upper case counts', async () => {
+    const headers = { 'x-svc-signature': `sha256=${hex.toUpperCase()}` };
+    expect((await world.http('/v1/webhooks/ci', { method: 'POST', body, headers })).status).toBe(200);
+  });
+
+  it('STIM-22 of the same JSON, written differently, does not count', async () => {
+    const rewritten = JSON.stringify(JSON.parse(body));
+    const answer = await world.webhook('ci', rewritten, { headers: { 'x-svc-signature': right } });
+    expect(answer.json()).toEqual({ error: 'invalid_signature' });
+  });
+
+  it('AMB-004 is checked before the key: who cannot sign learns nothing of keys, and uses none up', async () => {
+    const key = { 'x-idempotency-key': 'guarded' };
+    const forged = { headers: { ...key, 'x-svc-signature': `sha256=${'0'.repeat(64)}` } };
+    expect((await world.webhook('ci', body, forged)).status).toBe(401);
+    expect((await world.webhook('ci', body, { headers: key })).status).toBe(200);
+    expect((await world.webhook('ci', body, forged)).json()).toEqual({ error: 'invalid_signature' });
+  });
+
+  it('AMB-004 is checked before the route: who cannot sign does not learn which sources are routed', async () => {
+    const answer = await world.webhook('nobody', body, { headers: { 'x-svc-signature': right } });
+    expect(answer.json()).toEqual({ error: 'invalid_signature' });
+  });
+
+  it('ROUTE-08 ROUTE-21 that is wrong is told with the reason HmacInvalid', async () => {
+    const before = (await world.events(0)).length;
+    await world.webhook('ci', body, { headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` } });
+    const [told] = (await world.events(before + 1)).slice(before);
+    expect([told?.type, told?.data]).toEqual([
+      'StimulusRejected',
+      { stimulus_id: expect.any(String), reason: 'HmacInvalid' },
+    ]);
+  });
+});
+
+describe('a delivery', () => {
+  it('STIM-15 STIM-25 STIM-31 is refused the second time, through either replica', async () => {
+    const headers = { 'X-Idempotency-Key': 'any "text": %00 / =;' };
+    const first = await accepted('ci', 'x', headers);
+    for (const replica of [0, 1]) {
+      const second = await world.webhook('ci', 'x', { headers, replica });
+      expect([second.status, second.json()]).toEqual([
+        409,
+        { error: 'idempotent_duplicate', original_stimulus_id: first.stimulus_id },
+      ]);
+    }
+    expect((await world.webhook('my-ci', 'x', { headers })).status).toBe(200);
+  });
+
+  it('without a key, or with an empty one, runs each time', async () => {
+    const before = (await world.executions()).length;
+    await accepted('ci', 'x');
+    await accepted('ci', 'x', { 'x-idempotency-key': '' });
+    await accepted('ci', 'x', { 'x-idempotency-key': '' });
+    expect(await world.executions()).toHaveLength(before + 3);
+  });
+
+  it.each([
+    [1_024, 200],
+    [1_025, 400],
+  ])('with a key of %i characters is answered with %i', async (length, status) => {
+    const headers = { 'x-idempotency-key': 'k'.repeat(length) };
+    expect((await world.webhook('ci', 'x', { headers })).status).toBe(status);
+  });
+
+  it('STIM-33 422 no_router_configured: of a source with a secret that nobody routes', async () => {
+    const headers = { 'x-idempotency-key': 'k' };
+    for (const _ of [1, 2]) {
+      const answer = await world.webhook('nobody', 'x', { headers });
+      expect([answer.status, answer.json()['error']]).toEqual([422, 'no_router_configured']);
+    }
+  });
+
+  it('AMB-046 AMB-047 500 workflow_error: that its workflow refuses, with the path; the key stays free', async () => {
+    const headers = { 'x-idempotency-key': 'k' };
+    const refused = await world.webhook('strict', '{}', { headers });
+    expect(refused.status).toBe(500);
+    expect(refused.json()).toMatchObject({ error: 'workflow_error', details: [{ path: 'input.ref' }] });
+    expect((await world.webhook('strict', '{"ref": 1}', { headers })).status).toBe(200);
+  });
+
+  it('that is compressed is not read: 415', async () => {
+    const body = gzipSync('{}');
+    const answer = await world.webhook('ci', body, { headers: { 'content-encoding': 'gzip' } });
+    expect(answer.status).toBe(415);
+  });
+});
+
+describe('the size of a delivery', () => {
+  const most = limits.executionInputBytes - '{"content":""}'.length - 100;
+
+  it('that an execution can hold', async () => {
+    const answer = await accepted('ci', 'x'.repeat(most));
+    const ref = { namespace: world.tenant, name: `stimulus-${answer.stimulus_id}` };
+    expect((await waitUntilFinished(world.kube, ref)).status?.phase).toBe('completed');
+  });
+
+  it.each([
+    ['larger than that', 'x'.repeat(limits.executionInputBytes + 1)],
+    ['that grows as JSON', '\u0001'.repeat(limits.executionInputBytes / 4)],
+    ['of 10 MiB', 'x'.repeat(limits.webhookBodyBytes)],
+  ])('413 %s, once its signature was found right', async (_title, body) => {
+    const answer = await world.webhook('ci', body, { headers: { 'x-idempotency-key': 'large' } });
+    expect(answer.status).toBe(413);
+    expect(answer.json()).toMatchObject({ error: 'payload_too_large', message: expect.stringContaining('1048576') });
+    const forged = await world.webhook('ci', body, { headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` } });
+    expect(forged.json()).toEqual({ error: 'invalid_signature' });
+  });
+
+  it('413 beyond 10 MiB, unread', async () => {
+    const answer = await world.webhook('ci', 'x'.repeat(limits.webhookBodyBytes + 1));
+    expect([answer.status, answer.json()['error']]).toEqual([413, 'payload_too_large']);
+  });
+});
+
+describe('whose delivery it is', () => {
+  it('AMB-144 is the tenant that claimed the source first; the second one gets it when the first lets go', async () => {
+    const { kube, tenant, otherTenant } = world;
+    await world.workflow('build', {}, otherTenant);
+    await world.router('first', { routes: { shared: 'build' } });
+    await accepted('shared', 'x');
+    // The age of objects is counted in seconds.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await world.router('second', { routes: { shared: 'build' } }, otherTenant);
+    const answer = await accepted('shared', 'mine');
+    expect(await executionOf(answer)).toBeDefined();
+    expect(await world.executions(otherTenant)).toEqual([]);
+    await kube.delete(stimulusRouters, { namespace: tenant, name: 'first' });
+    await expect
+      .poll(async () => {
+        await world.webhook('shared', 'theirs');
+        return (await world.executions(otherTenant)).length;
+      })
+      .toBeGreaterThan(0);
+  });
+});
