@@ -25,7 +25,7 @@ export const protobufFileName = "windlass/runtime/v1/runtime.proto";
 
 /** An event from outside. */
 export interface IngestStimulusRequest {
-  /** What it comes from; selects the route. Lower-case letters, digits, dots and hyphens, 63 at most. */
+  /** What it comes from; selects the route. Letters, digits, dots, underscores and hyphens, 63 at most. */
   source: string;
   /** Natural language, or JSON as text. */
   content: string;

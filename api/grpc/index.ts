@@ -1,0 +1,108 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { limits } from '../../crds/limits.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createHealth } from '../../lib/grpc/health.ts';
+import { type GrpcListener, type GrpcService, listenGrpc } from '../../lib/grpc/listen-grpc.ts';
+import { MutualTls } from '../../lib/grpc/mutual-tls.ts';
+import { createReflection, serveReflection } from '../../lib/grpc/reflection.ts';
+import { type GrpcMetrics, serveUnary } from '../../lib/grpc/serve-unary.ts';
+import { followTlsFiles, readTlsFiles, type TlsPaths } from '../../lib/grpc/tls-files.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { descriptorSet } from '../../proto/generated/descriptors.ts';
+import { ServerReflectionService } from '../../proto/generated/grpc/reflection/v1/reflection.ts';
+import { HealthService } from '../../proto/generated/health/v1/health.ts';
+import { RuntimeServiceService } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
+import { handleIngestStimulus, type IngestStimulusDeps } from './ingest-stimulus.ts';
+
+export interface GrpcOptions {
+  readonly port: number;
+  readonly host?: string;
+  readonly tls: TlsPaths;
+}
+
+export interface GrpcDeps extends IngestStimulusDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: NewId;
+  readonly registry: Registry;
+  readonly readFile: (path: string) => Promise<string>;
+}
+
+const services = ['windlass.runtime.v1.RuntimeService', 'grpc.health.v1.Health', 'grpc.reflection.v1.ServerReflection'];
+
+/** What a message may take: the largest content that an execution holds, its key and its headers. */
+const maxMessageBytes = limits.executionInputBytes + 64 * 1024;
+
+/**
+ * Opens the gRPC listener: stimuli, health and reflection, all for clients with a trusted certificate alone. Rejects
+ * when the certificates cannot be used or the port is taken.
+ */
+export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps): Promise<GrpcListener> {
+  const current = await readTlsFiles(tls, deps);
+  const credentials = new MutualTls(current);
+  const health = createHealth(services);
+  const listener = await listenGrpc({
+    port,
+    ...(host === undefined ? {} : { host }),
+    credentials,
+    health,
+    maxMessageBytes,
+    services: [
+      runtimeService(deps),
+      { definition: HealthService, implementation: { ...health.implementation } },
+      ...reflectionServices(),
+    ],
+  });
+  const following = new AbortController();
+  const onChange = (files: typeof current): void => credentials.use(files);
+  const followed = followTlsFiles(tls, { current, onChange }, { ...deps, signal: following.signal });
+  return {
+    port: listener.port,
+    async close(abandon) {
+      following.abort();
+      await Promise.all([followed, listener.close(abandon)]);
+    },
+  };
+}
+
+function runtimeService(deps: GrpcDeps): GrpcService {
+  const unary = { ...deps, metrics: createGrpcMetrics(deps.registry) };
+  const ingestStimulus = serveUnary(unary, 'ingestStimulus', handleIngestStimulus(deps));
+  return { definition: RuntimeServiceService, implementation: { ingestStimulus } };
+}
+
+/** Older clients know the service by the name that it had before it was finished; nothing else differs. */
+function reflectionServices(): GrpcService[] {
+  const reflection = createReflection(Buffer.from(descriptorSet, 'base64'), services);
+  const implementation = { serverReflectionInfo: serveReflection(reflection) };
+  const { serverReflectionInfo: method } = ServerReflectionService;
+  const before = { ...method, path: method.path.replace('.v1.', '.v1alpha.') };
+  return [
+    { definition: ServerReflectionService, implementation },
+    { definition: { serverReflectionInfo: before }, implementation },
+  ];
+}
+
+function createGrpcMetrics(registry: Registry): GrpcMetrics {
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'windlass_grpc_calls_total',
+    help: 'gRPC calls that were answered.',
+    labelNames: ['operation', 'code'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'windlass_grpc_call_seconds',
+    help: 'From a call to its answer.',
+    labelNames: ['operation'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  return {
+    callDone(report) {
+      calls.inc({ operation: report.operation, code: report.code });
+      seconds.observe({ operation: report.operation }, report.seconds);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { createValidator } from '../../crds/validators.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { GrpcError } from '../../lib/grpc/grpc-error.ts';
+import type { UnaryCall } from '../../lib/grpc/serve-unary.ts';
+import type {
+  IngestStimulusRequest,
+  IngestStimulusResponse,
+} from '../../proto/generated/windlass/runtime/v1/runtime.ts';
+import type { TenantDirectory } from '../cluster/tenants.ts';
+import { contentOfText, type Ingest } from '../ingest/index.ts';
+import { submitStimulus } from '../routes/stimuli/contract.ts';
+import { ingestFailure } from './ingest-error.ts';
+import { tenantOf } from './peer-tenant.ts';
+
+export interface IngestStimulusDeps {
+  readonly ingest: Ingest;
+  readonly clock: Clock;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+}
+
+/** What a request over HTTP may hold in its headers; more is no description of an event. */
+const mostHeaders = 100;
+const mostHeaderBytes = 16 * 1024;
+
+/** The same rules as for the body of POST /v1/stimuli. */
+const check = createValidator(submitStimulus.body.schema);
+
+/** The door for machines with a certificate: the stimulus is the tenant's that the certificate names. */
+export function handleIngestStimulus({ ingest, clock, tenants }: IngestStimulusDeps) {
+  return async ({ request, peer, signal }: UnaryCall<IngestStimulusRequest>): Promise<IngestStimulusResponse> => {
+    const receivedAt = clock.now();
+    const tenant = tenantOf(peer, tenants);
+    requireValid(request);
+    const { source, content, idempotencyKey, headers } = request;
+    try {
+      return await ingest({
+        source: { kind: 'HttpApi', name: source },
+        tenant,
+        content: contentOfText(content),
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        headers,
+        receivedAt,
+        signal,
+      });
+    } catch (error) {
+      throw ingestFailure(error);
+    }
+  };
+}
+
+/** @throws GrpcError INVALID_ARGUMENT with every problem. */
+function requireValid({ source, content, idempotencyKey, headers }: IngestStimulusRequest): void {
+  const fields = { source, content, ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }) };
+  const problems = check(fields).map(({ path, message }) => `${path} ${message}`);
+  const entries = Object.entries(headers);
+  const bytes = entries.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
+  if (entries.length > mostHeaders) problems.push(`headers must be at most ${mostHeaders}`);
+  if (bytes > mostHeaderBytes) problems.push(`headers must take at most ${mostHeaderBytes} bytes together`);
+  if (problems.length > 0) throw new GrpcError('invalid', problems.join('; '));
+}

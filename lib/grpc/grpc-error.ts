@@ -1,0 +1,88 @@
+import { Metadata, status } from '@grpc/grpc-js';
+import { AppError, type ErrorCode } from '../errors.ts';
+import { KubeError } from '../kube/kube-error.ts';
+
+/** The only table of gRPC statuses. A new code fails to compile until it is here. */
+export const statusOfCode: Readonly<Record<ErrorCode, status>> = {
+  invalid: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  already_exists: status.ALREADY_EXISTS,
+  conflict: status.ABORTED,
+  gone: status.NOT_FOUND,
+  limit_exceeded: status.RESOURCE_EXHAUSTED,
+  timeout: status.DEADLINE_EXCEEDED,
+  unavailable: status.UNAVAILABLE,
+  cancelled: status.UNAVAILABLE,
+  terminal: status.INTERNAL,
+  wait: status.UNAVAILABLE,
+  lost_leadership: status.INTERNAL,
+  internal: status.INTERNAL,
+};
+
+/** Codes whose message says something to the caller. The others' tells of our insides. */
+const forCallers: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'already_exists', 'limit_exceeded']);
+
+/** After how long to call again, where nobody knows better; clients with a retry policy heed it. */
+const PUSHBACK_MS = 5_000;
+
+export interface GrpcErrorOptions {
+  /** Default: what the code stands for in the table. */
+  readonly status?: status;
+  /** Sent after the answer; names in lower case. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A failed call whose exact form a handler decides; its message is for the caller. */
+export class GrpcError extends AppError {
+  override readonly name = 'GrpcError';
+  readonly options: GrpcErrorOptions;
+
+  constructor(code: ErrorCode, message: string, options: GrpcErrorOptions = {}) {
+    super(code, message, { cause: options.cause });
+    this.options = options;
+  }
+}
+
+/** An error as it goes out. */
+export interface GrpcFailure {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+  /** Deserves a line with the whole error: it is our fault. */
+  readonly isFault: boolean;
+}
+
+/** The answer to anything that was thrown. What is of no known kind becomes a bland INTERNAL. */
+export function toGrpcFailure(error: unknown): GrpcFailure {
+  const { code: word, details, options } = describe(error);
+  const code = options.status ?? statusOfCode[word];
+  const metadata = new Metadata();
+  if (code === status.UNAVAILABLE) metadata.set('grpc-retry-pushback-ms', String(PUSHBACK_MS));
+  for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
+  const isOwn = error instanceof GrpcError && error.cause === undefined;
+  return { code, details, metadata, isFault: code === status.INTERNAL && !isOwn };
+}
+
+interface Description {
+  readonly code: ErrorCode;
+  readonly details: string;
+  readonly options: GrpcErrorOptions;
+}
+
+function describe(error: unknown): Description {
+  if (error instanceof GrpcError) return { code: error.code, details: error.message, options: error.options };
+  if (error instanceof KubeError) return describeKubeError(error);
+  if (!(error instanceof AppError)) return bland('internal');
+  return forCallers.has(error.code) ? { code: error.code, details: error.message, options: {} } : bland(error.code);
+}
+
+/** The API server speaks to us, not to our caller: what it denies us is our fault, what it finds invalid is the caller's. */
+function describeKubeError({ code, serverMessage }: KubeError): Description {
+  if (code === 'unauthenticated' || code === 'forbidden') return bland('internal');
+  return code === 'invalid' ? { code, details: serverMessage, options: {} } : bland(code);
+}
+
+const bland = (code: ErrorCode): Description => ({ code, details: code, options: {} });

@@ -1,0 +1,70 @@
+import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from '@grpc/grpc-js';
+
+/** The messages of grpc.health.v1, as far as they count here. */
+interface HealthRequest {
+  readonly service: string;
+}
+interface HealthResponse {
+  readonly status: number;
+}
+
+const SERVING = 1;
+const NOT_SERVING = 2;
+const SERVICE_UNKNOWN = 3;
+
+type Watcher = ServerWritableStream<HealthRequest, HealthResponse>;
+
+/** The standard health service. All services of a server are well together; the empty name stands for the server. */
+export interface Health {
+  /** For `Server.addService`. */
+  readonly implementation: {
+    check(call: ServerUnaryCall<HealthRequest, HealthResponse>, callback: sendUnaryData<HealthResponse>): void;
+    watch(call: Watcher): void;
+    list(call: unknown, callback: sendUnaryData<{ statuses: Record<string, HealthResponse> }>): void;
+  };
+  /** From now on nothing serves; whoever watches is told, and its stream ended, so that it keeps nobody waiting. */
+  stop(): void;
+}
+
+/** Streams that may watch at the same time. */
+const MOST_WATCHERS = 100;
+
+export function createHealth(services: readonly string[]): Health {
+  const known = new Set(['', ...services]);
+  const watchers = new Set<Watcher>();
+  let current = SERVING;
+
+  const statusOf = (service: string): number | undefined => (known.has(service) ? current : undefined);
+
+  return {
+    implementation: {
+      check({ request }, callback) {
+        const found = statusOf(request.service);
+        if (found === undefined) callback({ code: status.NOT_FOUND, details: 'no such service' });
+        else callback(null, { status: found });
+      },
+      watch(call) {
+        if (watchers.size >= MOST_WATCHERS) {
+          call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many watch already' });
+          return;
+        }
+        call.write({ status: statusOf(call.request.service) ?? SERVICE_UNKNOWN });
+        if (current === NOT_SERVING) return void call.end();
+        watchers.add(call);
+        call.once('cancelled', () => watchers.delete(call)).once('close', () => watchers.delete(call));
+      },
+      list(_call, callback) {
+        const statuses = Object.fromEntries([...known].map((name) => [name, { status: current }]));
+        callback(null, { statuses });
+      },
+    },
+    stop() {
+      current = NOT_SERVING;
+      for (const watcher of watchers) {
+        watcher.write({ status: statusOf(watcher.request.service) ?? SERVICE_UNKNOWN });
+        watcher.end();
+      }
+      watchers.clear();
+    },
+  };
+}
