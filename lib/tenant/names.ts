@@ -9,6 +9,10 @@ export const clusterNames = {
   controllers: 'windlass-controllers',
   /** ClusterRole with everything the controllers need inside a tenant; bound there, never cluster-wide. */
   tenantController: 'windlass-tenant-controller',
+  /** ServiceAccount of the API, in the namespace of the release; the admission policies know it by name. */
+  api: 'windlass-api',
+  /** ClusterRole with everything the API needs inside a tenant; bound there, never cluster-wide. */
+  tenantApi: 'windlass-tenant-api',
   /** ClusterRoles for people: read everything of a tenant, or also start, decide and define. */
   viewer: 'windlass-viewer',
   operator: 'windlass-operator',

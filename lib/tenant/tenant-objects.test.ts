@@ -49,13 +49,18 @@ describe('the objects of a tenant', () => {
     expect(rest.map((object) => object.metadata.namespace)).toEqual(rest.map(() => 'team-a'));
   });
 
-  it('bind the controllers of the release to the tenant role, and to nothing else', () => {
+  it('bind the controllers and the API of the release to a role each, and to nothing else', () => {
     const bindings = tenantObjects({ slug: 'acme', releaseNamespace: 'ops' }).filter(
       (object) => object.kind === 'RoleBinding',
     ) as RoleBinding[];
-    expect(bindings).toHaveLength(1);
-    expect(bindings[0]?.roleRef).toMatchObject({ kind: 'ClusterRole', name: 'windlass-tenant-controller' });
-    expect(bindings[0]?.subjects).toEqual([{ kind: 'ServiceAccount', name: 'windlass-controllers', namespace: 'ops' }]);
+    expect(bindings.map(({ roleRef, subjects }) => [roleRef.kind, roleRef.name, subjects])).toEqual([
+      [
+        'ClusterRole',
+        'windlass-tenant-controller',
+        [{ kind: 'ServiceAccount', name: 'windlass-controllers', namespace: 'ops' }],
+      ],
+      ['ClusterRole', 'windlass-tenant-api', [{ kind: 'ServiceAccount', name: 'windlass-api', namespace: 'ops' }]],
+    ]);
   });
 
   it('bind people to the roles they are given', () => {

@@ -36,8 +36,8 @@ export const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as co
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
- * `restricted`, its quota, its network policies, and the role bindings of the controllers and of people. Pure; applying
- * it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for a slug
+ * `restricted`, its quota, its network policies, and the role bindings of the controllers, the API and people. Pure;
+ * applying it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for a slug
  * that is none.
  */
 export function tenantObjects(options: TenantOptions): KubeObject[] {
@@ -68,13 +68,14 @@ function quotas(namespace: string, hard: Readonly<Record<string, string>>): Reso
 }
 
 function roleBindings(namespace: string, options: TenantOptions): RoleBinding[] {
-  const controllers: Subject = {
+  const account = (name: string): Subject => ({
     kind: 'ServiceAccount',
-    name: clusterNames.controllers,
+    name,
     namespace: options.releaseNamespace ?? systemNamespace,
-  };
+  });
   const bindings: [name: string, role: string, subjects: readonly Subject[]][] = [
-    [clusterNames.controllers, clusterNames.tenantController, [controllers]],
+    [clusterNames.controllers, clusterNames.tenantController, [account(clusterNames.controllers)]],
+    [clusterNames.api, clusterNames.tenantApi, [account(clusterNames.api)]],
     [clusterNames.viewer, clusterNames.viewer, options.viewers ?? []],
     [clusterNames.operator, clusterNames.operator, options.operators ?? []],
   ];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { ControllersConfig } from '../../controllers/config.ts';
 import { kinds } from '../../crds/kinds.ts';
 import { parseConfig } from '../../lib/config.ts';
@@ -23,6 +23,18 @@ import {
 } from '../../lib/kube/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
+import {
+  chart,
+  type Deployment,
+  environment,
+  find,
+  helm,
+  listedVariables,
+  namesOf,
+  releaseNamespace,
+  render,
+  texts,
+} from './chart/rendering.ts';
 import { connect, kubeconfigPath } from './harness/cluster.ts';
 import { startExecution, ensureWorkflow } from './harness/executions.ts';
 import { workflowExecutions } from './harness/kinds.ts';
@@ -30,56 +42,16 @@ import { projectDir } from './harness/project.ts';
 import { waitForObject } from './harness/wait.ts';
 
 const run = promisify(execFile);
-const chart = join(projectDir, 'charts/windlass');
-const namespace = 'windlass-system';
+const namespace = releaseNamespace;
 const controllers = `system:serviceaccount:${namespace}:${clusterNames.controllers}`;
 
-let helmProgram = '';
-
-async function helm(...args: string[]): Promise<string> {
-  const { stdout } = await run(helmProgram, args, { maxBuffer: 32 * 1024 * 1024 });
-  return stdout;
-}
-
-/** The objects that a release with these values would hold, hooks included. */
-async function render(values: object = {}, releaseNamespace = namespace): Promise<KubeObject[]> {
-  const child = run(helmProgram, ['template', 'windlass', chart, '--namespace', releaseNamespace, '--values', '-'], {
-    maxBuffer: 32 * 1024 * 1024,
-  });
-  child.child.stdin?.end(JSON.stringify(values));
-  const { stdout } = await child;
-  return parseAllDocuments(stdout)
-    .map((document) => document.toJS({ maxAliasCount: -1 }) as KubeObject | null)
-    .filter((object) => object !== null);
-}
-
-function find<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string, inside?: string): T {
-  const found = objects.filter(
-    ({ kind: itsKind, metadata }) =>
-      itsKind === kind && metadata.name === name && (inside === undefined || metadata.namespace === inside),
-  );
-  if (found.length !== 1) throw new Error(`${found.length} objects ${kind} ${name}`);
-  return found[0] as T;
-}
-
-interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly replicas: number;
-    readonly template: { readonly metadata: KubeObject['metadata']; readonly spec: Pod['spec'] };
-  };
-}
-
-function environment(objects: readonly KubeObject[]): Record<string, unknown> {
-  const deployment = find<Deployment>(objects, 'Deployment', clusterNames.controllers);
-  const env = deployment.spec.template.spec.containers[0]?.env ?? [];
-  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]));
-}
-
-beforeAll(async () => {
-  const command = 'source dev/setup/programs.sh && dev/setup/build helm && program_dir helm';
-  const { stdout } = await run('bash', ['-c', command], { cwd: projectDir });
-  helmProgram = join(stdout.trim(), 'helm');
-});
+/** Values with which every variable of the bus is set. */
+const wholeBus = {
+  url: 'tls://nats:4222',
+  auth: { existingSecret: 'nats-password' },
+  credentials: { existingSecret: 'nats-credentials' },
+  tls: { existingSecret: 'nats-tls', clientCertificate: true },
+};
 
 describe('the rendered chart', () => {
   let objects: KubeObject[] = [];
@@ -102,10 +74,9 @@ describe('the rendered chart', () => {
   });
 
   it('holds a binding for each admission policy', () => {
-    const names = (kind: string): string[] =>
-      objects.filter((object) => object.kind === kind).map((object) => object.metadata.name ?? '');
-    expect(names('ValidatingAdmissionPolicy').length).toBeGreaterThan(0);
-    expect(names('ValidatingAdmissionPolicyBinding')).toEqual(names('ValidatingAdmissionPolicy'));
+    const policies = namesOf(objects, 'ValidatingAdmissionPolicy');
+    expect(policies.length).toBeGreaterThan(0);
+    expect(namesOf(objects, 'ValidatingAdmissionPolicyBinding')).toEqual(policies);
   });
 
   it('lets the policies trust the accounts of the namespace it is installed into', async () => {
@@ -120,39 +91,38 @@ describe('the rendered chart', () => {
 
   it('sets every variable that the controllers read and that its README lists, and no other', async () => {
     const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
-    const env = environment(await render({ outputStore: s3, volumes: { storageClass: 'fast' } }));
+    const env = environment(
+      await render({ outputStore: s3, volumes: { storageClass: 'fast' }, nats: wholeBus }),
+      clusterNames.controllers,
+    );
     const keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
     const want = [...Object.keys(ControllersConfig.properties), ...keys].sort();
     expect(Object.keys(env).sort()).toEqual([...want, 'NODE_OPTIONS'].sort());
-    const rows = readFileSync(join(chart, 'README.md'), 'utf8').split('\n');
-    const listed = rows.flatMap(
-      (row) => /^\| (`(?:WINDLASS|AWS)_[^|]*)\|/.exec(row)?.[1]?.match(/[A-Z0-9_]{4,}/g) ?? [],
-    );
-    expect(listed.sort()).toEqual(want);
+    expect(listedVariables('Both', 'The controllers')).toEqual(want);
   });
 
   it('gives the controllers values that they accept, and their own defaults', () => {
-    const texts = Object.entries(environment(objects)).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    );
+    const env = texts(environment(objects, clusterNames.controllers));
     const own = parseConfig(ControllersConfig, { WINDLASS_RUNNER_IMAGE: 'windlass-runner:0.1.0' });
-    expect(parseConfig(ControllersConfig, Object.fromEntries(texts))).toEqual(own);
+    expect(parseConfig(ControllersConfig, env)).toEqual(own);
   });
 
   it('writes large numbers as digits', async () => {
     const env = environment(
       await render({ controllers: { executionTtlSeconds: 31_536_000 }, steps: { runAsUser: 1_234_567_890 } }),
+      clusterNames.controllers,
     );
     expect(env).toMatchObject({ WINDLASS_EXECUTION_TTL_SECONDS: '31536000', WINDLASS_STEP_RUN_AS_USER: '1234567890' });
   });
 
   it('reads S3 credentials from the Secret that is named, and never from a value', async () => {
     const s3 = { kind: 's3', s3: { bucket: 'blobs', existingSecret: 'keys' } };
-    expect(environment(await render({ outputStore: s3 }))).toMatchObject({
+    expect(environment(await render({ outputStore: s3 }), clusterNames.controllers)).toMatchObject({
       AWS_ACCESS_KEY_ID: { secretKeyRef: { name: 'keys', key: 'access_key_id' } },
       AWS_SECRET_ACCESS_KEY: { secretKeyRef: { name: 'keys', key: 'secret_access_key' } },
     });
-    expect(Object.keys(environment(objects)).filter((name) => /S3|AWS/.test(name))).toEqual([]);
+    const names = Object.keys(environment(objects, clusterNames.controllers));
+    expect(names.filter((name) => /S3|AWS|NATS/.test(name))).toEqual([]);
   });
 
   it.each<[string, object, string]>([
@@ -213,7 +183,7 @@ describe('the rendered chart', () => {
     const cluster = objects.filter(({ kind }) => kind === 'ClusterRoleBinding') as (KubeObject & {
       roleRef: { name: string };
     })[];
-    expect(cluster.map((binding) => binding.roleRef.name)).toEqual([clusterNames.controllers]);
+    expect(cluster.map((binding) => binding.roleRef.name)).toEqual([clusterNames.controllers, clusterNames.api]);
     const { rules } = find<Role>(objects, 'ClusterRole', clusterNames.controllers);
     const writing = rules.filter((rule) => rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
     expect(writing).toEqual([

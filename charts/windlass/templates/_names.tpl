@@ -1,6 +1,9 @@
 {{/* Names do not depend on the release: the kinds are cluster-wide, so a cluster holds one Windlass. */}}
 {{- define "windlass.controllers" -}}windlass-controllers{{- end -}}
+{{- define "windlass.api" -}}windlass-api{{- end -}}
+{{- define "windlass.nats" -}}windlass-nats{{- end -}}
 {{- define "windlass.tenantController" -}}windlass-tenant-controller{{- end -}}
+{{- define "windlass.tenantApi" -}}windlass-tenant-api{{- end -}}
 {{- define "windlass.viewer" -}}windlass-viewer{{- end -}}
 {{- define "windlass.operator" -}}windlass-operator{{- end -}}
 
@@ -14,11 +17,22 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* Labels that select the pods of the controllers. They never change. */}}
-{{- define "windlass.controllers.selector" -}}
+{{/* Labels that select the pods of a component. They never change. */}}
+{{- define "windlass.selector" -}}
 app.kubernetes.io/name: windlass
 app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+{{- define "windlass.controllers.selector" -}}
+{{ include "windlass.selector" . }}
 app.kubernetes.io/component: controllers
+{{- end -}}
+{{- define "windlass.api.selector" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/component: api
+{{- end -}}
+{{- define "windlass.nats.selector" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/component: nats
 {{- end -}}
 
 {{- define "windlass.image" -}}

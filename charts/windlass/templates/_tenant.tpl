@@ -86,3 +86,9 @@ kind: ServiceAccount
 name: {{ include "windlass.controllers" . }}
 namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{- define "windlass.apiSubject" -}}
+kind: ServiceAccount
+name: {{ include "windlass.api" . }}
+namespace: {{ .Release.Namespace }}
+{{- end -}}

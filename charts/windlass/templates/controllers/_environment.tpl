@@ -16,24 +16,9 @@
 {{- with .Values.volumes.storageClass }}
 - { name: WINDLASS_STORAGE_CLASS, value: {{ . | quote }} }
 {{- end }}
-- { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
-{{- if eq .Values.outputStore.kind "s3" }}
-{{- with .Values.outputStore.s3 }}
-- { name: WINDLASS_S3_BUCKET, value: {{ .bucket | quote }} }
-- { name: WINDLASS_S3_REGION, value: {{ .region | quote }} }
-- { name: WINDLASS_S3_PREFIX, value: {{ .prefix | quote }} }
-- { name: WINDLASS_S3_PATH_STYLE, value: {{ .pathStyle | quote }} }
-{{- with .endpoint }}
-- { name: WINDLASS_S3_ENDPOINT, value: {{ . | quote }} }
-{{- end }}
-{{- with .existingSecret }}
-- name: AWS_ACCESS_KEY_ID
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: access_key_id } }
-- name: AWS_SECRET_ACCESS_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret_access_key } }
-{{- end }}
-{{- end }}
-{{- end }}
+{{- include "windlass.outputStore.env" . }}
+{{- include "windlass.bus.env" . }}
+- { name: WINDLASS_SYSTEM_TENANT, value: {{ .Values.systemTenant.slug | quote }} }
 - { name: WINDLASS_LEADER_ELECT, value: "true" }
 - { name: WINDLASS_LEASE_NAME, value: {{ include "windlass.controllers" . }} }
 - name: WINDLASS_LEASE_NAMESPACE

@@ -1,0 +1,77 @@
+{{/* Variables of more than one process. Each begins with a line break, since it follows others. */}}
+
+{{/* Where large outputs stand. */}}
+{{- define "windlass.outputStore.env" }}
+- { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
+{{- if eq .Values.outputStore.kind "s3" }}
+{{- with .Values.outputStore.s3 }}
+- { name: WINDLASS_S3_BUCKET, value: {{ .bucket | quote }} }
+- { name: WINDLASS_S3_REGION, value: {{ .region | quote }} }
+- { name: WINDLASS_S3_PREFIX, value: {{ .prefix | quote }} }
+- { name: WINDLASS_S3_PATH_STYLE, value: {{ .pathStyle | quote }} }
+{{- with .endpoint }}
+- { name: WINDLASS_S3_ENDPOINT, value: {{ . | quote }} }
+{{- end }}
+{{- with .existingSecret }}
+- name: AWS_ACCESS_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: access_key_id } }
+- name: AWS_SECRET_ACCESS_KEY
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret_access_key } }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* How the event bus is reached, and what it keeps; nothing where there is none. */}}
+{{- define "windlass.bus.env" }}
+{{- $url := include "windlass.nats.url" . }}
+{{- if $url }}
+{{- with .Values.nats }}
+- { name: WINDLASS_NATS_URL, value: {{ $url | quote }} }
+{{- with include "windlass.nats.passwordSecret" $ }}
+- { name: WINDLASS_NATS_USER, value: {{ $.Values.nats.auth.user | quote }} }
+- name: WINDLASS_NATS_PASSWORD
+  valueFrom: { secretKeyRef: { name: {{ . }}, key: password } }
+{{- end }}
+{{- if .credentials.existingSecret }}
+- { name: WINDLASS_NATS_CREDENTIALS_FILE, value: /etc/windlass/nats-credentials/nats.creds }
+{{- end }}
+{{- if .tls.existingSecret }}
+- { name: WINDLASS_NATS_CA_FILE, value: /etc/windlass/nats-tls/ca.crt }
+{{- if .tls.clientCertificate }}
+- { name: WINDLASS_NATS_CERT_FILE, value: /etc/windlass/nats-tls/tls.crt }
+- { name: WINDLASS_NATS_KEY_FILE, value: /etc/windlass/nats-tls/tls.key }
+{{- end }}
+{{- end }}
+- { name: WINDLASS_NATS_REPLICAS, value: {{ .replicaCount | int64 | quote }} }
+- { name: WINDLASS_EVENTS_MAX_AGE_HOURS, value: {{ .events.maxAgeHours | int64 | quote }} }
+- { name: WINDLASS_EVENTS_MAX_MB, value: {{ .events.maxMb | int64 | quote }} }
+- { name: WINDLASS_AUDIT_MAX_AGE_HOURS, value: {{ .audit.maxAgeHours | int64 | quote }} }
+- { name: WINDLASS_AUDIT_MAX_MB, value: {{ .audit.maxMb | int64 | quote }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Files that the bus is reached with, as volumes and where they are mounted. */}}
+{{- define "windlass.bus.volumes" }}
+{{- if include "windlass.nats.url" . }}
+{{- with .Values.nats.credentials.existingSecret }}
+- name: nats-credentials
+  secret: { secretName: {{ . }}, items: [{ key: nats.creds, path: nats.creds }] }
+{{- end }}
+{{- with .Values.nats.tls.existingSecret }}
+- name: nats-tls
+  secret: { secretName: {{ . }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+{{- define "windlass.bus.volumeMounts" }}
+{{- if include "windlass.nats.url" . }}
+{{- if .Values.nats.credentials.existingSecret }}
+- { name: nats-credentials, mountPath: /etc/windlass/nats-credentials, readOnly: true }
+{{- end }}
+{{- if .Values.nats.tls.existingSecret }}
+- { name: nats-tls, mountPath: /etc/windlass/nats-tls, readOnly: true }
+{{- end }}
+{{- end }}
+{{- end -}}

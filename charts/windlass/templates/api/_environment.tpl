@@ -1,0 +1,78 @@
+{{/* "true" where the API runs. */}}
+{{- define "windlass.api.enabled" -}}
+{{- $enabled := toString .Values.api.enabled -}}
+{{- if or (eq $enabled "true") (and (eq $enabled "auto") .Values.api.oidc.issuer) -}}true{{- end -}}
+{{- end -}}
+
+{{/* The whole configuration of the API. README.md has it as a table. */}}
+{{- define "windlass.api.env" -}}
+{{- with .Values.api }}
+- { name: WINDLASS_LOG_LEVEL, value: {{ .logLevel | quote }} }
+- { name: WINDLASS_HTTP_PORT, value: "8080" }
+- { name: WINDLASS_INTERNAL_PORT, value: "8081" }
+- { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
+- { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
+- name: WINDLASS_SYSTEM_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- { name: WINDLASS_SYSTEM_TENANT, value: {{ $.Values.systemTenant.slug | quote }} }
+- { name: WINDLASS_OPERATORS_ONLY, value: {{ .operatorsOnly | quote }} }
+- { name: WINDLASS_OIDC_ISSUER, value: {{ .oidc.issuer | quote }} }
+- { name: WINDLASS_OIDC_AUDIENCE, value: {{ .oidc.audience | quote }} }
+{{- with .oidc.jwksUrl }}
+- { name: WINDLASS_OIDC_JWKS_URL, value: {{ . | quote }} }
+{{- end }}
+{{- if .oidc.caConfigMap }}
+- { name: WINDLASS_OIDC_CA_FILE, value: /etc/windlass/oidc/ca.crt }
+{{- end }}
+- { name: OIDC_ALLOW_HTTP, value: {{ .oidc.allowHttp | quote }} }
+- { name: WINDLASS_OIDC_ALGORITHMS, value: {{ join "," .oidc.algorithms | quote }} }
+- { name: WINDLASS_OIDC_JWKS_TTL_SECONDS, value: {{ .oidc.jwksTtlSeconds | int64 | quote }} }
+- { name: WINDLASS_OIDC_JWKS_GRACE_SECONDS, value: {{ .oidc.jwksGraceSeconds | int64 | quote }} }
+- { name: WINDLASS_OIDC_TENANT_CLAIM, value: {{ .oidc.claims.tenant | quote }} }
+- { name: WINDLASS_OIDC_ROLE_CLAIM, value: {{ .oidc.claims.role | quote }} }
+- { name: WINDLASS_OIDC_KIND_CLAIM, value: {{ .oidc.claims.kind | quote }} }
+- { name: WINDLASS_OIDC_USERNAME_CLAIM, value: {{ .oidc.claims.username | quote }} }
+- { name: WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX, value: {{ .oidc.serviceAccountPrefix | quote }} }
+- { name: WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME, value: {{ .oidc.serviceAccountByUsername | quote }} }
+{{- include "windlass.api.billingEnv" .billing }}
+{{- end }}
+{{- include "windlass.outputStore.env" . }}
+{{- include "windlass.bus.env" . }}
+- { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
+{{- end -}}
+
+{{/* Without a key the rest has no meaning. usage: include "windlass.api.billingEnv" .Values.api.billing */}}
+{{- define "windlass.api.billingEnv" -}}
+{{- if .existingSecret }}
+- name: PAYMENT_PROVIDER_SECRET_KEY
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: secret_key } }
+- { name: PAYMENT_PROVIDER_INSTALLATION, value: {{ .installation | quote }} }
+{{- with .successUrl }}
+- { name: PAYMENT_PROVIDER_SUCCESS_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .cancelUrl }}
+- { name: PAYMENT_PROVIDER_CANCEL_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .returnUrl }}
+- { name: PAYMENT_PROVIDER_RETURN_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .returnOrigins }}
+- { name: PAYMENT_PROVIDER_RETURN_ORIGINS, value: {{ join "," . | quote }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Files that the API reads. */}}
+{{- define "windlass.api.volumes" }}
+{{- include "windlass.bus.volumes" . }}
+{{- with .Values.api.oidc.caConfigMap }}
+- name: oidc
+  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- end -}}
+{{- define "windlass.api.volumeMounts" }}
+{{- include "windlass.bus.volumeMounts" . }}
+{{- if .Values.api.oidc.caConfigMap }}
+- { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
+{{- end }}
+{{- end -}}

@@ -1,0 +1,51 @@
+{{/* "true" where the release runs NATS. */}}
+{{- define "windlass.nats.enabled" -}}
+{{- $enabled := toString .Values.nats.enabled -}}
+{{- if and (eq $enabled "true") .Values.nats.url -}}
+{{- fail "nats.url names a server of your own: leave nats.enabled at auto or set it to false" -}}
+{{- end -}}
+{{- if eq $enabled "true" -}}true
+{{- else if and (eq $enabled "auto") (not .Values.nats.url) -}}{{ include "windlass.api.enabled" . }}
+{{- end -}}
+{{- end -}}
+
+{{/* Where the bus is; empty where there is none. */}}
+{{- define "windlass.nats.url" -}}
+{{- if .Values.nats.url -}}{{ .Values.nats.url }}
+{{- else if include "windlass.nats.enabled" . -}}nats://{{ include "windlass.nats" . }}.{{ .Release.Namespace }}.svc:4222
+{{- end -}}
+{{- end -}}
+
+{{/* Secret with the password of our user; empty where a server of one's own asks for none. */}}
+{{- define "windlass.nats.passwordSecret" -}}
+{{- if .Values.nats.auth.existingSecret -}}{{ .Values.nats.auth.existingSecret }}
+{{- else if not .Values.nats.url -}}windlass-nats-auth
+{{- end -}}
+{{- end -}}
+
+{{/* Nine tenths of a server's volume, in bytes; the rest is the file system's and for snapshots. */}}
+{{- define "windlass.nats.storeBytes" -}}
+{{- $size := .Values.nats.storage.size -}}
+{{- $unit := get (dict "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776) (regexFind "[MGT]i$" $size) -}}
+{{- div (mul (regexFind "^[0-9]+" $size | int64) $unit 9) 10 -}}
+{{- end -}}
+
+{{/* The streams reserve what they may come to hold: what cannot fit is better refused here than by the server. */}}
+{{- define "windlass.nats.checkSize" -}}
+{{- $wanted := mul (add (int64 .Values.nats.events.maxMb) (int64 .Values.nats.audit.maxMb)) 1048576 -}}
+{{- if gt $wanted (int64 (include "windlass.nats.storeBytes" .)) -}}
+{{- fail (printf "nats.events.maxMb and nats.audit.maxMb need more than nine tenths of nats.storage.size (%s)" .Values.nats.storage.size) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A server that has stored streams alone deletes them when it becomes one of several (docs/operating.md). */}}
+{{- define "windlass.nats.checkReplicas" -}}
+{{- $found := lookup "apps/v1" "StatefulSet" .Release.Namespace (include "windlass.nats" .) -}}
+{{- if and $found (not .Values.nats.allowStoreLoss) -}}
+{{- $has := int64 $found.spec.replicas -}}
+{{- $wants := int64 .Values.nats.replicaCount -}}
+{{- if and (ne $has $wants) (or (eq $has 1) (eq $wants 1)) -}}
+{{- fail (printf "nats.replicaCount is %d in the cluster: changing it to %d deletes stored events, audit and idempotency keys; save them first and set nats.allowStoreLoss=true" $has $wants) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
