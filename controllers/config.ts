@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../crds/limits.ts';
 import { oneOf } from '../crds/schema/parts.ts';
+import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 
@@ -22,6 +23,9 @@ export const ControllersConfig = Type.Object({
   WINDLASS_VOLUME_SIZE_MB: Type.Integer({ minimum: 1, default: 1_024 }),
   WINDLASS_OUTPUT_STORE: oneOf(['configmap', 's3'], { default: 'configmap' }),
   ...s3Variables,
+  ...busVariables,
+  /** Slug of the tenant that the namespace of the Lease, the release's, belongs to. */
+  WINDLASS_SYSTEM_TENANT: Type.String({ minLength: 1, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),
   WINDLASS_LEASE_NAME: Type.String({ minLength: 1, default: 'windlass-controllers' }),
   WINDLASS_LEASE_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),

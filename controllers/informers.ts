@@ -12,12 +12,12 @@ import {
   controllerRevisions,
   type KubeObject,
   type Namespace,
-  namespaces,
   type PersistentVolumeClaim,
   type Pod,
   persistentVolumeClaims,
   pods,
 } from '../lib/kube/index.ts';
+import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
 import { isTerminal } from './execution/terminal.ts';
 
 const ours = `${labels.managedBy}=windlass`;
@@ -32,7 +32,7 @@ export interface Informers {
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly routers: Informer<StimulusRouter, 'source' | 'workflow' | 'namespace'>;
   /** Namespaces with a tenant's label. */
-  readonly tenants: Informer<Namespace>;
+  readonly tenants: Informer<Namespace, 'tenant'>;
 }
 
 /** `deps` gives each kind its own observer. */
@@ -66,7 +66,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     // All of them: `spec.claim_name` may name one that somebody else has made.
     claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: stripClaim }),
     routers: routerInformer(deps('StimulusRouter')),
-    tenants: createInformer(deps('Namespace'), { resource: namespaces, labelSelector: labels.tenant }),
+    tenants: createTenantInformer(deps('Namespace')),
   };
 }
 

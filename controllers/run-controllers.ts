@@ -1,3 +1,4 @@
+import { busOptions, createEventBus, type EventSink } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import { type KubeClient, withFence } from '../lib/kube/index.ts';
@@ -9,7 +10,9 @@ import { s3Options } from '../lib/output-store/s3-config.ts';
 import { createS3Store } from '../lib/output-store/s3-store.ts';
 import { startHealthServer } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
+import { createTenantDirectory, type TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ControllersConfig } from './config.ts';
+import { createDomainEvents } from './domain-events.ts';
 import { createExecutionController } from './execution/controller.ts';
 import { createInformers, type Informers } from './informers.ts';
 import {
@@ -50,7 +53,12 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
     { client: fenced, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },
   );
-  const controllers = await createControllers({ ...deps, kube: fenced, guard }, informers, recorder);
+  const bus = createEventBus(
+    { clock, logger, observer: metrics.bus, random: Math.random },
+    'windlass-controllers',
+    busOptions(config),
+  );
+  const controllers = await createControllers({ ...deps, kube: fenced, guard, bus }, informers, recorder);
   observeExecutions(metrics, informers);
   const health = await serveHealth(deps, informers);
   try {
@@ -65,12 +73,17 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
     });
   } finally {
     await health.close();
+    await bus.close(busGraceMs);
   }
 }
+
+/** What the last events may take at the end of the process, while the bus is away. */
+const busGraceMs = 2_000;
 
 /** What the controllers need: a client that writes only while this replica leads, and the same guard by itself. */
 interface ControllersDeps extends ProcessDeps {
   readonly guard: () => void;
+  readonly bus: EventSink;
 }
 
 async function createControllers(
@@ -93,11 +106,20 @@ async function createControllers(
   };
   const settings = volumeSettings(config);
   const store = createStore(deps);
+  const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants: directoryOf(deps, informers) });
   const controllers = {
     workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches })),
-    volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, ...stores, settings })),
+    volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...stores, settings })),
     routers: controller('StimulusRouter', createRouterReconcile(deps, informers)),
-    executions: await createExecutionController({ ...deps, informers, events, waiting, controller, store }),
+    executions: await createExecutionController({
+      ...deps,
+      informers,
+      events,
+      domainEvents,
+      waiting,
+      controller,
+      store,
+    }),
   };
   connect(informers, controllers, waiting);
   return Object.values(controllers);
@@ -110,6 +132,14 @@ function createRouterReconcile({ kube, clock, config }: ControllersDeps, informe
     routers: informers.routers.cache,
     workflows: informers.workflows.cache,
     tenants: informers.tenants.cache,
+    systemNamespace: config.WINDLASS_LEASE_NAMESPACE,
+  });
+}
+
+function directoryOf({ config }: ControllersDeps, { tenants }: Informers): TenantDirectory {
+  return createTenantDirectory({
+    namespaces: tenants.cache,
+    systemTenant: config.WINDLASS_SYSTEM_TENANT,
     systemNamespace: config.WINDLASS_LEASE_NAMESPACE,
   });
 }

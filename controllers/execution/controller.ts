@@ -4,6 +4,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { ControllersConfig } from '../config.ts';
+import type { DomainEvents } from '../domain-events.ts';
 import { executionKey, type Informers } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
@@ -25,6 +26,7 @@ export interface ExecutionControllerDeps {
   readonly config: ControllersConfig;
   readonly informers: Informers;
   readonly events: EventRecorder;
+  readonly domainEvents: Pick<DomainEvents, 'executionEnded'>;
   readonly waiting: Waiting;
   readonly controller: ControllerFactory;
   readonly store: OutputStore;
@@ -77,6 +79,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
+    onFinished: (execution) => deps.domainEvents.executionEnded(execution),
     onEnded,
     observe: {
       caches,

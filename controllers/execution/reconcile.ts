@@ -38,6 +38,8 @@ export interface ExecutionDeps {
   readonly onWaiting: (key: string, awaited: string) => void;
   /** Why the last actions of an execution were not allowed, by its uid. */
   readonly blocked: Map<string, Failure>;
+  /** Told, at least once, of each execution that has ended, with the status that says so. */
+  readonly onFinished: (execution: WorkflowExecution) => void;
   /** Told that nothing more will run for an execution. */
   readonly onEnded: (uid: string) => void;
 }
@@ -218,7 +220,9 @@ function measure({ onStateEnded }: ExecutionDeps, known: number, history: readon
   }
 }
 
-function tell({ events }: ExecutionDeps, execution: WorkflowExecution, { happenings }: Decision): void {
+function tell({ events, onFinished }: ExecutionDeps, execution: WorkflowExecution, decision: Decision): void {
+  const { happenings, status } = decision;
+  if (isTerminal(status)) onFinished(execution);
   for (const { type, reason, message } of happenings) {
     events.record({
       resource: workflowExecutions,

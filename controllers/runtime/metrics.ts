@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type BusObserver, createBusMetrics } from '../../lib/bus/index.ts';
 import type { ReflectorObserver } from '../../lib/informer/reflector.ts';
 import type { RequestReport } from '../../lib/kube/index.ts';
 import type { ReconcileObserver } from './controller.ts';
@@ -16,6 +17,7 @@ export interface Metrics {
   stateEnded(kind: string, status: string, seconds: number): void;
   leader(leading: boolean): void;
   eventDropped(): void;
+  readonly bus: BusObserver;
 }
 
 const RECONCILE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -43,6 +45,7 @@ export function createMetrics(): Metrics {
     stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
+    bus: createBusMetrics(registry),
   };
 }
 

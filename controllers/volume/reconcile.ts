@@ -10,6 +10,7 @@ import {
   type PersistentVolumeClaim,
   persistentVolumeClaims,
 } from '../../lib/kube/index.ts';
+import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { claimName, decideVolume, type VolumeDecision } from './decide.ts';
@@ -28,6 +29,7 @@ export interface VolumeDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly events: EventRecorder;
+  readonly domainEvents: Pick<DomainEvents, 'volumeExpired' | 'volumeDeleted'>;
   readonly volumes: CacheReader<Volume>;
   readonly claims: CacheReader<PersistentVolumeClaim>;
   readonly pods: ReleaseClaimDeps['pods'];
@@ -106,23 +108,29 @@ async function deleteClaim({ kube }: VolumeDeps, { metadata }: Volume): Promise<
 
 async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): Promise<void> {
   const patch = statusPatch(volume, status);
-  if (patch === undefined) return;
   const { name, namespace = '' } = volume.metadata;
-  deps.volumes.remember(await deps.kube.jsonPatchStatus(volumes, { name, namespace }, patch));
-  if (reasonOf(status) === 'VolumeExpired' && reasonOf(volume.status) !== 'VolumeExpired') tellExpired(deps, volume);
+  if (patch !== undefined) {
+    deps.volumes.remember(await deps.kube.jsonPatchStatus(volumes, { name, namespace }, patch));
+  }
+  if (reasonOf(status) === 'VolumeExpired') tellExpired(deps, volume);
 }
 
 const reasonOf = (status: VolumeStatus | undefined): string | undefined =>
   status?.conditions?.find(({ type }) => type === conditionTypes.ready)?.reason;
 
-function tellExpired({ events }: VolumeDeps, volume: Volume): void {
+function tellExpired({ events, domainEvents, clock }: VolumeDeps, volume: Volume): void {
   const reason: VolumeReason = 'VolumeExpired';
-  const note = `expired at ${volume.spec.expires_at ?? ''}; its data are deleted`;
+  const expiresAt = volume.spec.expires_at ?? '';
+  const isNews = reasonOf(volume.status) !== reason;
+  domainEvents.volumeExpired(volume, isNews ? new Date(clock.now()).toISOString() : expiresAt);
+  if (!isNews) return;
+  const note = `expired at ${expiresAt}; its data are deleted`;
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Expire', note });
 }
 
 /** spec 1 §2.6: the end of a volume is announced, persistent ones included. */
-function tellDeleted({ events }: VolumeDeps, volume: Volume): void {
+function tellDeleted({ events, domainEvents }: VolumeDeps, volume: Volume): void {
+  domainEvents.volumeDeleted(volume);
   const kept = volume.spec.claim_name;
   const note = kept === undefined ? 'deleted with its data' : `deleted; claim ${kept} stays, for it was made elsewhere`;
   const reason: EventReason = 'VolumeDeleted';
