@@ -21,6 +21,9 @@ export const identityVariables = {
   WINDLASS_OIDC_JWKS_URL: Type.Optional(Type.String({ minLength: 1 })),
   WINDLASS_OIDC_CA_FILE: Type.Optional(Type.String({ minLength: 1 })),
   OIDC_ALLOW_HTTP: Type.Boolean({ default: false }),
+  /** The public client at the provider, and what it asks for: `windlass login` is told so by the API. */
+  WINDLASS_OIDC_CLIENT_ID: Type.String({ minLength: 1, default: 'windlass-cli' }),
+  WINDLASS_OIDC_CLIENT_SCOPES: Type.String({ minLength: 1, default: 'openid offline_access' }),
   WINDLASS_OIDC_ALGORITHMS: Type.String({
     pattern: `^${oneAlgorithm}(,${oneAlgorithm})*$`,
     default: defaultAlgorithms.join(','),

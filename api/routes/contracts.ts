@@ -1,5 +1,6 @@
 import type { Contract } from '../../lib/http/contract.ts';
 import { contracts as billing } from './billing/index.ts';
+import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
 import { contracts as service } from './service/index.ts';
@@ -16,4 +17,5 @@ export const contracts: readonly Contract[] = [
   receiveWebhook,
   ...billing,
   ...service,
+  ...discovery,
 ];

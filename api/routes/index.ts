@@ -10,6 +10,7 @@ import type { Cluster } from '../cluster/index.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
+import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHealthRoutes } from './service/index.ts';
@@ -17,7 +18,7 @@ import { createStimuliRoutes } from './stimuli/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 
 /** What the routes of the public listener stand on. Each area adds what it needs. */
-export interface RoutesDeps extends DocsRoutesDeps {
+export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly clock: Clock;
   readonly kube: KubeClient;
   readonly logger: Logger;
@@ -39,6 +40,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus }),
     createHealthRoutes<Caller>(),
+    createDiscoveryRoutes<Caller>(deps),
     createDocsRoutes<Caller>(deps),
   ].flat();
 }

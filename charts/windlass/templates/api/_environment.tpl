@@ -25,6 +25,8 @@
 - { name: WINDLASS_OIDC_CA_FILE, value: /etc/windlass/oidc/ca.crt }
 {{- end }}
 - { name: OIDC_ALLOW_HTTP, value: {{ .oidc.allowHttp | quote }} }
+- { name: WINDLASS_OIDC_CLIENT_ID, value: {{ .oidc.clientId | quote }} }
+- { name: WINDLASS_OIDC_CLIENT_SCOPES, value: {{ join " " .oidc.clientScopes | quote }} }
 - { name: WINDLASS_OIDC_ALGORITHMS, value: {{ join "," .oidc.algorithms | quote }} }
 - { name: WINDLASS_OIDC_JWKS_TTL_SECONDS, value: {{ .oidc.jwksTtlSeconds | int64 | quote }} }
 - { name: WINDLASS_OIDC_JWKS_GRACE_SECONDS, value: {{ .oidc.jwksGraceSeconds | int64 | quote }} }
@@ -34,9 +36,15 @@
 - { name: WINDLASS_OIDC_USERNAME_CLAIM, value: {{ .oidc.claims.username | quote }} }
 - { name: WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX, value: {{ .oidc.serviceAccountPrefix | quote }} }
 - { name: WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME, value: {{ .oidc.serviceAccountByUsername | quote }} }
+{{- if .grpc.tlsSecret }}
+- { name: WINDLASS_GRPC_PORT, value: "50051" }
+- { name: WINDLASS_GRPC_TLS_CERT_FILE, value: /etc/windlass/grpc/tls.crt }
+- { name: WINDLASS_GRPC_TLS_KEY_FILE, value: /etc/windlass/grpc/tls.key }
+- { name: WINDLASS_GRPC_CLIENT_CA_FILE, value: /etc/windlass/{{ empty .grpc.clientCaSecret | ternary "grpc" "grpc-clients" }}/ca.crt }
+{{- end }}
 {{- include "windlass.api.billingEnv" .billing }}
 {{- end }}
-{{- include "windlass.outputStore.env" . }}
+{{- include "windlass.s3.env" . }}
 {{- include "windlass.bus.env" . }}
 - { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
 {{- end -}}
@@ -69,10 +77,24 @@
 - name: oidc
   configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
+{{- with .Values.api.grpc.tlsSecret }}
+- name: grpc
+  secret: { secretName: {{ . }} }
+{{- end }}
+{{- with .Values.api.grpc.clientCaSecret }}
+- name: grpc-clients
+  secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
 {{- end -}}
 {{- define "windlass.api.volumeMounts" }}
 {{- include "windlass.bus.volumeMounts" . }}
 {{- if .Values.api.oidc.caConfigMap }}
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
+{{- end }}
+{{- if .Values.api.grpc.tlsSecret }}
+- { name: grpc, mountPath: /etc/windlass/grpc, readOnly: true }
+{{- end }}
+{{- if .Values.api.grpc.clientCaSecret }}
+- { name: grpc-clients, mountPath: /etc/windlass/grpc-clients, readOnly: true }
 {{- end }}
 {{- end -}}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { createDiscoveryRoutes } from './index.ts';
+
+const config = {
+  WINDLASS_OIDC_ISSUER: 'https://id.example.com/realm',
+  WINDLASS_OIDC_CLIENT_ID: 'windlass-cli',
+  WINDLASS_OIDC_CLIENT_SCOPES: ' openid  offline_access',
+};
+
+async function told(rawHeaders: readonly (readonly [string, string])[]): Promise<unknown> {
+  const [route] = createDiscoveryRoutes({ config });
+  const reply = await route?.handle({ rawHeaders } as never);
+  return reply?.kind === 'json' ? reply.value : reply;
+}
+
+describe('the metadata of the protected resource', () => {
+  it('names the provider, the client and the scopes', async () => {
+    expect(await told([['host', 'windlass.example.com']])).toEqual({
+      resource: 'http://windlass.example.com/',
+      authorization_servers: ['https://id.example.com/realm'],
+      scopes_supported: ['openid', 'offline_access'],
+      bearer_methods_supported: ['header'],
+      windlass_client_id: 'windlass-cli',
+    });
+  });
+
+  it.each([
+    [
+      'https behind an ingress',
+      [
+        ['host', 'w.example'],
+        ['x-forwarded-proto', 'https'],
+      ],
+      'https://w.example/',
+    ],
+    ['a port', [['host', '127.0.0.1:8080']], 'http://127.0.0.1:8080/'],
+    ['no host at all', [], 'http://localhost/'],
+    ['a host that is none', [['host', 'a b/"<']], 'http://localhost/'],
+    [
+      'a scheme that is none',
+      [
+        ['host', 'w.example'],
+        ['x-forwarded-proto', 'javascript'],
+      ],
+      'http://w.example/',
+    ],
+  ] as const)('tells its own address with %s', async (_, headers, want) => {
+    expect(await told(headers)).toMatchObject({ resource: want });
+  });
+});

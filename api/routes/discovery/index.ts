@@ -1,0 +1,38 @@
+import type { Contract } from '../../../lib/http/contract.ts';
+import { defineRoute, json, type Route, type RouteRequest } from '../../../lib/http/route.ts';
+import type { IdentityConfig } from '../../identity/index.ts';
+import { readProtectedResource } from './contract.ts';
+
+export const contracts: readonly Contract[] = [readProtectedResource];
+
+export interface DiscoveryDeps {
+  readonly config: Pick<
+    IdentityConfig,
+    'WINDLASS_OIDC_ISSUER' | 'WINDLASS_OIDC_CLIENT_ID' | 'WINDLASS_OIDC_CLIENT_SCOPES'
+  >;
+}
+
+/** Says nothing that somebody who is to log in may not know. */
+export function createDiscoveryRoutes<Caller>({ config }: DiscoveryDeps): Route<Caller>[] {
+  const { WINDLASS_OIDC_ISSUER: issuer, WINDLASS_OIDC_CLIENT_ID: clientId } = config;
+  const scopes = config.WINDLASS_OIDC_CLIENT_SCOPES.split(' ').filter((scope) => scope !== '');
+  return [
+    defineRoute<typeof readProtectedResource, Caller>(readProtectedResource, async (request) =>
+      json({
+        resource: addressOf(request),
+        authorization_servers: [issuer],
+        scopes_supported: scopes,
+        bearer_methods_supported: ['header'],
+        windlass_client_id: clientId,
+      }),
+    ),
+  ];
+}
+
+/** As the client has written it; whoever ends TLS before us says so. */
+function addressOf({ rawHeaders }: Pick<RouteRequest<typeof readProtectedResource, unknown>, 'rawHeaders'>): string {
+  const headers = new Map(rawHeaders);
+  const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http';
+  const address = `${scheme}://${headers.get('host') ?? ''}/`;
+  return URL.canParse(address) ? new URL(address).href : 'http://localhost/';
+}
