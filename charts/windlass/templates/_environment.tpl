@@ -1,8 +1,7 @@
 {{/* Variables of more than one process. Each begins with a line break, since it follows others. */}}
 
-{{/* Where large outputs stand. */}}
-{{- define "windlass.outputStore.env" }}
-- { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
+{{/* The bucket of large outputs; nothing where they stand in config maps. */}}
+{{- define "windlass.s3.env" }}
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- with .Values.outputStore.s3 }}
 - { name: WINDLASS_S3_BUCKET, value: {{ .bucket | quote }} }

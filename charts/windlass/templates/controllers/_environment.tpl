@@ -16,7 +16,8 @@
 {{- with .Values.volumes.storageClass }}
 - { name: WINDLASS_STORAGE_CLASS, value: {{ . | quote }} }
 {{- end }}
-{{- include "windlass.outputStore.env" . }}
+- { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
+{{- include "windlass.s3.env" . }}
 {{- include "windlass.bus.env" . }}
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ .Values.systemTenant.slug | quote }} }
 - { name: WINDLASS_LEADER_ELECT, value: "true" }

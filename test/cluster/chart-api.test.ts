@@ -1,0 +1,347 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ApiConfig } from '../../api/config.ts';
+import { GrpcConfig } from '../../api/grpc/config.ts';
+import { parseConfig } from '../../lib/config.ts';
+import type { KubeObject, NetworkPolicy, Pod, Role } from '../../lib/kube/index.ts';
+import { clusterNames } from '../../lib/tenant/names.ts';
+import {
+  chart,
+  type Deployment,
+  environment,
+  find,
+  listedVariables,
+  namesOf,
+  render,
+  texts,
+} from './chart/rendering.ts';
+import { projectDir } from './harness/project.ts';
+
+const issuer = 'https://id.example.com:8443/realms/windlass';
+const on = { oidc: { issuer } };
+const nats = 'windlass-nats';
+
+interface Service extends KubeObject {
+  readonly spec: {
+    readonly type?: string;
+    readonly selector: Readonly<Record<string, string>>;
+    readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
+  };
+}
+interface ConfigMap extends KubeObject {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+const firstContainer = (objects: readonly KubeObject[], kind: string, name: string) =>
+  find<Deployment>(objects, kind, name).spec.template.spec.containers[0] as NonNullable<Pod['spec']['containers'][0]>;
+
+describe('a chart without an issuer', () => {
+  it('runs neither the API nor a bus, and asks for no volume: a release of before stays what it was', async () => {
+    const objects = await render();
+    expect(namesOf(objects, 'Deployment')).toEqual([clusterNames.controllers]);
+    expect(namesOf(objects, 'StatefulSet')).toEqual([]);
+    expect(namesOf(objects, 'Service')).toEqual([clusterNames.controllers]);
+    expect(namesOf(objects, 'NetworkPolicy')).not.toContain(clusterNames.api);
+    expect(namesOf(objects, 'Secret')).toEqual([]);
+  });
+
+  it('has the account of the API and its rights all the same, which the tenants name', async () => {
+    const objects = await render({ tenants: [{ slug: 'acme' }] });
+    expect(namesOf(objects, 'ServiceAccount')).toContain(clusterNames.api);
+    expect(find(objects, 'RoleBinding', clusterNames.api, 'tenant-acme')).toMatchObject({
+      roleRef: { kind: 'ClusterRole', name: clusterNames.tenantApi },
+      subjects: [{ kind: 'ServiceAccount', name: clusterNames.api, namespace: 'windlass-system' }],
+    });
+  });
+
+  it('is refused when the API is asked for nevertheless', async () => {
+    await expect(render({ api: { enabled: true } })).rejects.toThrow('api.oidc.issuer');
+  });
+});
+
+describe('a chart with an issuer', () => {
+  let objects: KubeObject[] = [];
+  beforeAll(async () => {
+    objects = await render({ api: on });
+  });
+
+  it('runs two replicas of the API that go one at a time, with the probes on the internal listener', () => {
+    const { spec } = find<Deployment>(objects, 'Deployment', clusterNames.api);
+    expect(spec.replicas).toBe(2);
+    expect(spec.template.spec.serviceAccountName).toBe(clusterNames.api);
+    expect(find(objects, 'PodDisruptionBudget', clusterNames.api)).toMatchObject({ spec: { maxUnavailable: 1 } });
+    expect(firstContainer(objects, 'Deployment', clusterNames.api)).toMatchObject({
+      startupProbe: { httpGet: { path: '/health', port: 'internal' } },
+      livenessProbe: { httpGet: { path: '/health', port: 'internal' } },
+      readinessProbe: { httpGet: { path: '/ready', port: 'internal' } },
+    });
+  });
+
+  it('can leave the API off', async () => {
+    expect(namesOf(await render({ api: { ...on, enabled: false } }), 'Deployment')).toEqual([clusterNames.controllers]);
+  });
+
+  it('sets every variable that the API reads and that its README lists, and no other', async () => {
+    const whole = {
+      oidc: { issuer, jwksUrl: 'https://id.example.com/keys', caConfigMap: 'authority' },
+      grpc: { tlsSecret: 'grpc' },
+      billing: {
+        existingSecret: 'payment',
+        successUrl: 'https://a.example.com',
+        cancelUrl: 'https://b.example.com',
+        returnUrl: 'https://c.example.com',
+        returnOrigins: ['https://c.example.com'],
+      },
+    };
+    const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
+    const bus = {
+      url: 'tls://nats:4222',
+      auth: { existingSecret: 'nats-password' },
+      credentials: { existingSecret: 'nats-credentials' },
+      tls: { existingSecret: 'nats-tls', clientCertificate: true },
+    };
+    const env = environment(await render({ api: whole, outputStore: s3, nats: bus }), clusterNames.api);
+    const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
+    const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
+    // One is for processes that are started by hand, the other for tests.
+    const notSet = new Set(['WINDLASS_HTTP_HOST', 'PAYMENT_PROVIDER_API_URL']);
+    const set = Object.keys(env).filter((name) => name !== 'NODE_OPTIONS');
+    expect(set.sort()).toEqual(all.filter((name) => !notSet.has(name)));
+    expect(listedVariables('Both', 'The API')).toEqual(all);
+  });
+
+  it('gives the API values that it accepts, and its own defaults', async () => {
+    const alone = await render({ api: on, nats: { enabled: false } });
+    const own = parseConfig(ApiConfig, { WINDLASS_OIDC_ISSUER: issuer });
+    expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual(own);
+  });
+
+  it('names every secret and holds none', async () => {
+    const secrets = {
+      webhooks: { existingSecret: 'webhooks' },
+      billing: { existingSecret: 'payment' },
+      grpc: { tlsSecret: 'grpc', clientCaSecret: 'clients' },
+    };
+    const rendered = await render({ api: { ...on, ...secrets } });
+    const container = firstContainer(rendered, 'Deployment', clusterNames.api);
+    expect(container).toMatchObject({
+      envFrom: [{ prefix: 'SVC_WEBHOOK_SECRET_', secretRef: { name: 'webhooks' } }],
+    });
+    expect(environment(rendered, clusterNames.api)).toMatchObject({
+      PAYMENT_PROVIDER_SECRET_KEY: { secretKeyRef: { name: 'payment', key: 'secret_key' } },
+      WINDLASS_NATS_PASSWORD: { secretKeyRef: { name: 'windlass-nats-auth', key: 'password' } },
+      WINDLASS_GRPC_CLIENT_CA_FILE: '/etc/windlass/grpc-clients/ca.crt',
+    });
+    const { volumes } = find<Deployment>(rendered, 'Deployment', clusterNames.api).spec.template.spec;
+    expect(volumes).toMatchObject([{ secret: { secretName: 'grpc' } }, { secret: { secretName: 'clients' } }]);
+  });
+
+  it('opens the public port to everybody and the internal one to the release', () => {
+    const services = objects.filter(({ kind }) => kind === 'Service') as Service[];
+    const ports = Object.fromEntries(
+      services.map(({ metadata, spec }) => [metadata.name, spec.ports.map(({ targetPort }) => targetPort)]),
+    );
+    expect(ports).toMatchObject({ 'windlass-api': ['public'], 'windlass-api-internal': ['internal'] });
+    const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', clusterNames.api);
+    const release = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/instance': 'windlass' };
+    expect(spec?.ingress).toEqual([
+      { ports: [{ protocol: 'TCP', port: 'public' }] },
+      { from: [{ podSelector: { matchLabels: release } }], ports: [{ protocol: 'TCP', port: 'internal' }] },
+    ]);
+  });
+
+  it('lets the internal port be reached by whom the values name besides', async () => {
+    const prometheus = { namespaceSelector: { matchLabels: { name: 'monitoring' } } };
+    const rendered = await render({ api: on, networkPolicy: { internalFrom: [prometheus] } });
+    const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', clusterNames.api);
+    expect(JSON.stringify(spec?.ingress)).toContain(JSON.stringify(prometheus));
+  });
+
+  it('lets the API out to the bus, and to the port of its identity provider', () => {
+    const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', clusterNames.api);
+    expect(spec?.egress).toMatchObject([
+      {
+        to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'nats' } } }],
+        ports: [{ port: 'client' }],
+      },
+      { ports: [{ protocol: 'TCP', port: 8443 }] },
+    ]);
+  });
+
+  it('opens gRPC only with certificates', async () => {
+    const ports = (list: KubeObject[]): string[] =>
+      find<Service>(list, 'Service', clusterNames.api).spec.ports.map(({ name }) => name);
+    expect(ports(objects)).toEqual(['http']);
+    const rendered = await render({ api: { ...on, grpc: { tlsSecret: 'grpc' } } });
+    expect(ports(rendered)).toEqual(['http', 'grpc']);
+    const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', clusterNames.api);
+    expect(spec?.ingress?.[0]).toMatchObject({ ports: [{ port: 'public' }, { port: 'grpc' }] });
+  });
+
+  it('can make an Ingress and an HTTPRoute that lead to the public Service', async () => {
+    const rendered = await render({
+      api: {
+        ...on,
+        ingress: { enabled: true, className: 'nginx', hosts: ['windlass.example.com'], tlsSecret: 'certificate' },
+        httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['windlass.example.com'] },
+      },
+    });
+    expect(find(rendered, 'Ingress', clusterNames.api)).toMatchObject({
+      spec: {
+        ingressClassName: 'nginx',
+        tls: [{ hosts: ['windlass.example.com'], secretName: 'certificate' }],
+        rules: [
+          {
+            host: 'windlass.example.com',
+            http: { paths: [{ path: '/', backend: { service: { name: 'windlass-api', port: { name: 'http' } } } }] },
+          },
+        ],
+      },
+    });
+    expect(find(rendered, 'HTTPRoute', clusterNames.api)).toMatchObject({
+      spec: {
+        parentRefs: [{ name: 'public' }],
+        hostnames: ['windlass.example.com'],
+        rules: [{ backendRefs: [{ name: 'windlass-api', port: 8080 }], timeouts: { request: '0s' } }],
+      },
+    });
+  });
+
+  it('lets the API write in tenants what its routes write, and read what they read', () => {
+    const rights = ({ rules }: Role): string[] =>
+      rules.flatMap((rule) => rule.resources.map((resource) => `${resource}: ${rule.verbs.join(' ')}`));
+    expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.tenantApi))).toEqual([
+      'workflows: create update patch delete',
+      'workflowexecutions: create patch',
+      'controllerrevisions: create',
+      'configmaps: get',
+      'pods: get list',
+      'pods/log: get',
+    ]);
+    expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.api))).toEqual([
+      'workflows: get list watch',
+      'workflowexecutions: get list watch',
+      'stimulusrouters: get list watch',
+      'namespaces: get list watch',
+      'controllerrevisions: get list watch',
+    ]);
+    expect(rights(find<Role>(objects, 'Role', clusterNames.api, 'windlass-global'))).toEqual([
+      'workflows: create update patch delete',
+      'controllerrevisions: create',
+    ]);
+  });
+});
+
+describe('the event bus of the chart', () => {
+  const config = (objects: readonly KubeObject[]): string =>
+    find<ConfigMap>(objects, 'ConfigMap', nats).data['nats.conf'] ?? '';
+
+  it('comes with the API, and by itself where it is asked for', async () => {
+    expect(namesOf(await render({ api: on }), 'StatefulSet')).toEqual([nats]);
+    expect(namesOf(await render({ nats: { enabled: true } }), 'StatefulSet')).toEqual([nats]);
+    expect(namesOf(await render({ api: on, nats: { enabled: false } }), 'StatefulSet')).toEqual([]);
+  });
+
+  it('is told to the controllers and the API alike', async () => {
+    const objects = await render({ api: on });
+    const urls = [clusterNames.controllers, clusterNames.api].map(
+      (name) => environment(objects, name).WINDLASS_NATS_URL,
+    );
+    expect(urls).toEqual([
+      'nats://windlass-nats.windlass-system.svc:4222',
+      'nats://windlass-nats.windlass-system.svc:4222',
+    ]);
+  });
+
+  it('is one server by default, that nobody enters without the password, and that uses nine tenths of its volume', async () => {
+    const text = config(await render({ nats: { enabled: true } }));
+    expect(text).toContain('password: $PASSWORD');
+    expect(text).toContain(`max_file_store: ${Math.floor((10 * 1024 ** 3 * 9) / 10)}`);
+    expect(text).not.toContain('cluster');
+  });
+
+  it.each([3, 5])(
+    'of %i servers has a route to each, behind the password, and as many copies of everything',
+    async (replicaCount) => {
+      const objects = await render({ api: on, nats: { replicaCount } });
+      expect(find<Deployment>(objects, 'StatefulSet', nats).spec.replicas).toBe(replicaCount);
+      expect(config(objects).match(/\$ROUTE_\d/g)).toHaveLength(replicaCount);
+      const routes = (firstContainer(objects, 'StatefulSet', nats).env ?? []).filter(({ name }) =>
+        name.startsWith('ROUTE_'),
+      );
+      expect(routes[1]?.value).toBe(
+        '"nats://windlass:$(GIVEN_PASSWORD)@windlass-nats-1.windlass-nats-peers.windlass-system.svc:6222"',
+      );
+      expect(environment(objects, clusterNames.api).WINDLASS_NATS_REPLICAS).toBe(String(replicaCount));
+    },
+  );
+
+  it('can be a server of one’s own, which gets no password of ours', async () => {
+    const objects = await render({ api: on, nats: { url: 'tls://nats.example.com:4443', replicaCount: 3 } });
+    expect([...namesOf(objects, 'StatefulSet'), ...namesOf(objects, 'Secret')]).toEqual([]);
+    const env = environment(objects, clusterNames.api);
+    expect(env).toMatchObject({ WINDLASS_NATS_URL: 'tls://nats.example.com:4443', WINDLASS_NATS_REPLICAS: '3' });
+    expect(Object.keys(env)).not.toContain('WINDLASS_NATS_PASSWORD');
+    const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', clusterNames.controllers);
+    expect(spec?.egress).toEqual([{ ports: [{ protocol: 'TCP', port: 4443 }] }]);
+  });
+
+  it('is reached by our processes and by nobody else', async () => {
+    const objects = await render({ api: on });
+    const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', nats);
+    const from = (spec?.ingress ?? []) as { from: { podSelector: { matchLabels: Record<string, string> } }[] }[];
+    const components = from.map((rule) =>
+      rule.from.map((peer) => peer.podSelector.matchLabels['app.kubernetes.io/component']),
+    );
+    expect(components).toEqual([['controllers', 'api'], ['nats']]);
+    const release = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass').spec;
+    expect(release?.podSelector?.matchExpressions).toEqual([
+      { key: 'app.kubernetes.io/component', operator: 'NotIn', values: ['nats'] },
+    ]);
+    expect(release?.ingress).toBeUndefined();
+  });
+
+  it('keeps out of its immutable parts what a new version of the chart would change', async () => {
+    const set = find<Deployment>(await render({ nats: { enabled: true } }), 'StatefulSet', nats);
+    const { version } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as { version: string };
+    const { template: _template, replicas: _replicas, ...immutable } = set.spec;
+    expect(JSON.stringify(immutable)).not.toContain(version);
+  });
+
+  it('is of the version that the development cluster builds', () => {
+    const values = readFileSync(join(chart, 'values.yaml'), 'utf8');
+    const module = readFileSync(join(projectDir, 'dev/setup/go/nats-server/go.mod'), 'utf8');
+    const built = /nats-server\/v2 v(\S+)/.exec(module)?.[1] ?? 'none';
+    expect(values).toContain(`repository: docker.io/library/nats\n    # -- Tag.\n    tag: ${built}\n`);
+  });
+
+  it.each<[string, object, string]>([
+    ['a server of one’s own beside the release’s', { nats: { enabled: true, url: 'nats://a:1' } }, 'nats.url'],
+    ['a password in the URL', { nats: { url: 'nats://a:secret@b:1' } }, '/nats/url'],
+    ['two servers', { nats: { replicaCount: 2 } }, '/nats/replicaCount'],
+    ['a volume of no known unit', { nats: { enabled: true, storage: { size: '10GB' } } }, '/nats/storage/size'],
+    ['streams larger than the volume', { nats: { enabled: true, events: { maxMb: 9_000 } } }, 'nats.storage.size'],
+    ['an issuer that is no URL', { api: { oidc: { issuer: 'id.example.com' } } }, '/api/oidc/issuer'],
+    ['an algorithm without a key', { api: { oidc: { issuer, algorithms: ['none'] } } }, '/api/oidc/algorithms/0'],
+    ['a shared-secret algorithm', { api: { oidc: { issuer, algorithms: ['HS256'] } } }, '/api/oidc/algorithms/0'],
+    ['an HTTPRoute without a gateway', { api: { ...on, httpRoute: { enabled: true } } }, '/api/httpRoute/parentRefs'],
+    ['neither on nor off', { api: { enabled: 'maybe' } }, '/api/enabled'],
+  ])('refuses %s and names it', async (_what, values, path) => {
+    await expect(render(values)).rejects.toThrow(path);
+  });
+
+  it.each([
+    ['one MiB less than nine tenths', 0, true],
+    ['one MiB more than nine tenths', 1, false],
+  ])('takes streams of %s of the volume: %s', async (_what, more, fits) => {
+    const storage = { size: '100Gi' };
+    const rendered = render({ nats: { enabled: true, storage, events: { maxMb: 92_160 - 1_024 + more } } });
+    expect(
+      await rendered.then(
+        () => true,
+        () => false,
+      ),
+    ).toBe(fits);
+  });
+});
