@@ -1,4 +1,5 @@
 import { createHmac, createPublicKey } from 'node:crypto';
+import fc from 'fast-check';
 import type { JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLogger, silentLogger } from '../logger.ts';
@@ -194,6 +195,25 @@ describe('a token', () => {
       const changed = token.slice(0, index) + other + token.slice(index + 1);
       await expect(verifier.verify(changed)).rejects.toMatchObject({ code: 'unauthenticated' });
     }
+  });
+
+  it('AMB-024 of any other text is refused, and nothing else happens', async () => {
+    const { verifier, fetches } = world();
+    const json = fc.json().map((text) => Buffer.from(text).toString('base64url'));
+    const header = fc
+      .record({ alg: fc.constantFrom('RS256', 'none', 'HS256', ''), kid: fc.option(fc.string()) })
+      .map(encode);
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.tuple(fc.oneof(header, json), json, json).map((parts) => parts.join('.')),
+    );
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        await expect(verifier.verify(text)).rejects.toMatchObject(refused);
+      }),
+      { numRuns: 500 },
+    );
+    expect(fetches()).toBe(1);
   });
 
   it('with a critical header that we do not know is refused', async () => {
