@@ -4,7 +4,9 @@ import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { billingVariables } from './billing/index.ts';
+import { grpcVariables } from './grpc/config.ts';
 import { identityVariables } from './identity/index.ts';
+import { sensorVariables } from './sensors/config.ts';
 
 /** The environment variables of the API (charts/windlass/README.md). */
 export const ApiConfig = Type.Object({
@@ -24,5 +26,7 @@ export const ApiConfig = Type.Object({
   ...s3Variables,
   ...identityVariables,
   ...billingVariables,
+  ...grpcVariables,
+  ...sensorVariables,
 });
 export type ApiConfig = Readonly<Static<typeof ApiConfig>>;

@@ -1,4 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -49,6 +50,8 @@ async function main(): Promise<number> {
       openDocsScript,
       webhookSecrets,
       outputs,
+      stdin: () => process.stdin,
+      readFile: (path) => readFile(path, 'utf8'),
     });
   } finally {
     await kube.close();

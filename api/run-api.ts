@@ -10,6 +10,7 @@ import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { type Doors, openDoors } from './open-doors.ts';
 import { createRoutes } from './routes/index.ts';
 import { createInternalRoutes } from './routes/service/index.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
@@ -27,6 +28,9 @@ export interface ApiDeps {
   readonly openDocsScript: () => Readable;
   readonly webhookSecrets: WebhookSecrets;
   readonly outputs: OutputReader;
+  /** Standard input, touched only when a sensor reads it. */
+  readonly stdin: () => Readable;
+  readonly readFile: (path: string) => Promise<string>;
 }
 
 /**
@@ -41,6 +45,7 @@ export async function runApi(deps: ApiDeps): Promise<number> {
   try {
     await services.start(runtime.stop);
     if (runtime.stop.aborted) return 0;
+    const doors = await openOthers(deps, services);
     const listener = await open(deps, publicApp(deps, services), config.WINDLASS_HTTP_PORT);
     state.isServing = true;
     logger.info({ port: listener.port, internalPort: internal.port }, 'serving');
@@ -48,7 +53,7 @@ export async function runApi(deps: ApiDeps): Promise<number> {
     state.isServing = false;
     // Until everybody who sends requests has heard of it, this replica goes on taking them.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
-    await listener.close(runtime.abandon);
+    await Promise.all([listener.close(runtime.abandon), doors.close(runtime.abandon)]);
     return 0;
   } finally {
     await services.close();
@@ -59,6 +64,11 @@ export async function runApi(deps: ApiDeps): Promise<number> {
 function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener> {
   const host = config.WINDLASS_HTTP_HOST;
   return listen(app, { port, ...(host === undefined ? {} : { host }) });
+}
+
+function openOthers(deps: ApiDeps, { routes: { stimuli, cluster } }: Services): Promise<Doors> {
+  const { registry } = deps.metrics;
+  return openDoors({ ...deps, registry, ingest: stimuli.ingest, tenants: cluster.tenants });
 }
 
 function publicApp(deps: ApiDeps, services: Services): HttpApp {
