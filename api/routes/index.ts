@@ -13,9 +13,11 @@ import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import { createExecutionRoutes } from './executions/index.ts';
+import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from './service/index.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
+import { createWorkflowRoutes } from './workflows/index.ts';
 
 /** What the routes of the public listener stand on. Each area adds what it needs. */
 export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
@@ -35,7 +37,9 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   const { billing, bus, clock, cluster, stimuli, webhookSecrets: secrets } = deps;
   return [
+    createWorkflowRoutes(deps),
     createExecutionRoutes(deps),
+    createHumanApprovalRoutes(deps),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus }),

@@ -48,6 +48,20 @@ describe('a decision', () => {
     expect(error.message).toContain("rejected ('no')");
   });
 
+  it('is refused when a signal that names no visit has answered this one', () => {
+    const first = { id: 'by-hand', state: 'review', response: 'rejected', by: 'sam', at: after(8) };
+    const error = refusal(waiting.with({ signals: [first] }).build(), decision);
+    expect(error.message).toContain("sam has already decided 'review'");
+  });
+
+  it('is not stopped by a signal that an earlier visit left, nor by one that has taken its id for something else', () => {
+    const left = { id: 'by-hand', state: 'review', response: 'rejected', by: 'sam', at: after(1) };
+    const squatter = { id: 'review-2', state: 'other', response: 'x', by: 'sam', at: after(2) };
+    const again = waiting.now({ state: 'review', kind: 'Human', visit: 2, signals_before: 2 });
+    const signal = signalFor(again.with({ signals: [left, squatter] }).build(), decision);
+    expect(signal).toMatchObject({ id: 'review-2.2', state: 'review', visit: 2, by: 'kim' });
+  });
+
   it('is not stopped by the decision on an earlier visit', () => {
     const earlier = { id: 'review-1', state: 'review', visit: 1, response: 'rejected', by: 'sam', at: after(1) };
     expect(signalFor(waiting.with({ signals: [earlier] }).build(), decision).id).toBe('review-2');

@@ -1,5 +1,6 @@
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { ExecutionError } from '../execution/execution-error.ts';
+import { firstSignal } from './first-signal.ts';
 
 /** What a person decides, and who that person is. */
 export interface Decision {
@@ -33,16 +34,20 @@ export function signalFor(execution: WorkflowExecution, decision: Decision): Sig
     const message = `${execution.metadata.name} waits in state '${waiting.state}', not in '${decision.state}'`;
     throw new ExecutionError('WaitsElsewhere', execution, message, { waiting: waiting.state });
   }
-  const id = `${waiting.state}-${waiting.visit}`;
-  const winner = execution.spec.signals?.find((signal) => signal.id === id || fits(signal, waiting));
+  const { signals = [] } = execution.spec;
+  const winner = firstSignal(signals, { ...execution.status?.current, ...waiting });
   if (winner) throw alreadyDecided(execution, winner);
   const { response, feedback, by, at, via } = decision;
+  const id = freeId(signals, `${waiting.state}-${waiting.visit}`);
   return { id, ...waiting, response, ...(feedback === undefined ? {} : { feedback }), by, at, via };
 }
 
-/** A signal under another id that answers this very visit. One without a visit answers the visit that waited then. */
-function fits(signal: Signal, waiting: { state: string; visit: number }): boolean {
-  return signal.state === waiting.state && signal.visit === waiting.visit;
+/** The id itself, unless somebody gave it to a signal that answers something else. */
+function freeId(signals: readonly Signal[], id: string): string {
+  const taken = new Set(signals.map((signal) => signal.id));
+  let candidate = id;
+  for (let number = 2; taken.has(candidate); number++) candidate = `${id}.${number}`;
+  return candidate;
 }
 
 function notWaiting(execution: WorkflowExecution): ExecutionError {

@@ -69,7 +69,8 @@ async function write({ kube, keep }: RegisterDeps, { kind, object }: Registratio
     await keep?.(written);
     return written;
   } catch (error) {
-    if (isConflict(error) || isAlreadyExists(error)) return undefined;
+    const isGone = kind === 'updated' && isNotFound(error);
+    if (isGone || isConflict(error) || isAlreadyExists(error)) return undefined;
     throw error;
   }
 }

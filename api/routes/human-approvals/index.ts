@@ -1,5 +1,9 @@
 import type { Contract } from '../../../lib/http/contract.ts';
+import type { Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../identity/index.ts';
 import { approveHumanApproval, listHumanApprovals, readHumanApproval, rejectHumanApproval } from './contract.ts';
+import { createDecideRoutes, type DecideDeps } from './decide.ts';
+import { createListRoute, createReadRoute, type ReadDeps } from './read.ts';
 
 export const contracts: readonly Contract[] = [
   listHumanApprovals,
@@ -7,3 +11,8 @@ export const contracts: readonly Contract[] = [
   approveHumanApproval,
   rejectHumanApproval,
 ];
+
+/** Routes of what waits for people (spec 1 §4.3). */
+export function createHumanApprovalRoutes(deps: ReadDeps & DecideDeps): Route<Caller>[] {
+  return [createListRoute(deps), createReadRoute(deps), ...createDecideRoutes(deps)];
+}

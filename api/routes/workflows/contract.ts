@@ -1,23 +1,22 @@
 import { Type } from 'typebox';
-import { timestamp } from '../../../crds/schema/parts.ts';
+import { limits } from '../../../crds/limits.ts';
+import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { notAnOperator, quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
-  RegisteredWorkflow,
   Registration,
   scopeField,
   scopeQuery,
   WorkflowDefinition,
+  WorkflowIdentity,
   workflowParams,
   WorkflowSummary,
   WorkflowVersion,
 } from './schema.ts';
 
 const tag = 'Workflows';
-const force = Type.Optional(
-  Type.Boolean({ default: false, description: 'Replace a version that exists with other content.' }),
-);
+const force = Type.Boolean({ default: false, description: 'Replace a version that exists with other content.' });
 
 /** spec 1 §4.9, requirements AMB-054. */
 export const registerWorkflow = defineContract({
@@ -31,7 +30,7 @@ export const registerWorkflow = defineContract({
     'id. Executions under way keep the content they started with.',
   access: 'bearer',
   query: Type.Object({
-    scope: Type.Optional({ ...scopeField('Where to register it; `global` needs an operator.'), default: 'tenant' }),
+    scope: scopeField('Where to register it; `global` needs an operator.', { default: 'tenant' }),
     force,
   }),
   body: {
@@ -77,9 +76,11 @@ export const listWorkflows = defineContract({
         description: 'Only those with these labels: `key=value`, several with commas between them.',
       }),
     ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, default: 50, description: 'Workflows a page; more than 200 counts as 200.' }),
-    ),
+    limit: Type.Integer({
+      minimum: 1,
+      default: limits.pageSizeDefault,
+      description: `Workflows a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
+    }),
     cursor: Type.Optional(
       Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
     ),
@@ -96,7 +97,7 @@ export const listWorkflows = defineContract({
     ),
     example: { workflows: [summaryExample], next_cursor: null },
   },
-  errors: [],
+  errors: [{ status: 400, error: 'invalid_request', when: 'The cursor is none that a list has given.' }],
 });
 
 /** requirements AMB-016. */
@@ -161,7 +162,11 @@ export const deleteWorkflow = defineContract({
     ),
     example: { workflow_id: identityExample.workflow_id, name: 'review', deleted_at: '2026-11-02T10:00:00.000Z' },
   },
-  errors: [unknownWorkflow, notAnOperator],
+  errors: [
+    unknownWorkflow,
+    notAnOperator,
+    { status: 409, error: 'conflict', when: 'Another workflow of that name was registered meanwhile.' },
+  ],
 });
 
 const moveErrors = [
@@ -171,17 +176,22 @@ const moveErrors = [
   {
     status: 409,
     error: 'conflict',
-    when: 'The scope it would move to has another workflow of that name, and `force` was not given; or it stands in the last scope of that direction.',
+    when: 'The scope it would move to has another workflow of that name, and `force` was not given; or it stands beyond that scope.',
   },
   quotaExceeded,
 ];
 
 const moved = {
   kind: 'json' as const,
-  description: 'It stands in the new scope, with all its versions. It has a new id; the former ids still find it.',
-  schema: RegisteredWorkflow,
+  description:
+    'It stands in that scope, with all its versions. It has a new id if it moved; the former ids still find it.',
+  schema: WorkflowIdentity,
   example: { ...identityExample, scope: 'global' },
 };
+const replace = Type.Boolean({
+  default: false,
+  description: 'Register it over another workflow of that name, as a newer version or in place of the same one.',
+});
 
 /** spec 1 §2.6, "promote and demote operations change scope afterwards". */
 export const promoteWorkflow = defineContract({
@@ -191,11 +201,14 @@ export const promoteWorkflow = defineContract({
   tag,
   summary: 'Widen the scope of a workflow',
   description:
-    'Moves it from `user` to `tenant`, or from `tenant` to `global`. Executions under way are not touched. May be ' +
-    'repeated after a failure.',
+    'Moves it to a wider scope. By name it is the one of the nearest narrower scope. Executions under way are not ' +
+    'touched. May be repeated after a failure: what stands in that scope already stays.',
   access: 'bearer',
   params: workflowParams,
-  query: Type.Object({ ...scopeQuery, force }),
+  query: Type.Object({
+    scope: oneOf(['tenant', 'global'], { default: 'global', description: 'Where to.' }),
+    force: replace,
+  }),
   success: moved,
   errors: moveErrors,
 });
@@ -207,11 +220,14 @@ export const demoteWorkflow = defineContract({
   tag,
   summary: 'Narrow the scope of a workflow',
   description:
-    'Moves it from `global` into your tenant, or from `tenant` to you alone. Executions under way are not touched. May ' +
-    'be repeated after a failure.',
+    'Moves it into your tenant, or to you alone. By name it is the one of the nearest wider scope. Executions under way ' +
+    'are not touched. May be repeated after a failure: what stands in that scope already stays.',
   access: 'bearer',
   params: workflowParams,
-  query: Type.Object({ ...scopeQuery, force }),
+  query: Type.Object({
+    scope: oneOf(['tenant', 'user'], { default: 'tenant', description: 'Where to.' }),
+    force: replace,
+  }),
   success: moved,
   errors: moveErrors,
 });

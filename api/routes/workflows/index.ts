@@ -1,20 +1,23 @@
-import type { Contract } from '../../../lib/http/contract.ts';
-import {
-  deleteWorkflow,
-  demoteWorkflow,
-  listWorkflows,
-  listWorkflowVersions,
-  promoteWorkflow,
-  readWorkflow,
-  registerWorkflow,
-} from './contract.ts';
+import type { Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../identity/index.ts';
+import { createDeleteRoute } from './delete.ts';
+import { createListRoute } from './list.ts';
+import { createMoveRoutes } from './move/routes.ts';
+import { createReadRoute } from './read.ts';
+import { createRegisterRoute, createWriter, type RegisterDeps } from './register.ts';
+import { createVersionsRoute } from './versions.ts';
 
-export const contracts: readonly Contract[] = [
-  registerWorkflow,
-  listWorkflows,
-  readWorkflow,
-  listWorkflowVersions,
-  deleteWorkflow,
-  promoteWorkflow,
-  demoteWorkflow,
-];
+export { contracts } from './contracts.ts';
+
+/** Routes of workflow definitions (spec 1 §4.9). */
+export function createWorkflowRoutes(deps: RegisterDeps): Route<Caller>[] {
+  const write = createWriter(deps);
+  return [
+    createRegisterRoute({ ...deps, write }),
+    createListRoute(deps),
+    createReadRoute(deps),
+    createVersionsRoute(deps),
+    createDeleteRoute(deps),
+    ...createMoveRoutes({ ...deps, write }),
+  ];
+}

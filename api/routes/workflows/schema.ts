@@ -6,7 +6,7 @@ import { scopes } from '../../../lib/catalogue/index.ts';
 
 const namePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 
-export const scopeField = (description: string) => oneOf(scopes, { description });
+export const scopeField = (description: string, options: object = {}) => oneOf(scopes, { description, ...options });
 
 /** Path parameter: a uuid is of the same form as a name. */
 export const workflowParams = Type.Object({
@@ -41,21 +41,14 @@ export type WorkflowIdentity = Static<typeof WorkflowIdentity>;
 
 const Warning = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false });
 
-export const RegisteredWorkflow = Type.Object(
+/** requirements AMB-054. */
+export const Registration = Type.Object(
   {
     ...WorkflowIdentity.properties,
+    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What it came to.' }),
     warnings: Type.Optional(
       Type.Array(Warning, { description: 'What deserves a look and is no mistake, such as a state nothing leads to.' }),
     ),
-  },
-  { additionalProperties: false },
-);
-export type RegisteredWorkflow = Static<typeof RegisteredWorkflow>;
-
-export const Registration = Type.Object(
-  {
-    ...RegisteredWorkflow.properties,
-    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What it came to.' }),
   },
   { additionalProperties: false },
 );

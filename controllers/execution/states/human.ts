@@ -2,8 +2,8 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../../lib/cut-text.ts';
+import { firstSignal } from '../../../lib/decision/first-signal.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
-import type { Draft } from '../draft.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
@@ -17,25 +17,12 @@ const promptLength = 8_192;
 /** Waits for a signal in the execution's spec; holds no compute (spec 1 §2.6, kind Human). */
 export const human: StateHandler<'Human'> = (draft, state, current) => {
   current.prompt ??= cut(renderText(draft, state.prompt));
-  const signal = firstSignal(draft, current);
+  const signal = firstSignal(draft.facts.execution.spec.signals, current);
   if (signal !== undefined) return answered(signal);
   if (!stopping(draft, current)) return undefined;
   if (state.default_response === undefined) return unanswered(current);
   return answered(defaultSignal(state, current, state.default_response));
 };
-
-/**
- * The first signal for this visit. One that names no visit answers the visit that waits; where a state is entered
- * again, signals that stood there before do not answer a second time.
- */
-function firstSignal(draft: Draft, current: CurrentState): Signal | undefined {
-  const signals = draft.facts.execution.spec.signals ?? [];
-  const before = current.signals_before ?? 0;
-  return signals.find(
-    (signal, index) =>
-      signal.state === current.state && (signal.visit === undefined ? index >= before : signal.visit === current.visit),
-  );
-}
 
 function answered({ id, by, at, response, feedback }: Signal): VisitOutcome {
   return {

@@ -1,0 +1,74 @@
+import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
+import { updateExecution } from '../../../lib/decision/update-execution.ts';
+import { ExecutionError } from '../../../lib/execution/execution-error.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import type { Caller } from '../../identity/index.ts';
+import { approveHumanApproval, goneText, rejectHumanApproval } from './contract.ts';
+import { pendingOf } from './pending.ts';
+
+export interface DecideDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly cluster: Pick<Cluster, 'executions'>;
+}
+
+/** What was decided on which request (requirements AMB-035). */
+interface Verdict {
+  readonly id: string;
+  readonly response: 'approved' | 'rejected';
+  readonly feedback: string | undefined;
+  /** Who it was in the client's words. */
+  readonly note: string | undefined;
+}
+
+export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
+  return [
+    defineRoute<typeof approveHumanApproval, Caller>(approveHumanApproval, async ({ params, body, caller }) => {
+      const feedback = body.feedback?.trim() === '' ? undefined : body.feedback;
+      await decide(deps, caller, { id: params.id, response: 'approved', feedback, note: body.approved_by });
+      return json({ status: 'approved' });
+    }),
+    defineRoute<typeof rejectHumanApproval, Caller>(rejectHumanApproval, async ({ params, body, caller }) => {
+      const { reason, rejected_by: note } = body;
+      await decide(deps, caller, { id: params.id, response: 'rejected', feedback: reason, note });
+      return json({ status: 'rejected' });
+    }),
+  ];
+}
+
+/**
+ * Writes the decision where the execution still asks for it, and resolves when it is stored. It is written against the
+ * version in which nobody had decided, so of any number of decisions one is stored, and that is the one the engine takes.
+ * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
+ */
+async function decide({ kube, clock, cluster }: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
+  const id = verdict.id.toLowerCase();
+  const known = await cluster.executions.asking(caller.tenant, id);
+  if (known === undefined) throw gone();
+  const change = (latest: WorkflowExecution): object => {
+    const now = clock.now();
+    if (pendingOf(latest, now)?.id !== id) throw gone();
+    const at = new Date(now).toISOString();
+    return { signals: [...(latest.spec.signals ?? []), signalOf(latest, verdict, { by: caller.subject, at })] };
+  };
+  try {
+    cluster.executions.remember(await updateExecution(kube, known, change));
+  } catch (error) {
+    throw error instanceof ExecutionError ? gone() : error;
+  }
+}
+
+function signalOf(
+  execution: WorkflowExecution,
+  { response, feedback, note }: Verdict,
+  author: Pick<Decision, 'by' | 'at'>,
+): Signal {
+  const decision = { ...author, response, via: 'api', ...(feedback === undefined ? {} : { feedback }) } as const;
+  return { ...signalFor(execution, decision), ...(note === undefined ? {} : { note }) };
+}
+
+const gone = (): HttpError => new HttpError({ code: 'not_found', error: goneText });

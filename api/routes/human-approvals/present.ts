@@ -1,0 +1,32 @@
+import { AppError } from '../../../lib/errors.ts';
+import type { OutputReader } from '../../../lib/execution/output-reader.ts';
+import { blobValue } from '../../../lib/execution/whole-value.ts';
+import type { ApprovalRequest } from './contract.ts';
+import type { Pending } from './pending.ts';
+
+/** The form of spec 1 §2.3. */
+export async function presentRequest(outputs: OutputReader, pending: Pending): Promise<ApprovalRequest> {
+  const { id, execution, current } = pending;
+  return {
+    id,
+    execution_id: execution.metadata.uid ?? '',
+    prompt: await promptOf(outputs, pending),
+    created_at: current.entered_at,
+    timeout_seconds: current.deadline === undefined ? 0 : secondsBetween(current.entered_at, current.deadline),
+  };
+}
+
+/** A long prompt stands in the output store. Without it the beginning, which the status shows, has to do. */
+async function promptOf(outputs: OutputReader, { execution, current }: Pending): Promise<string> {
+  const { prompt = '', prompt_ref: ref } = current;
+  if (ref === undefined) return prompt;
+  try {
+    const value = await blobValue(ref, outputs(execution));
+    return typeof value === 'string' ? value : prompt;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return prompt;
+    throw error;
+  }
+}
+
+const secondsBetween = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 1_000);

@@ -1,0 +1,40 @@
+import { scopeOf } from '../../../lib/catalogue/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import { workflows as workflowKind } from '../../../lib/kinds.ts';
+import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
+import { workflowName } from '../../../lib/manifest/index.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { type Caller, requireOperator } from '../../identity/index.ts';
+import { deleteWorkflow } from './contract.ts';
+import { findWorkflow } from './find-workflow.ts';
+
+export interface DeleteDeps {
+  readonly kube: Pick<KubeClient, 'delete'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly cluster: Pick<Cluster, 'workflows'>;
+}
+
+export function createDeleteRoute({ kube, clock, cluster }: DeleteDeps): Route<Caller> {
+  return defineRoute<typeof deleteWorkflow, Caller>(deleteWorkflow, async ({ params, query, caller }) => {
+    const wanted = { nameOrId: params.workflow, scope: query.scope };
+    const workflow = await findWorkflow(cluster.workflows, caller, wanted);
+    if (scopeOf(workflow) === 'global') requireOperator(caller);
+    const { namespace, name, uid = '' } = workflow.metadata;
+    const isDeleted = await kube.delete(workflowKind, { namespace, name }, { uid }).catch(asRace);
+    if (!isDeleted) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+    await cluster.workflows.forgotten(uid);
+    return json({
+      workflow_id: uid,
+      name: workflowName(workflow.metadata),
+      deleted_at: new Date(clock.now()).toISOString(),
+    });
+  });
+}
+
+/** Somebody has deleted it, and another one of its name was registered since. */
+function asRace(error: unknown): never {
+  if (!isConflict(error)) throw error;
+  const message = 'another workflow of that name was registered meanwhile';
+  throw new HttpError({ code: 'conflict', message, cause: error });
+}

@@ -1,0 +1,18 @@
+import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { type RevisionReader, specOfVersion } from '../../../lib/registration/index.ts';
+
+/** The content of a version, by default of the newest. @throws HttpError 404 that lists the versions there are. */
+export async function findVersion(
+  kube: RevisionReader,
+  workflow: Workflow,
+  version: string | undefined,
+): Promise<WorkflowSpec> {
+  try {
+    return await specOfVersion(kube, workflow, version);
+  } catch (error) {
+    if (!(error instanceof AppError && error.reason === 'VersionNotFound')) throw error;
+    throw new HttpError({ code: 'not_found', error: 'Version not found', message: error.message, cause: error });
+  }
+}

@@ -1,0 +1,37 @@
+import type { Workflow } from '../../../../crds/schema/workflow.ts';
+import { type Scope, scopeOf, scopes } from '../../../../lib/catalogue/index.ts';
+import { HttpError } from '../../../../lib/http/index.ts';
+import type { Viewer, Workflows } from '../../../cluster/index.ts';
+import { findWorkflow } from '../find-workflow.ts';
+
+/** What is to move where. */
+export interface Destination {
+  readonly direction: 'promote' | 'demote';
+  readonly scope: Scope;
+}
+
+/**
+ * The workflow that a name means in a move: the one of the nearest scope on the other side, else the one that is there
+ * already. An id is unambiguous. @throws HttpError 404, and 409 for one that stands beyond the destination.
+ */
+export async function findSource(
+  workflows: Pick<Workflows, 'find'>,
+  viewer: Viewer,
+  { nameOrId, direction, scope }: Destination & { readonly nameOrId: string },
+): Promise<Workflow> {
+  for (const candidate of [...sourcesOf({ direction, scope }), scope]) {
+    const found = await workflows.find(viewer, nameOrId, candidate);
+    if (found !== undefined) return found;
+  }
+  const beyond = await findWorkflow(workflows, viewer, { nameOrId });
+  const message = `the workflow stands in the scope ${scopeOf(beyond)}; ${opposite[direction]} it instead`;
+  throw new HttpError({ code: 'conflict', message });
+}
+
+const opposite = { promote: 'demote', demote: 'promote' } as const;
+
+/** Scopes from which a workflow can get there, the nearest first. */
+export function sourcesOf({ direction, scope }: Destination): readonly Scope[] {
+  const at = scopes.indexOf(scope);
+  return direction === 'promote' ? scopes.slice(0, at).toReversed() : scopes.slice(at + 1);
+}

@@ -1,0 +1,108 @@
+import { annotations } from '../../../../crds/labels.ts';
+import type { Workflow } from '../../../../crds/schema/workflow.ts';
+import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/catalogue/index.ts';
+import { canonicalJson } from '../../../../lib/definition/canonical.ts';
+import { AppError } from '../../../../lib/errors.ts';
+import { HttpError } from '../../../../lib/http/index.ts';
+import { workflows as workflowKind } from '../../../../lib/kinds.ts';
+import { isConflict, isNotFound, type KubeClient, type ObjectRef } from '../../../../lib/kube/index.ts';
+import { workflowName } from '../../../../lib/manifest/index.ts';
+import type { Cluster, Viewer } from '../../../cluster/index.ts';
+import { asRefusal } from '../kube-refusal.ts';
+import type { Writer } from '../register.ts';
+import { inScope, namespaceOf } from '../target.ts';
+import { assertNoRival, copyVersions, olderVersions } from './older-versions.ts';
+
+export interface MoveDeps {
+  readonly kube: KubeClient;
+  readonly cluster: Pick<Cluster, 'tenants' | 'workflows'>;
+  readonly write: Writer;
+}
+
+export interface Move {
+  readonly scope: Scope;
+  readonly viewer: Viewer;
+  readonly force: boolean;
+}
+
+/** Somebody else may register a version meanwhile; then that one moves. */
+const attempts = 10;
+
+/**
+ * Registers a workflow in another scope, with all its versions, and then deletes it where it was (docs/adr/0019). Each
+ * step may be repeated: a move that broke off between the two is finished by the next one, since the new object knows
+ * the id of the old one. Nothing is deleted that was not registered.
+ */
+export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
+  const { namespace, name, uid = '' } = known.metadata;
+  try {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const source = await read(deps.kube, { namespace, name });
+      if (source?.metadata.uid !== uid) return await movedBySomebody(deps, known, move);
+      const target = await registerThere(deps, source, move);
+      if (await isDeleted(deps.kube, source)) {
+        await deps.cluster.workflows.forgotten(uid);
+        return target;
+      }
+    }
+  } catch (error) {
+    throw asRefusal(error);
+  }
+  throw new AppError('unavailable', `workflow '${workflowName(known.metadata)}' is being changed by others`);
+}
+
+async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Promise<Workflow> {
+  const { kube, write } = deps;
+  const wanted = inScope(source, move.scope, move.viewer);
+  const namespace = namespaceOf(deps.cluster.tenants, move.viewer, move.scope);
+  const existing = await read(kube, { namespace, name: wanted.metadata.name });
+  const uid = source.metadata.uid ?? '';
+  const isBegun = existing !== undefined && formerIdsOf(existing).includes(uid);
+  const force = move.force || isBegun;
+  const older = await olderVersions(kube, source);
+  if (existing !== undefined && !force) {
+    if (canonicalJson(existing.spec) !== canonicalJson(source.spec)) throw occupied(existing, move.scope);
+    await assertNoRival(kube, existing, older);
+  }
+  const ids = [...(existing === undefined ? [] : formerIdsOf(existing)), ...formerIdsOf(source), uid];
+  const notes = { ...wanted.metadata.annotations, [annotations.formerIds]: formerIdsText(ids) };
+  const marked = { ...wanted, metadata: { ...wanted.metadata, annotations: notes } };
+  const { object } = await write(marked, { namespace, force });
+  await copyVersions(kube, object, older);
+  return object;
+}
+
+/** False when the workflow has changed since it was read, so that what stands elsewhere is no longer all of it. */
+async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promise<boolean> {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  try {
+    await kube.delete(workflowKind, { namespace, name }, { uid, resourceVersion });
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}
+
+/** The source is gone: the same move by somebody else has come to its end, or it was deleted. */
+async function movedBySomebody({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
+  const { name } = inScope(known, move.scope, move.viewer).metadata;
+  const there = await read(kube, { namespace: namespaceOf(cluster.tenants, move.viewer, move.scope), name });
+  if (there !== undefined && formerIdsOf(there).includes(known.metadata.uid ?? '')) return there;
+  throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+}
+
+async function read(kube: MoveDeps['kube'], ref: ObjectRef): Promise<Workflow | undefined> {
+  try {
+    return await kube.get(workflowKind, ref);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function occupied(existing: Workflow, scope: Scope): HttpError {
+  const name = workflowName(existing.metadata);
+  const message = `the scope ${scope} has another workflow '${name}', version ${existing.spec.version}; force=true registers this one over it`;
+  return new HttpError({ code: 'conflict', message });
+}

@@ -1,0 +1,71 @@
+import { annotations } from '../../../../crds/labels.ts';
+import type { Workflow } from '../../../../crds/schema/workflow.ts';
+import { canonicalJson } from '../../../../lib/definition/canonical.ts';
+import { HttpError } from '../../../../lib/http/index.ts';
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  isAlreadyExists,
+  type KubeClient,
+} from '../../../../lib/kube/index.ts';
+import {
+  registeredAt,
+  revisionOf,
+  revisionSelector,
+  specOf,
+  storedRevision,
+} from '../../../../lib/registration/index.ts';
+
+type Reader = Pick<KubeClient, 'get' | 'list' | 'listAll'>;
+
+/** What is stored of a workflow besides its newest version: of each version the last content, the oldest first. */
+export async function olderVersions(
+  kube: Reader,
+  { metadata, spec }: Workflow,
+): Promise<readonly ControllerRevision[]> {
+  const selection = { namespace: metadata.namespace, labelSelector: revisionSelector(metadata.uid ?? '') };
+  const { items } = await kube.listAll(controllerRevisions, selection);
+  const last = new Map(
+    items.toSorted((a, b) => a.revision - b.revision).map((revision) => [specOf(revision).version, revision]),
+  );
+  last.delete(spec.version);
+  return [...last.values()];
+}
+
+/** @throws HttpError 409 when a version is stored there with other content. */
+export async function assertNoRival(
+  kube: Reader,
+  target: Workflow,
+  revisions: readonly ControllerRevision[],
+): Promise<void> {
+  for (const revision of revisions) {
+    const spec = specOf(revision);
+    const rival = await storedRevision(kube, target, spec.version);
+    if (rival === undefined || canonicalJson(specOf(rival)) === canonicalJson(spec)) continue;
+    throw new HttpError({ code: 'conflict', message: `version ${spec.version} exists there with other content` });
+  }
+}
+
+/** Gives a workflow versions that another one had; they keep the time of their registration. */
+export async function copyVersions(
+  kube: Reader & Pick<KubeClient, 'create'>,
+  target: Workflow,
+  revisions: readonly ControllerRevision[],
+): Promise<void> {
+  for (const revision of revisions) {
+    const spec = specOf(revision);
+    if ((await storedRevision(kube, target, spec.version)) !== undefined) continue;
+    const copy = revisionOf({ ...target, spec });
+    const notes = { ...copy.metadata.annotations, [annotations.registeredAt]: registeredAt(revision) };
+    try {
+      // Before every version that is registered from now on.
+      await kube.create(controllerRevisions, {
+        ...copy,
+        metadata: { ...copy.metadata, annotations: notes },
+        revision: 0,
+      });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+}

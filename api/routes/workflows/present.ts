@@ -1,0 +1,75 @@
+import { conditionTypes } from '../../../crds/conditions.ts';
+import { group } from '../../../crds/labels.ts';
+import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
+import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
+import { scopeOf } from '../../../lib/catalogue/index.ts';
+import { toManifest, workflowName } from '../../../lib/manifest/index.ts';
+import type { WorkflowDefinition, WorkflowIdentity, WorkflowSummary } from './schema.ts';
+
+export function presentIdentity(workflow: Workflow): WorkflowIdentity {
+  return {
+    workflow_id: workflow.metadata.uid ?? '',
+    name: workflowName(workflow.metadata),
+    version: workflow.spec.version,
+    scope: scopeOf(workflow),
+  };
+}
+
+export function presentSummary(workflow: Workflow): WorkflowSummary {
+  const { description } = workflow.spec;
+  return {
+    ...presentIdentity(workflow),
+    ...(description === undefined ? {} : { description }),
+    labels: withoutOurs(workflow.metadata.labels) ?? {},
+    created_at: workflow.metadata.creationTimestamp ?? '',
+    ...readinessOf(workflow),
+  };
+}
+
+/** Of one version. An older one was accepted when it was stored, whatever is said of the newest. */
+export function presentDefinition(workflow: Workflow, spec: WorkflowSpec): WorkflowDefinition {
+  const isNewest = spec.version === workflow.spec.version;
+  return {
+    ...presentManifest({ ...workflow, spec }),
+    workflow_id: workflow.metadata.uid ?? '',
+    scope: scopeOf(workflow),
+    created_at: workflow.metadata.creationTimestamp ?? '',
+    ...(isNewest ? readinessOf(workflow) : { ready: true }),
+    conditions: workflow.status?.conditions ?? [],
+  };
+}
+
+/** As it was registered: what Windlass and kubectl note on the object is no part of it. */
+function presentManifest(workflow: Workflow): WorkflowManifest {
+  const manifest = toManifest(workflow);
+  const { labels, annotations, ...metadata } = manifest.metadata;
+  const own = { labels: withoutOurs(labels), annotations: withoutOurs(annotations) };
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      ...(own.labels && { labels: own.labels }),
+      ...(own.annotations && { annotations: own.annotations }),
+    },
+  };
+}
+
+const noted = /^(windlass\.dev|kubectl\.kubernetes\.io)\//;
+
+/** Whether a label or annotation is Windlass's own to write. */
+export const isOurs = (key: string): boolean => key.startsWith(`${group}/`);
+
+function withoutOurs(map: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
+  const entries = Object.entries(map ?? {}).filter(([key]) => !noted.test(key));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** What the controllers have said of the newest content; of an older one they say nothing. */
+function readinessOf({ metadata, status }: Workflow): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
+  const condition = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  if (condition === undefined || (condition.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+    return { ready: false, reason: 'Pending', message: 'the controllers have not looked at it yet' };
+  }
+  if (condition.status === 'True') return { ready: true };
+  return { ready: false, reason: condition.reason, message: condition.message };
+}

@@ -1,0 +1,67 @@
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
+import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { type Caller, requireOperator } from '../../identity/index.ts';
+import { registerWorkflow as contract } from './contract.ts';
+import { asRefusal } from './kube-refusal.ts';
+import { presentIdentity } from './present.ts';
+import { readBody } from './read-body.ts';
+import { inScope, namespaceOf } from './target.ts';
+import { createTurns } from './turns.ts';
+
+export interface RegisterDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly cluster: Pick<Cluster, 'tenants' | 'workflows'>;
+}
+
+export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonly write: Writer }): Route<Caller> {
+  return defineRoute<typeof contract, Caller>(contract, async ({ body, query: { scope, force }, caller }) => {
+    if (scope === 'global') requireOperator(caller);
+    const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
+    const { workflow, warnings } = readBody(body);
+    const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
+    return json({
+      ...presentIdentity(object),
+      registration: kind,
+      ...(warnings.length > 0 && { warnings }),
+    });
+  });
+}
+
+/** Registers a workflow as an object of a namespace. @throws HttpError for what the cluster holds against it. */
+export type Writer = (
+  workflow: Workflow,
+  options: { readonly namespace: string; readonly force: boolean },
+) => Promise<Registration>;
+
+/** Pause before the n-th attempt, for another replica to finish. */
+const pauseMs = 10;
+
+export function createWriter({ kube, clock, cluster }: RegisterDeps): Writer {
+  const turns = createTurns();
+  const keep = createKeepRevision(kube);
+  const pause = (attempt: number): Promise<void> => clock.sleep(pauseMs * attempt);
+  return async (workflow, options) => {
+    try {
+      const key = `${options.namespace}/${workflow.metadata.name}`;
+      const registration = await turns(key, () => registerWorkflow({ kube, keep, pause }, workflow, options));
+      cluster.workflows.remember(registration.object);
+      return registration;
+    } catch (error) {
+      throw isVersionTaken(error) ? versionTaken(error) : asRefusal(error);
+    }
+  };
+}
+
+const isVersionTaken = (error: unknown): error is AppError =>
+  error instanceof AppError && error.reason === 'VersionExists';
+
+function versionTaken(cause: AppError): HttpError {
+  const message = `${cause.message}; raise the version, or give force=true`;
+  return new HttpError({ code: 'conflict', message, cause });
+}
