@@ -1,5 +1,5 @@
-import { isNotFound, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
+import { isNotFound, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
 import { createGate } from './gate.ts';
 
 /** Reads single objects from the server, for what the cache does not know by name. */

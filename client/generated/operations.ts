@@ -618,13 +618,13 @@ export type RegisterWorkflowReply = {
   readonly version: string;
   /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
+  /** What it came to. */
+  readonly registration: "created" | "updated" | "unchanged";
   /** What deserves a look and is no mistake, such as a state nothing leads to. */
   readonly warnings?: readonly ({
     readonly path: string;
     readonly message: string;
   })[];
-  /** What it came to. */
-  readonly registration: "created" | "updated" | "unchanged";
 };
 
 /** What {@link Operations.listWorkflows} is given. */
@@ -691,9 +691,9 @@ export type ListWorkflowVersionsReply = {
 export interface PromoteWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
-  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
-  readonly scope?: "user" | "tenant" | "global";
-  /** Replace a version that exists with other content. */
+  /** Where to. */
+  readonly scope?: "tenant" | "global";
+  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
   readonly force?: boolean;
 }
 
@@ -706,20 +706,15 @@ export type PromoteWorkflowReply = {
   readonly version: string;
   /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
-  /** What deserves a look and is no mistake, such as a state nothing leads to. */
-  readonly warnings?: readonly ({
-    readonly path: string;
-    readonly message: string;
-  })[];
 };
 
 /** What {@link Operations.demoteWorkflow} is given. */
 export interface DemoteWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
-  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
-  readonly scope?: "user" | "tenant" | "global";
-  /** Replace a version that exists with other content. */
+  /** Where to. */
+  readonly scope?: "tenant" | "user";
+  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
   readonly force?: boolean;
 }
 
@@ -732,11 +727,6 @@ export type DemoteWorkflowReply = {
   readonly version: string;
   /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
-  /** What deserves a look and is no mistake, such as a state nothing leads to. */
-  readonly warnings?: readonly ({
-    readonly path: string;
-    readonly message: string;
-  })[];
 };
 
 /** What {@link Operations.listExecutions} is given. */
@@ -812,10 +802,10 @@ export interface CancelExecutionRequest {
 export type CancelExecutionReply = {
   /** `cancelling` until what it runs has been told to stop. */
   readonly status: "cancelling" | "cancelled";
-  /** Who cancelled it: you, or whoever was first. */
-  readonly by: string;
+  /** Who cancelled it: you, or whoever was first. Absent: it ended with its parent. */
+  readonly by?: string;
   /** When that was. */
-  readonly at: string;
+  readonly at?: string;
 };
 
 /** What {@link Operations.signalExecution} is given. */
@@ -1076,6 +1066,18 @@ export type ReadHealthReply = {
   readonly status: "ok";
 };
 
+/** What is answered by {@link Operations.readProtectedResource}. */
+export type ReadProtectedResourceReply = {
+  /** The address under which the API was asked. */
+  readonly resource: string;
+  readonly authorization_servers: readonly string[];
+  /** What a client asks the provider for. */
+  readonly scopes_supported: readonly string[];
+  readonly bearer_methods_supported: readonly ("header")[];
+  /** The public client of the command line at the provider. */
+  readonly windlass_client_id: string;
+};
+
 /** Every operation of the API, as a method. */
 export interface Operations {
   /**
@@ -1102,6 +1104,8 @@ export interface Operations {
    * stands in several scopes, the narrowest is the one that runs.
    *
    * `GET /v1/workflows`
+   *
+   * - 400 `invalid_request`: The cursor is none that a list has given.
    */
   listWorkflows(request?: ListWorkflowsRequest, options?: CallOptions): Promise<ListWorkflowsReply>;
   /**
@@ -1126,6 +1130,7 @@ export interface Operations {
    *   demote.
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id.
+   * - 409 `conflict`: Another workflow of that name was registered meanwhile.
    */
   deleteWorkflow(request: DeleteWorkflowRequest, options?: CallOptions): Promise<DeleteWorkflowReply>;
   /**
@@ -1140,8 +1145,8 @@ export interface Operations {
   /**
    * Widen the scope of a workflow
    *
-   * Moves it from `user` to `tenant`, or from `tenant` to `global`. Executions under way are not touched. May be
-   * repeated after a failure.
+   * Moves it to a wider scope. By name it is the one of the nearest narrower scope. Executions under way are not
+   * touched. May be repeated after a failure: what stands in that scope already stays.
    *
    * `POST /v1/workflows/{workflow}/promote`
    *
@@ -1150,15 +1155,15 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
    * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
-   *   it stands in the last scope of that direction.
+   *   it stands beyond that scope.
    * - 422 `limit_exceeded`: A quota of the tenant is used up.
    */
   promoteWorkflow(request: PromoteWorkflowRequest, options?: CallOptions): Promise<PromoteWorkflowReply>;
   /**
    * Narrow the scope of a workflow
    *
-   * Moves it from `global` into your tenant, or from `tenant` to you alone. Executions under way are not touched.
-   * May be repeated after a failure.
+   * Moves it into your tenant, or to you alone. By name it is the one of the nearest wider scope. Executions under
+   * way are not touched. May be repeated after a failure: what stands in that scope already stays.
    *
    * `POST /v1/workflows/{workflow}/demote`
    *
@@ -1167,7 +1172,7 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
    * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
-   *   it stands in the last scope of that direction.
+   *   it stands beyond that scope.
    * - 422 `limit_exceeded`: A quota of the tenant is used up.
    */
   demoteWorkflow(request: DemoteWorkflowRequest, options?: CallOptions): Promise<DemoteWorkflowReply>;
@@ -1432,6 +1437,14 @@ export interface Operations {
    * `GET /health`
    */
   readHealth(options?: CallOptions): Promise<ReadHealthReply>;
+  /**
+   * Tell where tokens come from
+   *
+   * The metadata of RFC 9728: which provider issues the tokens that this API accepts, and to whom.
+   *
+   * `GET /.well-known/oauth-protected-resource`
+   */
+  readProtectedResource(options?: CallOptions): Promise<ReadProtectedResourceReply>;
 }
 
 /** What the runtime knows of each operation. */
@@ -1462,4 +1475,5 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readSubscription: {"method":"GET","path":"/v1/billing/subscription","bearer":true,"query":[],"headers":{},"reply":"json"},
   listInvoices: {"method":"GET","path":"/v1/billing/invoices","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHealth: {"method":"GET","path":"/health","bearer":false,"query":[],"headers":{},"reply":"json"},
+  readProtectedResource: {"method":"GET","path":"/.well-known/oauth-protected-resource","bearer":false,"query":[],"headers":{},"reply":"json"},
 };
