@@ -38,6 +38,7 @@ beforeAll(async () => {
   olga = await world.token({ user: 'olga', tenant: world.otherTenant });
   operations = await readOperations();
   own = await makeBelongings();
+  expect(Object.values(own)).not.toContain('');
 });
 afterAll(() => world?.close());
 
