@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { waitUntilFinished } from '../harness/executions.ts';
+import { freePort } from '../harness/free-port.ts';
+import { stimulusRouters, workflows } from '../harness/kinds.ts';
+import { forgetProcess, recordProcess } from '../harness/process-record.ts';
+import { projectDir } from '../harness/project.ts';
+import { type Accepted, secretOf, startStimuliWorld, type StimuliWorld } from './stimuli-world.ts';
+
+const example = (file: string): Promise<string> => readFile(join(projectDir, 'examples/forge', file), 'utf8');
+let world: StimuliWorld;
+let relay: ChildProcess;
+let address: string;
+
+beforeAll(async () => {
+  world = await startStimuliWorld(['forge'], { purpose: 'forge' });
+  const { kube, tenant: namespace } = world;
+  const workflow = parse(await example('on-push.yaml')) as Workflow;
+  await kube.create(workflows, { ...workflow, metadata: { ...workflow.metadata, namespace } });
+  const router = parse(await example('router.yaml')) as StimulusRouter;
+  await kube.create(stimulusRouters, { ...router, metadata: { ...router.metadata, namespace } });
+  const port = await freePort();
+  relay = await startRelay(port);
+  address = `http://127.0.0.1:${port}/forge`;
+});
+
+afterAll(async () => {
+  relay?.kill();
+  await forgetProcess(relay?.pid ?? 0);
+  await world?.close();
+});
+
+async function startRelay(port: number): Promise<ChildProcess> {
+  const env = { PATH: process.env.PATH, WINDLASS_URL: world.replicas[0]?.url, PORT: String(port) };
+  const child = spawn(process.execPath, [join(projectDir, 'examples/forge/relay.js')], { env, stdio: 'pipe' });
+  await recordProcess(child.pid ?? 0, 'relay of the forge example');
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return child;
+}
+
+/** What a forge of GitHub's kind sends. */
+function push(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const signature = createHmac('sha256', secretOf('forge')).update(body).digest('hex');
+  return fetch(address, {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': 'GitHub-Hookshot/0000000',
+      'X-GitHub-Event': 'push',
+      'X-GitHub-Delivery': randomUUID(),
+      'X-Hub-Signature-256': `sha256=${signature}`,
+      ...headers,
+    },
+  });
+}
+
+async function runOf(answer: Response) {
+  expect(answer.status).toBe(200);
+  const { stimulus_id: id } = (await answer.json()) as Accepted;
+  return waitUntilFinished(world.kube, { namespace: world.tenant, name: `stimulus-${id}` });
+}
+
+describe('a Git forge', () => {
+  it('STIM-22 starts a workflow with each push, through a relay that only renames headers', async () => {
+    const { status } = await runOf(await push(await example('push.json')));
+    expect(status?.phase).toBe('completed');
+    expect(status?.final_output).toEqual({
+      repository: 'acme/shop',
+      branch: 'refs/heads/main',
+      said: 'kim pushed 2 commits up to 0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+    });
+  });
+
+  it('STIM-25 may deliver a push twice', async () => {
+    const headers = { 'X-GitHub-Delivery': randomUUID() };
+    const first = (await (await push(await example('push.json'), headers)).json()) as Accepted;
+    const second = await push(await example('push.json'), headers);
+    expect([second.status, await second.json()]).toEqual([
+      409,
+      { error: 'idempotent_duplicate', original_stimulus_id: first.stimulus_id },
+    ]);
+  });
+
+  it('may say hello', async () => {
+    const { status } = await runOf(await push('{"zen":"Keep it logically awesome."}', { 'X-GitHub-Event': 'ping' }));
+    expect([status?.phase, status?.history?.map(({ state }) => state)]).toEqual(['completed', ['sort', 'ignore']]);
+  });
+
+  it('STIM-30 is told of what the relay could not have passed', async () => {
+    const answer = await push('{}', { 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` });
+    expect([answer.status, await answer.json()]).toEqual([401, { error: 'invalid_signature' }]);
+    // A sender cannot bring the headers of the API along: the relay takes them from the forge's alone.
+    const headers = { 'X-Svc-Signature': 'sha256=00', 'X-Idempotency-Key': 'mine' };
+    expect((await push('{}', headers)).status).toBe(200);
+    expect((await push('{}', headers)).status).toBe(200);
+  });
+});
