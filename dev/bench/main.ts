@@ -16,10 +16,11 @@ import { fanOut } from './programs/fan-out.ts';
 import { idle } from './programs/idle.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
+import { webhooks } from './programs/webhooks.ts';
 import { writes } from './programs/writes.ts';
 import { type Entry, entryOf, tableLine, withTable } from './report.ts';
 
-const programs: readonly Program[] = [chain, burst, fanOut, podless, podlessWrites, writes, memory, idle];
+const programs: readonly Program[] = [chain, burst, fanOut, podless, podlessWrites, writes, memory, idle, webhooks];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
 

@@ -22,7 +22,7 @@ export interface Bar {
 
 export interface Sample {
   readonly ours: number;
-  /** The same work by bare pods. */
+  /** The same work without Windlass: by bare pods, unless the title says otherwise. */
   readonly baseline?: number;
   /** Further numbers worth keeping, by name with unit. */
   readonly extra?: Readonly<Record<string, number>>;

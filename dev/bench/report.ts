@@ -72,7 +72,7 @@ export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: Entry
 }
 
 export const tableHead = [
-  '| Work | Windlass | bare pods | ratio | spread | bar | met |',
+  '| Work | Windlass | baseline | ratio | spread | bar | met |',
   '|---|---|---|---|---|---|---|',
 ];
 

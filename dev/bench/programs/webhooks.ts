@@ -1,0 +1,149 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { startApiReplica } from '../../../test/cluster/api/harness/api-replica.ts';
+import { kubeconfigPath } from '../../../test/cluster/harness/cluster.ts';
+import { stimulusRouters, workflowExecutions, workflows } from '../../../test/cluster/harness/kinds.ts';
+import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
+import { startNatsServer } from '../../../test/nats/nats-server.ts';
+import type { BenchCluster } from '../bench-cluster.ts';
+import { processCpuSeconds, withCpuUse } from '../machine.ts';
+import type { Program, Sample } from '../program.ts';
+
+const rounds = 6;
+const each = 500;
+const inFlight = 32;
+const source = 'bench';
+const secret = 'secret of the benchmark';
+
+/** The time and the processor time that some rounds of one kind of work took. */
+interface Spent {
+  seconds: number;
+  machineSeconds: number;
+}
+
+/** Does a piece of work as often as a round asks for, at most `inFlight` at once. */
+async function round(work: (index: number) => Promise<void>, spent: Spent): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < each) await work(next++);
+  };
+  const started = performance.now();
+  const { machineSeconds } = await withCpuUse(() => Promise.all(Array.from({ length: inFlight }, worker)));
+  spent.seconds += (performance.now() - started) / 1_000;
+  spent.machineSeconds += machineSeconds;
+}
+
+/** A push event of usual size. */
+function deliveryOf(run: string, index: number) {
+  const body = JSON.stringify({
+    ref: 'refs/heads/main',
+    after: createHmac('sha256', run).update(String(index)).digest('hex').slice(0, 40),
+    repository: { id: 4711, full_name: 'acme/shop', default_branch: 'main' },
+    head_commit: { message: 'Say less '.repeat(20), author: { name: 'Kim' }, modified: ['a.ts', 'b.ts', 'c.ts'] },
+  });
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  return { body, signature, key: `${run}-${index}` };
+}
+
+async function define({ kube, namespace }: BenchCluster): Promise<void> {
+  const workflow = aWorkflow('build').state('done', anEnd()).build();
+  await kube.create(workflows, { ...workflow, metadata: { name: 'build', namespace } });
+  const metadata = { name: 'routes', namespace };
+  const spec = { routes: { [source]: 'build' } };
+  await kube.create(stimulusRouters, { apiVersion: 'windlass.dev/v1', kind: 'StimulusRouter', metadata, spec });
+}
+
+interface Door {
+  readonly url: string;
+  readonly agent: Agent;
+}
+
+async function deliver({ url, agent }: Door, run: string, index: number): Promise<void> {
+  const { body, signature, key } = deliveryOf(run, index);
+  const { statusCode, body: answer } = await request(`${url}/v1/webhooks/${source}`, {
+    dispatcher: agent,
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-svc-signature': signature, 'x-idempotency-key': key },
+  });
+  const text = await answer.text();
+  if (statusCode !== 200) throw new Error(`a webhook was answered ${statusCode}: ${text}`);
+}
+
+/** The objects that the webhooks make, made without them: same size, same client, same number at once. */
+async function createBare({ kube, namespace }: BenchCluster, run: string, index: number): Promise<void> {
+  const [like] = (await known(kube, namespace)) ?? [];
+  if (like === undefined) throw new Error('no webhook has made an execution yet');
+  const { labels, annotations } = like.metadata;
+  const name = `bare-${run}-${index}`;
+  await kube.create(workflowExecutions, {
+    ...like,
+    metadata: { name, namespace, labels, annotations },
+    status: undefined,
+  });
+}
+
+let first: Promise<readonly WorkflowExecution[]> | undefined;
+function known(kube: BenchCluster['kube'], namespace: string): Promise<readonly WorkflowExecution[]> {
+  first ??= kube.list(workflowExecutions, { namespace, limit: 1 }).then(({ items }) => items);
+  return first;
+}
+
+/**
+ * Signed webhooks, each with a key of its own: verified, reserved in the bucket, routed, created, told of. Beside them
+ * bare creates of the same objects. The API watches during both, so the API server has as many watchers to serve.
+ */
+export const webhooks: Program = {
+  name: 'webhooks',
+  title: `${(rounds * each).toLocaleString('en')} signed webhooks with idempotency keys; beside them bare creates`,
+  unit: 'a second',
+  bar: { of: 'ratio', atLeast: 0.8 },
+  async measure(bench, say): Promise<Sample> {
+    const nats = await startNatsServer();
+    const env = {
+      KUBECONFIG: kubeconfigPath(),
+      WINDLASS_OIDC_ISSUER: 'http://127.0.0.1:9',
+      OIDC_ALLOW_HTTP: 'true',
+      WINDLASS_NATS_URL: nats.url,
+      WINDLASS_LOG_LEVEL: 'info',
+      SVC_WEBHOOK_SECRET_BENCH: secret,
+    };
+    const api = await startApiReplica({ name: 'bench-webhooks', env });
+    const agent = new Agent({ connections: inFlight });
+    first = undefined;
+    try {
+      await define(bench);
+      const door = { url: api.url, agent };
+      const [ours, bare]: [Spent, Spent] = [
+        { seconds: 0, machineSeconds: 0 },
+        { seconds: 0, machineSeconds: 0 },
+      ];
+      await round((index) => deliver(door, 'warm', index), { ...ours });
+      await round((index) => createBare(bench, 'warm', index), { ...bare });
+      const before = await processCpuSeconds(api.pid);
+      // In turns, so that whatever else the machine does meets both.
+      for (let turn = 1; turn <= rounds; turn++) {
+        await round((index) => createBare(bench, `run-${turn}`, index), bare);
+        await round((index) => deliver(door, `run-${turn}`, index), ours);
+      }
+      const apiSeconds = (await processCpuSeconds(api.pid)) - before;
+      const count = rounds * each;
+      const milliseconds = (seconds: number): number => Math.round((seconds / count) * 1e5) / 100;
+      say(`bare creates ${(count / bare.seconds).toFixed(0)}/s`);
+      return {
+        ours: count / ours.seconds,
+        baseline: count / bare.seconds,
+        extra: {
+          'CPU-milliseconds of the machine a bare create': milliseconds(bare.machineSeconds),
+          'CPU-milliseconds of the machine a webhook': milliseconds(ours.machineSeconds),
+          'CPU-milliseconds of the API a webhook, with what it watches': milliseconds(apiSeconds),
+        },
+      };
+    } finally {
+      await agent.destroy();
+      await api.stop();
+      await nats.stop();
+    }
+  },
+};
