@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { freePort } from '../../harness/free-port.ts';
 import { forgetProcess, recordProcess } from '../../harness/process-record.ts';
 import { buildDir, projectDir } from '../../harness/project.ts';
@@ -21,6 +22,8 @@ export interface ApiReplica {
   readonly internalUrl: string;
   readonly pid: number;
   readonly logFile: string;
+  /** What is written here the process can read. */
+  readonly stdin: Writable;
   /** Starts it where it does not run, and waits until it serves. */
   start(): Promise<void>;
   /** Any signal to exactly this process. */
@@ -68,6 +71,12 @@ class Replica implements ApiReplica {
     return this.#child?.pid ?? 0;
   }
 
+  get stdin(): Writable {
+    const { stdin } = this.#child ?? {};
+    if (stdin === undefined || stdin === null) throw new Error('the replica does not run');
+    return stdin;
+  }
+
   async start(): Promise<void> {
     if (!this.exited()) return;
     await mkdir(join(buildDir, 'api'), { recursive: true });
@@ -75,9 +84,11 @@ class Replica implements ApiReplica {
     const child = spawn(process.execPath, [join(projectDir, 'api', 'main.ts')], {
       cwd: projectDir,
       env: this.#env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
+    // A write may meet a process that has just ended.
+    child.stdin.on('error', () => undefined);
     child.stdout.pipe(log, { end: false });
     child.stderr.pipe(log, { end: false });
     await once(child, 'spawn');

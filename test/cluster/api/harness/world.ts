@@ -23,6 +23,8 @@ export interface ApiWorldOptions {
   readonly replicas?: number;
   /** Further settings of every replica, WINDLASS_…; they win over the harness's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Those that name the first tenant. */
+  readonly envFor?: (tenant: string) => Readonly<Record<string, string>>;
   /** Without it no replica knows of an event bus. @default true */
   readonly nats?: boolean;
 }
@@ -86,6 +88,7 @@ async function build(
     OIDC_ALLOW_HTTP: 'true',
     ...(nats === undefined ? {} : { WINDLASS_NATS_URL: nats.url }),
     ...options.env,
+    ...options.envFor?.(tenant),
   };
   const replicas: ApiReplica[] = [];
   const clients: HttpClient[] = [];
