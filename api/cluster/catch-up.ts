@@ -31,9 +31,8 @@ export interface CatchUpDeps<T extends KubeObject> {
 const watchMs = 50;
 /** Searches under way in one process; more than that is a flood. */
 const searchesMax = 500;
-/** Between two readings of one namespace: at least this, and ten times what the last one took. */
-const pauseMs = 250;
-const pauseFactor = 10;
+/** Between two readings of one namespace: ten times what the last one took, in these bounds. Nobody waits for long. */
+const pauseMs = { factor: 10, least: 250, most: 500 };
 /** Objects that one reading fetches, the newest first; the watch brings the others. */
 const fetchedMax = 100;
 
@@ -93,8 +92,9 @@ class Reading {
     try {
       await this.#running;
     } finally {
-      const took = this.#clock.now() - begun;
-      this.#notBefore = begun + took + Math.max(pauseMs, pauseFactor * took);
+      const ended = this.#clock.now();
+      const { factor, least, most } = pauseMs;
+      this.#notBefore = ended + Math.min(Math.max(factor * (ended - begun), least), most);
     }
   }
 }

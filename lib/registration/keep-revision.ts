@@ -2,31 +2,51 @@ import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { checkDefinition } from '../definition/check.ts';
-import { controllerRevisions, isAlreadyExists, type KubeClient } from '../kube/index.ts';
+import { type ControllerRevision, controllerRevisions, isAlreadyExists, type KubeClient } from '../kube/index.ts';
 import { revisionName, revisionOf } from './revision.ts';
 import { storedRevision } from './stored-version.ts';
 
 /** Stores the content that a workflow has now, so that another version can take its place without losing it. */
-export type KeepRevision = (workflow: Workflow) => Promise<void>;
+export interface KeepRevision {
+  /** `isChecked`: whoever wrote the content knows that nothing else is stored under its version. */
+  (workflow: Workflow, options?: { readonly isChecked: boolean }): Promise<void>;
+}
+
+/** Names of revisions of which one process remembers that they are stored. */
+const remembered = 1_000;
 
 /**
  * Does what the workflow controller does when it sees the object, for content that may be gone before it looks. What
  * the controller would refuse is not stored: a definition with mistakes, or other content under a version that exists.
  */
 export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'create'>): KeepRevision {
-  return async (workflow) => {
-    const { metadata, spec, status } = workflow;
+  const stored = new Set<string>();
+  const remember = (key: string): void => {
+    stored.add(key);
+    if (stored.size > remembered) stored.delete(stored.values().next().value ?? '');
+  };
+  return async (workflow, { isChecked } = { isChecked: false }) => {
+    const { metadata, spec } = workflow;
     const specHash = canonicalHash(spec);
     const name = revisionName(workflow, specHash);
-    if (status?.versions?.some(({ revision }) => revision === name)) return;
+    // The name is made of the uid as well, so it never stands for anything else.
+    if (stored.has(name) || isListed(workflow, name)) return;
     if (checkDefinition(spec).some(({ severity }) => severity === 'error')) return;
-    const forced = metadata.annotations?.[annotations.force] === 'true';
-    const rival = forced ? undefined : await storedRevision(kube, workflow, spec.version);
-    if (rival !== undefined) return;
-    try {
-      await kube.create(controllerRevisions, revisionOf(workflow, specHash));
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    const isForced = metadata.annotations?.[annotations.force] === 'true';
+    if (!isChecked && !isForced && (await storedRevision(kube, workflow, spec.version)) !== undefined) return;
+    await create(kube, revisionOf(workflow, specHash));
+    remember(name);
   };
+}
+
+function isListed({ status }: Workflow, name: string): boolean {
+  return status?.versions?.some(({ revision }) => revision === name) ?? false;
+}
+
+async function create(kube: Pick<KubeClient, 'create'>, revision: ControllerRevision): Promise<void> {
+  try {
+    await kube.create(controllerRevisions, revision);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
 }

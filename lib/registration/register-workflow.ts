@@ -66,7 +66,7 @@ async function planOver(
 async function write({ kube, keep }: RegisterDeps, { kind, object }: Registration): Promise<Workflow | undefined> {
   try {
     const written = await (kind === 'created' ? kube.create(workflows, object) : kube.replace(workflows, object));
-    await keep?.(written);
+    await keep?.(written, { isChecked: true });
     return written;
   } catch (error) {
     const isGone = kind === 'updated' && isNotFound(error);
