@@ -115,7 +115,6 @@ const stimulusRouter: KindDefinition = {
     { name: 'Agent', type: 'string', jsonPath: '.spec.router_agent' },
     ...readyColumns,
     age,
-    { name: 'Sources', type: 'string', jsonPath: '.status.claims[*].source', priority: 1 },
     readyMessage,
   ],
 };
