@@ -1,22 +1,46 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiConfig } from '../../api/config.ts';
 import { GrpcConfig } from '../../api/grpc/config.ts';
 import { parseConfig } from '../../lib/config.ts';
-import type { KubeObject, NetworkPolicy, Pod, Role } from '../../lib/kube/index.ts';
+import {
+  defineResource,
+  type KubeClient,
+  type KubeObject,
+  type NetworkPolicy,
+  namespaces,
+  type Pod,
+  pods,
+  type Role,
+} from '../../lib/kube/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
+import { installedNats } from '../nats/installed-nats.ts';
+import { accessOf, may } from './chart/access.ts';
 import {
   chart,
   type Deployment,
   environment,
   find,
+  helm,
   listedVariables,
   namesOf,
   render,
   texts,
 } from './chart/rendering.ts';
+import { connect, kubeconfigPath } from './harness/cluster.ts';
 import { projectDir } from './harness/project.ts';
+
+const run = promisify(execFile);
+const secrets = defineResource<KubeObject & { stringData?: Readonly<Record<string, string>> }>({
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+});
 
 const issuer = 'https://id.example.com:8443/realms/windlass';
 const on = { oidc: { issuer } };
@@ -104,8 +128,9 @@ describe('a chart with an issuer', () => {
     const env = environment(await render({ api: whole, outputStore: s3, nats: bus }), clusterNames.api);
     const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
-    // One is for processes that are started by hand, the other for tests.
-    const notSet = new Set(['WINDLASS_HTTP_HOST', 'PAYMENT_PROVIDER_API_URL']);
+    // For processes that are started by hand, and for tests.
+    const byHand = ['WINDLASS_HTTP_HOST', 'WINDLASS_STDIN_SENSOR', 'WINDLASS_STDIN_TENANT', 'PAYMENT_PROVIDER_API_URL'];
+    const notSet = new Set(byHand);
     const set = Object.keys(env).filter((name) => name !== 'NODE_OPTIONS');
     expect(set.sort()).toEqual(all.filter((name) => !notSet.has(name)));
     expect(listedVariables('Both', 'The API')).toEqual(all);
@@ -343,5 +368,146 @@ describe('the event bus of the chart', () => {
         () => false,
       ),
     ).toBe(fits);
+  });
+});
+
+/** As the development cluster has it: with the API, its identity provider and one NATS server. */
+describe('the installed API', () => {
+  const api = 'system:serviceaccount:windlass-system:windlass-api';
+  const namespace = 'windlass-system';
+  const foreign = 'test-chart-api-foreign';
+  const tenant = 'tenant-demo';
+  let kube: KubeClient;
+  let objects: KubeObject[] = [];
+
+  const install = async (...args: string[]): Promise<void> => {
+    await run(join(projectDir, 'dev/demo/install'), args, { cwd: projectDir, maxBuffer: 32 * 1024 * 1024 });
+  };
+  const podsOf = async (component: string): Promise<Pod[]> => {
+    const selection = { namespace, labelSelector: `app.kubernetes.io/component=${component}` };
+    const { items } = await kube.listAll(pods, selection);
+    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  };
+
+  beforeAll(async () => {
+    kube = (await connect()).kube;
+    await install();
+    objects = await render({ api: on, nats: { replicaCount: 3 } });
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await kube.apply(namespaces, { metadata: { name: foreign, labels } }, { fieldManager: 'test', force: true });
+  });
+
+  afterAll(async () => {
+    await kube.delete(namespaces, { name: foreign });
+    await kube.close();
+  });
+
+  it.each([
+    'watch windlass.dev/workflows in -',
+    'watch windlass.dev/workflowexecutions in -',
+    'watch windlass.dev/stimulusrouters in -',
+    'watch ./namespaces in -',
+    'get apps/controllerrevisions in -',
+    `create windlass.dev/workflows in ${tenant}`,
+    `update windlass.dev/workflows in ${tenant}`,
+    `delete windlass.dev/workflows in ${tenant}`,
+    `create windlass.dev/workflowexecutions in ${tenant}`,
+    `patch windlass.dev/workflowexecutions in ${tenant}`,
+    `get ./configmaps in ${tenant}`,
+    `list ./pods in ${tenant}`,
+    `get ./pods/log in ${tenant}`,
+    'create windlass.dev/workflows in windlass-global',
+    'delete windlass.dev/workflows in windlass-global',
+    `create windlass.dev/workflowexecutions in ${namespace}`,
+  ])('may %s', async (access) => {
+    expect(await may(kube, api, accessOf(access))).toBe(true);
+  });
+
+  it.each([
+    'get ./secrets in -',
+    `get ./secrets in ${namespace}`,
+    `get ./secrets in ${tenant}`,
+    `create ./pods in ${tenant}`,
+    `delete ./pods in ${tenant}`,
+    `create ./pods/exec in ${tenant}`,
+    'list ./pods in -',
+    'get ./configmaps in kube-system',
+    `create ./configmaps in ${tenant}`,
+    `delete windlass.dev/workflowexecutions in ${tenant}`,
+    `patch windlass.dev/workflowexecutions/status in ${tenant}`,
+    `patch windlass.dev/workflows/status in ${tenant}`,
+    `create windlass.dev/workflows in ${foreign}`,
+    'create windlass.dev/workflows in default',
+    'create windlass.dev/workflowexecutions in windlass-global',
+    'create ./namespaces in -',
+    'patch ./namespaces in -',
+    `create ./serviceaccounts/token in ${namespace}`,
+    `create rbac.authorization.k8s.io/rolebindings in ${tenant}`,
+    `get coordination.k8s.io/leases in ${namespace}`,
+  ])('may not %s', async (access) => {
+    expect(await may(kube, api, accessOf(access))).toBe(false);
+  });
+
+  it.each([
+    ['Deployment', 'windlass-api'],
+    ['StatefulSet', 'windlass-nats'],
+  ])('has pods of its %s %s that pass Pod Security restricted', async (kind, name) => {
+    const { spec } = find<Deployment>(objects, kind, name).spec.template;
+    const store = { name: 'store', emptyDir: {} };
+    const volumes = [...(spec.volumes ?? []), ...(kind === 'StatefulSet' ? [store] : [])];
+    const pod = { metadata: { name, namespace: foreign }, spec: { ...spec, volumes, serviceAccountName: 'default' } };
+    await expect(kube.create(pods, pod, { dryRun: true })).resolves.toBeDefined();
+  });
+
+  it('has two replicas that are ready and that know where the event bus is', async () => {
+    const replicas = await podsOf('api');
+    expect(replicas.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
+    const [bus] = await podsOf('nats');
+    expect(bus?.status?.containerStatuses?.[0]?.ready).toBe(true);
+  });
+
+  it('is installed again without a change and no pod restarts, for the password stays', { retry: 2 }, async () => {
+    const uids = async (): Promise<unknown> =>
+      new Set([...(await podsOf('api')), ...(await podsOf('nats'))].map(({ metadata }) => metadata.uid));
+    const before = await uids();
+    const { password } = await installedNats(kube);
+    await install();
+    expect(await uids()).toEqual(before);
+    expect((await installedNats(kube)).password).toBe(password);
+  });
+
+  it('refuses to become a cluster of three: the one server would delete what it has stored', async () => {
+    const args = ['upgrade', 'windlass', chart, '--namespace', namespace, '--reuse-values', '--dry-run=server'];
+    const cluster = [...args, '--kubeconfig', kubeconfigPath(), '--set', 'nats.replicaCount=3'];
+    await expect(helm(...cluster)).rejects.toThrow(/nats.replicaCount is 1 in the cluster/);
+    expect(await helm(...cluster, '--set', 'nats.allowStoreLoss=true')).toContain('$ROUTE_2');
+  });
+
+  it('passes helm test, with a token of the provider and without', async () => {
+    const { stdout } = await run(join(projectDir, 'dev/oidc/token'), ['--user', 'anna', '--tenant', 'demo']);
+    const secret = { metadata: { name: 'test-chart-token', namespace }, stringData: { token: stdout.trim() } };
+    await kube.apply(secrets, secret, { fieldManager: 'test', force: true });
+    const test = (): Promise<string> =>
+      helm(
+        'test',
+        'windlass',
+        '--namespace',
+        namespace,
+        '--kubeconfig',
+        kubeconfigPath(),
+        '--timeout',
+        '90s',
+        '--logs',
+      );
+    try {
+      const without = await test();
+      expect(without).toContain('ok: nobody comes in without a token');
+      expect(without).not.toContain('the token is accepted');
+      await install('--set', 'api.test.existingSecret=test-chart-token');
+      expect(await test()).toContain('ok: the token is accepted');
+    } finally {
+      await kube.delete(secrets, { name: 'test-chart-token', namespace });
+      await install();
+    }
   });
 });

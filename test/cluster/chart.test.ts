@@ -11,7 +11,6 @@ import { kinds } from '../../crds/kinds.ts';
 import { parseConfig } from '../../lib/config.ts';
 import {
   customResourceDefinitions,
-  defineResource,
   type KubeClient,
   type KubeObject,
   leases,
@@ -23,6 +22,7 @@ import {
 } from '../../lib/kube/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
+import { type Access, accessOf, may } from './chart/access.ts';
 import {
   chart,
   type Deployment,
@@ -264,44 +264,6 @@ describe('the installed chart', () => {
     await kube.close();
   });
 
-  interface Access {
-    readonly verb: string;
-    readonly group?: string;
-    readonly resource: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  }
-
-  const reviews = defineResource<KubeObject & { spec: object; status?: { allowed: boolean } }>({
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'subjectaccessreviews',
-    kind: 'SubjectAccessReview',
-    namespaced: false,
-  });
-
-  async function may(user: string, { group = '', ...access }: Access): Promise<boolean> {
-    const groups = ['system:authenticated', 'system:serviceaccounts', `system:serviceaccounts:${namespace}`];
-    const spec = { user, groups, resourceAttributes: { group, ...access } };
-    const { status } = await kube.create(reviews, { metadata: {}, spec });
-    return status?.allowed ?? false;
-  }
-
-  /** "verb group/resource/subresource in namespace"; `-` is the whole cluster, `.` the core group. */
-  function accessOf(text: string): Access {
-    const [verb = '', what = '', , where = '-'] = text.split(' ');
-    const [group = '', resource = '', subresource] = what.split('/');
-    const scope = where === '-' ? {} : { namespace: where };
-    return {
-      verb,
-      group: group === '.' ? '' : group,
-      resource,
-      ...(subresource === undefined ? {} : { subresource }),
-      ...scope,
-    };
-  }
-
   const tenant = 'tenant-demo';
   it.each([
     'list ./pods in -',
@@ -328,7 +290,7 @@ describe('the installed chart', () => {
     'create apps/controllerrevisions in windlass-global',
     `create coordination.k8s.io/leases in ${namespace}`,
   ])('the controllers may %s', async (access) => {
-    expect(await may(controllers, accessOf(access))).toBe(true);
+    expect(await may(kube, controllers, accessOf(access))).toBe(true);
   });
 
   it.each([
@@ -362,7 +324,7 @@ describe('the installed chart', () => {
     'update coordination.k8s.io/leases in kube-system',
     `delete coordination.k8s.io/leases in ${namespace}`,
   ])('the controllers may not %s', async (access) => {
-    expect(await may(controllers, accessOf(access))).toBe(false);
+    expect(await may(kube, controllers, accessOf(access))).toBe(false);
   });
 
   it('lets the controllers write their own Lease and no other', async () => {
@@ -373,8 +335,8 @@ describe('the installed chart', () => {
       namespace,
       name,
     });
-    expect(await may(controllers, lease(clusterNames.controllers))).toBe(true);
-    expect(await may(controllers, lease('another'))).toBe(false);
+    expect(await may(kube, controllers, lease(clusterNames.controllers))).toBe(true);
+    expect(await may(kube, controllers, lease('another'))).toBe(false);
   });
 
   it.each([
@@ -398,9 +360,9 @@ describe('the installed chart', () => {
 
   it('lets anybody who is known read the workflows of the global namespace, and nobody write them', async () => {
     const access: Access = { verb: 'get', group: 'windlass.dev', resource: 'workflows', namespace: 'windlass-global' };
-    expect(await may('kim', access)).toBe(true);
-    expect(await may('kim', { ...access, verb: 'create' })).toBe(false);
-    expect(await may('kim', { ...access, namespace: tenant })).toBe(false);
+    expect(await may(kube, 'kim', access)).toBe(true);
+    expect(await may(kube, 'kim', { ...access, verb: 'create' })).toBe(false);
+    expect(await may(kube, 'kim', { ...access, namespace: tenant })).toBe(false);
   });
 
   it('runs in namespaces that enforce Pod Security restricted, and its pods pass', async () => {
