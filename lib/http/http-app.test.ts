@@ -246,6 +246,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
     error: 'method_not_allowed',
     headers: { allow: 'DELETE, GET, HEAD' },
   },
+  'a method that only the path with a parameter has': {
+    send: [requestText('DELETE /v1/rooms/all', [bearer])],
+    status: 405,
+    error: 'method_not_allowed',
+    headers: { allow: 'GET, HEAD' },
+  },
   'OPTIONS, as no other origin may call': {
     send: [requestText('OPTIONS /open', ['Origin: https://evil.example', 'Access-Control-Request-Method: GET'])],
     status: 405,

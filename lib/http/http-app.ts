@@ -13,7 +13,7 @@ import type { RateLimit } from './rate-limit.ts';
 import { type HttpContext, type RequestState, requestScope } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { serveRoute } from './serve-route.ts';
-import { refuseUnmatched } from './unmatched.ts';
+import { refuseUnmatched, requireNarrowest } from './unmatched.ts';
 
 export interface HttpAppOptions<Caller> {
   readonly routes: readonly Route<Caller>[];
@@ -68,7 +68,12 @@ function createRouter<Caller>(options: HttpAppOptions<Caller>, inFlight: ReturnT
   for (const route of options.routes) {
     const { method, path } = route.contract;
     const serve = serveRoute(route, deps);
-    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], (ctx) => serve(ctx as unknown as HttpContext));
+    const parameters = path.split('{').length - 1;
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], (context) => {
+      const ctx = context as unknown as HttpContext;
+      requireNarrowest(ctx, parameters);
+      return serve(ctx);
+    });
   }
   return router;
 }

@@ -6,6 +6,7 @@ import { requireSingleHeaders } from './header-list.ts';
 import { HttpError } from './http-error.ts';
 import type { InFlight } from './in-flight.ts';
 import { invalidRequest } from './request-errors.ts';
+import type { PathLayer } from './unmatched.ts';
 
 /** What is known of a request while it passes through. */
 export interface RequestState {
@@ -20,7 +21,7 @@ export interface RequestState {
 export type HttpContext = Koa.ParameterizedContext<RequestState> & {
   readonly params?: Readonly<Record<string, string>>;
   /** Set by the router: what stands at this path, whatever the method. */
-  readonly matched?: readonly { readonly methods: readonly string[] }[];
+  readonly matched?: readonly PathLayer[];
 };
 
 /** Ids that may stand in a log line and a header as they are. */

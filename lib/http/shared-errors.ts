@@ -30,6 +30,12 @@ export const sharedErrors: readonly SharedError[] = [
   { status: 429, error: 'rate_limited', when: 'The tenant has sent too many requests.', of: hasCaller },
   { status: 500, error: 'internal', when: 'Something is wrong with the service.', of: always },
   {
+    status: 431,
+    error: 'headers_too_large',
+    when: 'The address and the headers are larger than 16 KiB.',
+    of: always,
+  },
+  {
     status: 503,
     error: 'unavailable',
     when: 'Something that the operation needs cannot be reached; try again.',

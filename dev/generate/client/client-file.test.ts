@@ -48,7 +48,10 @@ const document = {
           { in: 'header', name: 'last-event-id', schema: { type: 'string' } },
         ],
         responses: responses({
-          'text/event-stream': { schema: { type: 'object' }, 'x-last-events': ['ended', 'failed'] },
+          'text/event-stream': {
+            schema: { type: 'object', properties: { data: { type: 'string', contentSchema: { type: 'object' } } } },
+            'x-last-events': ['ended', 'failed'],
+          },
         }),
       },
     },

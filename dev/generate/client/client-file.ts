@@ -1,5 +1,5 @@
-import { type Operation, type OpenApiDocument, operationsOf } from './operation.ts';
 import { indented } from './indent.ts';
+import { type OpenApiDocument, type Operation, operationsOf } from './operation.ts';
 import { docComment, propertyName, schemaType } from './schema-type.ts';
 
 const header =

@@ -127,7 +127,9 @@ function replyOf({ operationId, responses }: OpenApiOperation): Operation['reply
     'text/event-stream',
   ]);
   if (mediaType === 'application/json') return { kind: 'json', schema };
-  return mediaType === 'text/event-stream' ? { kind: 'events', schema, lastEvents } : { kind: 'bytes', schema };
+  if (mediaType !== 'text/event-stream') return { kind: 'bytes', schema };
+  // The schema is that of an event's lines; what matters is the JSON in its data.
+  return { kind: 'events', schema: schema.properties?.['data']?.contentSchema ?? {}, lastEvents };
 }
 
 function firstOf(content: Content, preferred: readonly string[]): [mediaType: string, media: Content[string]] {

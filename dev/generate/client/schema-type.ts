@@ -12,6 +12,8 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
+  /** Of text that is JSON. */
+  readonly contentSchema?: Schema;
   readonly description?: string;
   readonly deprecated?: boolean;
 }

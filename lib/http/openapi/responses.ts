@@ -46,13 +46,22 @@ function successResponse(success: SuccessContract, writer: SchemaWriter): JsonOb
     case 'text':
       return answer(success.mediaType, { schema: { type: 'string' } });
     case 'events':
-      // OpenAPI 3.1 has no word for the type of one event; tools read the schema as that of its data.
       return answer('text/event-stream', {
-        schema: writer.write(success.schema),
+        schema: eventSchema(writer.write(success.schema)),
         ...(success.lastEvents === undefined ? {} : { 'x-last-events': success.lastEvents }),
       });
   }
 }
+
+/** One event as the fields of its lines; tools hold each event of a stream against it. */
+const eventSchema = (data: JsonObject): JsonObject => ({
+  type: 'object',
+  required: ['data'],
+  properties: {
+    id: { type: 'string', description: 'What to send as Last-Event-ID to go on behind this event.' },
+    data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
+  },
+});
 
 const seconds = { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' } };
 

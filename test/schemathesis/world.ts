@@ -1,0 +1,129 @@
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { anEnd, aQuestion, aWorkflow } from '../builders/workflow-builder.ts';
+import { type ApiWorld, startApiWorld } from '../cluster/api/harness/index.ts';
+import { startExecution, waitUntilFinished, waitUntilWaiting } from '../cluster/harness/executions.ts';
+import { stimulusRouters, workflows } from '../cluster/harness/kinds.ts';
+import { waitForObject } from '../cluster/harness/wait.ts';
+import { type PaymentProviderDouble, startPaymentProvider } from '../payment-provider/payment-provider.ts';
+
+/** What hooks.py is told: who calls, for whom, and what is there to be asked for. */
+export interface Facts {
+  readonly token: string;
+  readonly tenant: string;
+  readonly secret: string;
+  /** A workflow named NAME. */
+  readonly manifest: string;
+  /** Values of a parameter or field by its name, or by `operationId.name` where they differ. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A running API with something of everything in a tenant, so that requests find what they ask for. */
+export interface SchemathesisWorld {
+  readonly url: string;
+  readonly facts: Facts;
+  readonly logFile: string;
+  close(): Promise<void>;
+}
+
+const source = 'schemathesis';
+const secret = 'a secret of the test';
+
+export async function startWorld(): Promise<SchemathesisWorld> {
+  const payments = await startPaymentProvider();
+  const world = await startApiWorld({
+    purpose: 'schemathesis',
+    env: { SVC_WEBHOOK_SECRET_SCHEMATHESIS: secret, WINDLASS_LOG_LEVEL: 'info', ...paymentSettings(payments) },
+  }).catch(async (error: unknown) => {
+    await payments.stop();
+    throw error;
+  });
+  const close = async (): Promise<void> => {
+    await world.close();
+    await payments.stop();
+  };
+  try {
+    const [replica] = world.replicas;
+    const facts = await fill(world);
+    return { url: replica?.url ?? '', logFile: replica?.logFile ?? '', facts, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const paymentSettings = ({ secretKey, url }: PaymentProviderDouble): Readonly<Record<string, string>> => ({
+  PAYMENT_PROVIDER_SECRET_KEY: secretKey,
+  PAYMENT_PROVIDER_API_URL: url,
+});
+
+async function fill(world: ApiWorld): Promise<Facts> {
+  const { kube, tenant: namespace } = world;
+  await define(world, aWorkflow('quick').state('done', anEnd()).build());
+  const gate = aWorkflow('gate')
+    .state('ask', aQuestion('Go on?', { yes: 'done', no: 'done' }))
+    .state('done', anEnd());
+  await define(world, gate.build());
+  const metadata = { name: 'routes', namespace };
+  const spec = { routes: { [source]: 'quick' } };
+  await kube.create(stimulusRouters, {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'StimulusRouter',
+    metadata,
+    spec,
+  } as never);
+  const finished = await Promise.all(['first', 'second'].map((name) => run(world, name)));
+  const waiting = await Promise.all(Array.from({ length: 8 }, (_, index) => wait(world, `waits-${index}`)));
+  const token = await world.token({ serviceAccount: 'schemathesis' });
+  const approvals = await pendingRequests(world, token);
+  return {
+    token,
+    tenant: namespace,
+    secret,
+    manifest,
+    values: {
+      workflow: ['quick', 'gate'],
+      source: [source],
+      id: approvals,
+      execution_id: [...finished, ...waiting],
+      // A stream, or a log that is followed, ends only with its execution.
+      'streamExecution.execution_id': finished,
+      'readExecutionLogs.execution_id': finished,
+    },
+  };
+}
+
+const manifest = `apiVersion: windlass.dev/v1
+kind: Workflow
+metadata:
+  name: NAME
+  version: 1.0.0
+spec:
+  initial_state: done
+  states:
+    done:
+      kind: System
+      update_context: {}
+      transitions: []
+`;
+
+async function define({ kube, tenant: namespace }: ApiWorld, workflow: Workflow): Promise<void> {
+  const { name } = workflow.metadata;
+  await kube.create(workflows, { ...workflow, metadata: { ...workflow.metadata, namespace } });
+  const judged = ({ status }: Workflow): boolean => (status?.conditions ?? []).some(({ type }) => type === 'Ready');
+  await waitForObject(kube, { resource: workflows, namespace, name }, judged);
+}
+
+async function run({ kube, tenant: namespace }: ApiWorld, name: string): Promise<string> {
+  await startExecution(kube, { namespace, name }, { workflow: 'quick' });
+  return (await waitUntilFinished(kube, { namespace, name })).metadata.uid ?? '';
+}
+
+async function wait({ kube, tenant: namespace }: ApiWorld, name: string): Promise<string> {
+  await startExecution(kube, { namespace, name }, { workflow: 'gate' });
+  return (await waitUntilWaiting(kube, { namespace, name, state: 'ask' })).metadata.uid ?? '';
+}
+
+async function pendingRequests(world: ApiWorld, token: string): Promise<string[]> {
+  const answer = await world.http('/v1/human-approvals', { token, headers: { 'X-Tenant-Id': world.tenant } });
+  return answer.json<{ pending_requests: { id: string }[] }>().pending_requests.map(({ id }) => id);
+}
