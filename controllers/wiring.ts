@@ -1,12 +1,12 @@
 import { labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { formerIdsOf } from '../lib/catalogue/index.ts';
 import type { ControllerRevision } from '../lib/kube/index.ts';
-import { isTerminal } from './execution/terminal.ts';
-import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { nameOf } from './execution/find-workflow.ts';
-import type { Controller } from './runtime/index.ts';
+import { isTerminal } from './execution/terminal.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
+import type { Controller } from './runtime/index.ts';
 import { connectRouters } from './stimulus-router/wake.ts';
 import { claimKey } from './volume/reconcile.ts';
 import { isDone } from './volume/release-claim.ts';

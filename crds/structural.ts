@@ -1,6 +1,6 @@
-import { mergeVariants } from './structural-union.ts';
-import type { SourceSchema } from './source-schema.ts';
 import type { CelRule } from './schema/parts.ts';
+import type { SourceSchema } from './source-schema.ts';
+import { mergeVariants } from './structural-union.ts';
 
 /** The subset of OpenAPI v3 that the API server accepts as a structural schema. */
 export interface StructuralSchema

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { errorAt, type Place, type Problem } from './problem.ts';
 import { stateNamePattern } from './reserved-names.ts';
 import {
   backoffPattern,
@@ -9,7 +10,6 @@ import {
   uidPattern,
 } from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
-import { errorAt, type Place, type Problem } from './problem.ts';
 
 /** What an ajv error says in this project's words. `at` is the place of the value, or of the missing or unknown field. */
 interface Finding {

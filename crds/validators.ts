@@ -1,5 +1,5 @@
-import formatsPlugin from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formatsPlugin from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { toJsonSchema } from './json-schema.ts';
 import type { Place, Problem } from './problem.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../../crds/schema/parts.ts';
 import { limits } from '../../crds/limits.ts';
+import type { Json } from '../../crds/schema/parts.ts';
 import { AppError } from '../../lib/errors.ts';
 import { JsonTextError, parseStrictJson } from '../../lib/http/strict-json.ts';
 

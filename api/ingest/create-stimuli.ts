@@ -16,8 +16,8 @@ import type { Reservation } from './reservation.ts';
 import { createReservations } from './reservations.ts';
 import { createRoutingTable, type RoutingTable } from './routing-table.ts';
 import { createSettler } from './settler.ts';
-import { createStimuliMetrics, observeIngest, type StimuliObserver } from './stimuli-observer.ts';
 import { findExecution } from './start-execution.ts';
+import { createStimuliMetrics, observeIngest, type StimuliObserver } from './stimuli-observer.ts';
 
 export interface StimuliDeps {
   readonly kube: KubeClient;

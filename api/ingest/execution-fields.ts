@@ -1,5 +1,5 @@
-import { limits } from '../../crds/limits.ts';
 import { annotations, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';

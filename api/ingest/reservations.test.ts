@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createWithinMs, leaseMs, type Reservation } from './reservation.ts';
 import { type Acquired, ContestedKeyError, createReservations, type Hold, type Reservations } from './reservations.ts';
 

@@ -1,7 +1,7 @@
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
 import type { Classifier } from './classifier.ts';

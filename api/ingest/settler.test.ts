@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anExecution } from '../../test/builders/execution-builder.ts';
-import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { KeyValueBucket } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import type { Reservation } from './reservation.ts';
 import { createReservations, type Hold } from './reservations.ts';
 import { createSettler, type Settler } from './settler.ts';

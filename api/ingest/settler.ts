@@ -1,5 +1,5 @@
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { annotations, labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';

@@ -1,9 +1,9 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { Consensus, Judge } from './consensus.ts';
 import { containerFields, Retry, Step } from './container.ts';
 import { type CelRule, cel, durationPattern, mapOf, oneOf } from './parts.ts';
-import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { type StateKind, stateKinds } from './state-kinds.ts';
 import { Transition } from './transition.ts';
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { volumeRules } from '../rules/storage-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { volumeRules } from '../rules/storage-rules.ts';
 import { cel, oneOf, timestamp } from './parts.ts';
 
 /** A volume that workflows share (spec 1 §2.6, `spec.storage`); its uid is the `volume_id` of a manifest. */

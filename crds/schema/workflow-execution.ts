@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import type { KubernetesObject } from './object.ts';
 import { executionRules, signalListRules, signalRules } from '../rules/execution-rules.ts';
-import { anyJson, cel, anyObject, mapOf, timestamp } from './parts.ts';
+import type { KubernetesObject } from './object.ts';
+import { anyJson, anyObject, cel, mapOf, timestamp } from './parts.ts';
 import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
 
 const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { workflowRules } from '../rules/workflow-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { workflowRules } from '../rules/workflow-rules.ts';
 import { anyJson, anyObject, anySchema, cel, mapOf, semanticVersionPattern, timestamp } from './parts.ts';
 import { State } from './state.ts';
 import { Storage } from './storage.ts';

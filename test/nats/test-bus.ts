@@ -1,6 +1,6 @@
-import { systemClock } from '../../lib/clock.ts';
-import { createEventBus, type EventBus } from '../../lib/bus/index.ts';
 import { busOptions } from '../../lib/bus/bus-config.ts';
+import { createEventBus, type EventBus } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 

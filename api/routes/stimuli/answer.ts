@@ -1,9 +1,9 @@
-import type { Ingested } from '../../ingest/ingest.ts';
-import { ContestedKeyError } from '../../ingest/reservations.ts';
-import { IngestError, type IngestOutcome } from '../../ingest/ingest-error.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { json, type Reply } from '../../../lib/http/route.ts';
+import type { Ingested } from '../../ingest/ingest.ts';
+import { IngestError, type IngestOutcome } from '../../ingest/ingest-error.ts';
+import { ContestedKeyError } from '../../ingest/reservations.ts';
 
 /** spec 1 §7.2. */
 const statuses: Readonly<Record<IngestOutcome, number>> = {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type SignatureProblem, signatureError, signatureProblem, type SignedBody } from './signature.ts';
+import { type SignatureProblem, type SignedBody, signatureError, signatureProblem } from './signature.ts';
 
 const body = Buffer.from('{"a": 1}');
 const secret = 'it is a secret';

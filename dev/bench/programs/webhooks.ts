@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { startApiReplica } from '../../../test/cluster/api/harness/api-replica.ts';
 import { kubeconfigPath } from '../../../test/cluster/harness/cluster.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../../test/cluster/harness/kinds.ts';
-import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { startNatsServer } from '../../../test/nats/nats-server.ts';
 import type { BenchCluster } from '../bench-cluster.ts';
 import { processCpuSeconds, withCpuUse } from '../machine.ts';

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { waitUntilFinished } from '../harness/executions.ts';
@@ -11,7 +11,7 @@ import { freePort } from '../harness/free-port.ts';
 import { stimulusRouters, workflows } from '../harness/kinds.ts';
 import { forgetProcess, recordProcess } from '../harness/process-record.ts';
 import { projectDir } from '../harness/project.ts';
-import { type Accepted, secretOf, startStimuliWorld, type StimuliWorld } from './stimuli-world.ts';
+import { type Accepted, type StimuliWorld, secretOf, startStimuliWorld } from './stimuli-world.ts';
 
 const example = (file: string): Promise<string> => readFile(join(projectDir, 'examples/forge', file), 'utf8');
 let world: StimuliWorld;

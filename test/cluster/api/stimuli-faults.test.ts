@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { pause } from '../harness/wait.ts';
-import { type Accepted, startStimuliWorld, type StimuliWorld } from './stimuli-world.ts';
+import { type Accepted, type StimuliWorld, startStimuliWorld } from './stimuli-world.ts';
 
 let world: StimuliWorld;
 
