@@ -48,6 +48,7 @@ export function configure(settings: ProviderSettings): Configuration {
         successSource: (ctx) => void (ctx.body = signedInPage),
       },
       clientCredentials: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => resource,
