@@ -90,7 +90,7 @@ const namesOfOption: Readonly<Record<string, Completion['names']>> = {
   '--workflow': 'workflow',
   '--state': 'state',
 };
-const fileOptions = new Set(['--kubeconfig', '--input-file']);
+const fileOptions = new Set(['--kubeconfig', '--input-file', '--token-file']);
 
 function valuesOf({ argChoices, long = '' }: Option): Pick<Completion, 'words' | 'names' | 'files'> {
   if (argChoices) return { words: argChoices };

@@ -1,25 +1,29 @@
 import type { Clock } from '../lib/clock.ts';
-import { chooseDoor } from './doors/choose.ts';
+import { type Choice, chooseDoor } from './doors/choose.ts';
+import type { Door } from './doors/door.ts';
 import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
 import { CliError } from './exit-codes.ts';
+import type { FilePort } from './files.ts';
+import type { Accounts } from './login/accounts.ts';
+import type { ProviderChoice } from './login/provider.ts';
 import type { Doors, GlobalOptions } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
-interface ConnectDeps {
+export interface ConnectDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly files: FilePort;
+  readonly terminal: Terminal;
+  readonly interrupted: AbortSignal;
+  readonly fetch: typeof fetch;
 }
 
 /** What a command talks to is loaded when it is asked for and not before, so that `--help` stays fast. */
 export function connect(deps: ConnectDeps): Doors {
   return {
-    async door(options) {
+    door(options) {
       const choice = chooseDoor(options, deps.env);
-      if (choice.kind === 'http') throw new CliError('usage', 'not yet');
-      const [{ createKubernetesDoor }, cluster] = await Promise.all([
-        import('./doors/kubernetes/kubernetes-door.ts'),
-        clusterOf(deps, options),
-      ]);
-      return createKubernetesDoor({ ...cluster, clock: deps.clock });
+      return choice.kind === 'http' ? httpDoor(deps, options, choice) : kubernetesDoor(deps, options);
     },
     async cluster(options) {
       if (chooseDoor(options, deps.env).kind === 'kubernetes') return clusterOf(deps, options);
@@ -31,7 +35,25 @@ export function connect(deps: ConnectDeps): Doors {
           : 'Leave out --server, and use a kubeconfig.',
       );
     },
+    server(options) {
+      const choice = chooseDoor(options, deps.env);
+      if (choice.kind === 'http') return choice.server;
+      throw new CliError(
+        'usage',
+        'which server? A kubeconfig needs no login',
+        'Give --server URL, or set WINDLASS_SERVER.',
+      );
+    },
+    accounts: () => accountsOf(deps),
   };
+}
+
+async function kubernetesDoor(deps: ConnectDeps, options: GlobalOptions): Promise<Door> {
+  const [{ createKubernetesDoor }, cluster] = await Promise.all([
+    import('./doors/kubernetes/kubernetes-door.ts'),
+    clusterOf(deps, options),
+  ]);
+  return createKubernetesDoor({ ...cluster, clock: deps.clock });
 }
 
 /** Finds the cluster as kubectl does and prepares a client for it. */
@@ -46,4 +68,30 @@ async function clusterOf({ env, clock }: ConnectDeps, options: GlobalOptions): P
   const kube = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });
   const outputs = createOutputReader(kube, env);
   return { kube, outputs, namespace: namespace ?? credentials.namespace ?? 'default' };
+}
+
+async function httpDoor(
+  deps: ConnectDeps,
+  options: GlobalOptions,
+  { server }: Extract<Choice, { kind: 'http' }>,
+): Promise<Door> {
+  const [{ openHttpDoor }, login] = await Promise.all([import('./doors/http/open.ts'), loginParts(deps)]);
+  return openHttpDoor({ ...deps, ...login }, options, server);
+}
+
+async function accountsOf(deps: ConnectDeps): Promise<Accounts> {
+  const [{ createAccounts }, login] = await Promise.all([import('./login/accounts.ts'), loginParts(deps)]);
+  return createAccounts({ ...deps, ...login });
+}
+
+/** The provider is loaded when a token has to be had or renewed, which is seldom. */
+async function loginParts({ env, clock, fetch, interrupted }: ConnectDeps) {
+  const { createLoginStore, loginFolder } = await import('./login/login-store.ts');
+  return {
+    logins: createLoginStore(loginFolder(env), clock),
+    findProvider: async (choice: ProviderChoice) => {
+      const { findProvider } = await import('./login/provider.ts');
+      return findProvider({ fetch, signal: interrupted }, choice);
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import type { Phase } from '../crds/schema/workflow-execution-status.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 
@@ -26,7 +27,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   conflict: 'the object is not in a state that allows this, or somebody else was first',
   timeout: '--timeout ran out; the execution goes on',
   cancelled: 'the execution was cancelled',
-  cluster: 'the cluster cannot be reached, refuses access or has no Windlass',
+  cluster: 'the cluster or server cannot be reached, refuses access or has no Windlass',
   internal: 'a defect of windlass itself',
   interrupted: 'interrupted by Ctrl-C; the execution goes on',
 };
@@ -71,7 +72,15 @@ export function exitCodeOfPhase(phase: Phase): ExitCode {
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CliError) return exitCodes[error.exit];
   if (error instanceof AppError) return exitCodes[exitOfErrorCode[error.code]];
-  return exitCodes.internal;
+  if (error instanceof WindlassApiError) return exitCodes[exitOfStatus(error.status)];
+  return error instanceof WindlassConnectionError ? exitCodes.cluster : exitCodes.internal;
+}
+
+/** Requests to the HTTP API that fail end as those to Kubernetes do. */
+function exitOfStatus(status: number): ExitName {
+  if (status === 404) return 'not_found';
+  if (status === 409) return 'conflict';
+  return status === 400 || status === 413 || status === 415 || status === 422 ? 'usage' : 'cluster';
 }
 
 /** An error with a sentence for the person at the keyboard, facts a line each, and a hint what to do about it. */

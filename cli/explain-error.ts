@@ -1,3 +1,4 @@
+import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
@@ -33,6 +34,11 @@ function explained(error: unknown, flags: string): Parts {
   if (error instanceof ExecutionError)
     return { message: error.message, facts: [], hint: executionHint(error, flags), exitCode };
   if (error instanceof AppError) return appParts(error, exitCode);
+  if (error instanceof WindlassApiError) return apiParts(error, exitCode, flags);
+  if (error instanceof WindlassConnectionError) {
+    const hint = 'Is the server up, and is this its address? Check with curl URL/health.';
+    return { message: firstLine(error.message), facts: [reasonOf(error)].filter(Boolean), hint, exitCode };
+  }
   const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
   return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };
 }
@@ -113,6 +119,27 @@ function kubeHint({ status, code }: KubeError): string | undefined {
   if (code === 'already_exists') return 'Choose another name with --name.';
   if (status >= 500) return 'The API server is in trouble. Check with kubectl get --raw /readyz?verbose.';
   return undefined;
+}
+
+function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): Parts {
+  const facts = error.details.map(({ path, message }) => `${path}: ${message}`);
+  return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
+}
+
+function apiHint({ status, retryAfterMs, requestId }: WindlassApiError, flags: string): string | undefined {
+  if (status === 401) return `The token is not accepted. Log in: windlass login${flags}`;
+  if (status === 403) return 'Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami';
+  const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+  if (status === 429) return `${later}.`;
+  if (status >= 500) return `${later}${requestId === undefined ? '' : `, or ask about request ${requestId}`}.`;
+  return undefined;
+}
+
+/** What the network said, which is the cause of a cause. */
+function reasonOf(error: Error): string {
+  const { cause } = error;
+  if (!(cause instanceof Error)) return '';
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
 
 function firstLine(text: string): string {

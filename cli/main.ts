@@ -9,6 +9,7 @@ import { createLaunch } from './launch.ts';
 import { createFiles } from './node-files.ts';
 import { createTerminal } from './node-terminal.ts';
 import { createProgram, withChildren } from './program.ts';
+import type { GlobalOptions } from './session.ts';
 
 const { env, stdin, stdout, stderr } = process;
 const interrupt = new AbortController();
@@ -21,13 +22,13 @@ stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.internal),
 );
 
-const world = {
+const parts = {
   terminal: createTerminal({ stdout, stderr, env }),
   files: createFiles(stdin),
   clock: systemClock,
   interrupted: interrupt.signal,
-  open: connect({ env, clock: systemClock }),
 };
+const world = { ...parts, open: connect({ ...parts, env, fetch }) };
 
 process.exitCode = await main();
 
@@ -44,11 +45,16 @@ async function main(): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (interrupt.signal.aborted) return exitCodes.interrupted;
     if (env['WINDLASS_DEBUG']) stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    const { lines, exitCode } = explainError(error);
+    const { lines, exitCode } = explainError(error, hintFlags(program.opts<GlobalOptions>()));
     stderr.write(`${lines.join('\n')}\n`);
     return exitCode;
   }
   return code;
+}
+
+/** What leads back to where the command went, if an option said so. */
+function hintFlags({ server }: GlobalOptions): string {
+  return server === undefined ? '' : ` --server ${server}`;
 }
 
 function programName(): string {

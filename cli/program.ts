@@ -5,6 +5,7 @@ import { convertCommand } from './commands/convert.ts';
 import { approveCommand, rejectCommand, signalCommand } from './commands/decide.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { tenantCommand } from './commands/tenant.ts';
@@ -17,12 +18,11 @@ import { outputFormats } from './session.ts';
 
 /** The whole tree of commands. Building it reads nothing and loads nothing heavy. */
 export function createProgram(launch: Launch, name = 'windlass'): Command {
-  const program = new Command(name)
-    .description('Runs workflows on Kubernetes: define them, start them, watch them, decide, read their output.')
-    .option('-n, --namespace <namespace>', 'namespace; by default that of the kubeconfig context')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--kubeconfig <file>', 'kubeconfig file; by default KUBECONFIG, then ~/.kube/config')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats))
+  const program = withOptions(new Command(name))
+    .description(
+      'Runs workflows on Kubernetes: define them, start them, watch them, decide, read their output. It goes straight ' +
+        'to the cluster of a kubeconfig, or with --server through the HTTP API.',
+    )
     .addHelpText('after', exitCodeHelp)
     .addHelpText(
       'after',
@@ -33,28 +33,44 @@ export function createProgram(launch: Launch, name = 'windlass'): Command {
         'windlass list --phase waiting',
       ),
     );
-  const commands = [
-    workflowCommand(launch),
-    runCommand(launch),
-    getCommand(launch),
-    listCommand(launch),
-    logsCommand(launch),
-    approveCommand(launch),
-    rejectCommand(launch),
-    signalCommand(launch),
-    cancelCommand(launch),
-    waitCommand(launch),
-    convertCommand(launch),
-    tenantCommand(launch),
-    completionCommand(launch),
-    versionCommand(launch),
-  ];
-  for (const command of commands) program.addCommand(command);
+  for (const create of commands) program.addCommand(create(launch));
   program.addCommand(completeCommand(launch), { hidden: true });
   for (const command of withChildren(program))
     command.configureHelp({ showGlobalOptions: true, sortSubcommands: false });
   for (const command of withChildren(program)) command.showHelpAfterError(`See ${pathOf(command)} --help.`);
   return program;
+}
+
+/** In the order of `--help`. */
+const commands: readonly ((launch: Launch) => Command)[] = [
+  workflowCommand,
+  runCommand,
+  getCommand,
+  listCommand,
+  logsCommand,
+  approveCommand,
+  rejectCommand,
+  signalCommand,
+  cancelCommand,
+  waitCommand,
+  convertCommand,
+  loginCommand,
+  logoutCommand,
+  whoamiCommand,
+  tenantCommand,
+  completionCommand,
+  versionCommand,
+];
+
+function withOptions(program: Command): Command {
+  return program
+    .option('-n, --namespace <namespace>', 'namespace; by default that of the kubeconfig context')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--kubeconfig <file>', 'kubeconfig file; by default KUBECONFIG, then ~/.kube/config')
+    .option('--server <url>', 'go through the HTTP API at this address; by default WINDLASS_SERVER, else Kubernetes')
+    .option('--tenant <slug>', 'with the API: the tenant a service account acts for; by default WINDLASS_TENANT')
+    .option('--token-file <file>', 'with the API: a file with the token; by default WINDLASS_TOKEN, then the login')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats));
 }
 
 /** `windlass workflow get`: what a user types to call the command. */

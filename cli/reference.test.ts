@@ -9,10 +9,13 @@ const own = commands.filter((command) => command.name() !== '__complete' && comm
 describe('the tree of commands', () => {
   it('has every command of the product', () => {
     expect(own.map(pathOf)).toEqual([
-      ...['validate', 'register', 'list', 'get', 'versions', 'run'].map((name) => `windlass workflow ${name}`),
+      ...['validate', 'register', 'list', 'get', 'versions', 'delete', 'promote', 'demote', 'run'].map(
+        (name) => `windlass workflow ${name}`,
+      ),
       ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'cancel', 'wait', 'convert'].map(
         (name) => `windlass ${name}`,
       ),
+      ...['login', 'logout', 'whoami'].map((name) => `windlass ${name}`),
       ...['create', 'list', 'delete'].map((name) => `windlass tenant ${name}`),
       'windlass completion',
       'windlass version',

@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Door } from './doors/door.ts';
 import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
 import type { FilePort } from './files.ts';
+import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';
 
 export const outputFormats = ['json', 'yaml', 'wide', 'name'] as const;
@@ -34,6 +35,9 @@ export interface Doors {
   readonly door: (options: GlobalOptions) => Promise<Door>;
   /** For what only somebody with rights in the cluster can do. Throws a usage error where the options lead elsewhere. */
   readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
+  /** The server that the options lead to. Throws a usage error where they lead to Kubernetes. */
+  readonly server: (options: GlobalOptions) => string;
+  readonly accounts: () => Promise<Accounts>;
 }
 
 /** The world as one command sees it: with its global options read. */

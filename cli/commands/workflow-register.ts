@@ -29,11 +29,7 @@ export function workflowRegisterCommand(launch: Launch): Command {
     )
     .argument('<file...>', 'files or directories; - reads standard input')
     .option('--force', 'replace a version that exists with other content')
-    .addOption(
-      scopeOption(
-        'who may run them: `user` you alone, `tenant` everybody of it, `global` every tenant; default tenant',
-      ),
-    )
+    .addOption(scopeOption('whom they are for: you, your tenant (the default) or every tenant'))
     .option('--wait', 'wait until the controller has accepted them')
     .option('--timeout <duration>', 'with --wait: give up after this time', '30s')
     .addHelpText(

@@ -79,10 +79,18 @@ export interface VersionRow {
   readonly revision?: string;
 }
 
-export interface MoveOptions {
-  /** Where it is looked for; absent: in the narrowest scope that has it. */
-  readonly scope?: Scope;
+export interface MoveOptions<To extends Scope> {
+  /** The scope to move to; absent: the widest for a promotion, the tenant's for a demotion. */
+  readonly to?: To;
+  /** Also over another workflow of that name. */
   readonly force: boolean;
+}
+
+/** A workflow that stands in another scope now. */
+export interface Moved {
+  readonly name: string;
+  readonly version: string;
+  readonly scope: Scope;
 }
 
 export interface ListOptions {
@@ -103,8 +111,10 @@ export interface WorkflowDoor {
   versions(nameOrUid: string): Promise<readonly VersionRow[]>;
   /** Answers the name of what was deleted. */
   delete(nameOrUid: string, scope?: Scope): Promise<string>;
-  /** Changes the scope by one step; answers the scope it has now. */
-  move(nameOrUid: string, direction: 'promote' | 'demote', options: MoveOptions): Promise<WorkflowRow>;
+  /** To more people. */
+  promote(nameOrUid: string, options: MoveOptions<'tenant' | 'global'>): Promise<Moved>;
+  /** To fewer people. */
+  demote(nameOrUid: string, options: MoveOptions<'user' | 'tenant'>): Promise<Moved>;
 }
 
 /** A start as the command line asks for it. */

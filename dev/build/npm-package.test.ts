@@ -44,7 +44,7 @@ describe('the npm package', () => {
     const { stdout } = await run('npm', ['pack', '--silent', join(folder, 'built')], { cwd: folder });
     await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
     await run('npm', ['install', '--offline', '--silent', join(folder, stdout.trim())], { cwd: folder });
-  });
+  }, 120_000);
 
   afterAll(async () => {
     await rm(folder, { recursive: true, force: true });

@@ -41,14 +41,17 @@ export function createWorkflows(deps: KubernetesDeps): WorkflowDoor {
       await kube.delete(workflows, { namespace, name }, { uid });
       return workflowName(found.metadata);
     },
-    move: async () => {
-      throw new CliError(
-        'usage',
-        'only the API moves workflows between scopes',
-        'Go through it with --server URL, or register the workflow in the other scope and delete it in this one.',
-      );
-    },
+    promote: () => Promise.reject(onlyTheApiMoves()),
+    demote: () => Promise.reject(onlyTheApiMoves()),
   };
+}
+
+function onlyTheApiMoves(): CliError {
+  return new CliError(
+    'usage',
+    'only the API moves workflows between scopes',
+    'Go through it with --server URL, or register the workflow in the other scope and delete it in this one.',
+  );
 }
 
 async function register(

@@ -1,0 +1,79 @@
+import { Command } from 'commander';
+import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import type { LoginOptions } from '../login/accounts.ts';
+import { printedValue } from '../print-object.ts';
+
+export function loginCommand(launch: Launch): Command {
+  return new Command('login')
+    .summary('log in at a server')
+    .description(
+      'Logs you in at the HTTP API of --server, through the provider that it trusts: open the link that is shown, on ' +
+        'this machine or another, and check the code. The login is kept below $XDG_CONFIG_HOME/windlass (by default ' +
+        '~/.config/windlass), where only you can read it, and renewed without a word. Programs set WINDLASS_TOKEN or ' +
+        'give --token-file instead.',
+    )
+    .option('--issuer <url>', 'another provider than the one the server names')
+    .option('--client-id <id>', 'another client of the provider')
+    .option('--scope <scopes>', 'what to ask the provider for, with blanks between them')
+    .option('--audience <audience>', 'whom the token is for, where the provider has to be told')
+    .addHelpText('after', examples('windlass login --server https://windlass.example.com'))
+    .action(launch(login));
+}
+
+export function logoutCommand(launch: Launch): Command {
+  return new Command('logout')
+    .summary('end a login')
+    .description('Revokes the login at --server, and deletes it.')
+    .addHelpText('after', examples('windlass logout --server https://windlass.example.com'))
+    .action(launch(logout));
+}
+
+export function whoamiCommand(launch: Launch): Command {
+  return new Command('whoami')
+    .summary('show who you are')
+    .description('Shows whom the server takes you for: the API server of Kubernetes, or the API of --server.')
+    .addHelpText('after', examples('windlass whoami', 'windlass whoami --server https://windlass.example.com -o json'))
+    .action(launch(whoami));
+}
+
+const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> => {
+  const { terminal, interrupted, open } = session;
+  const server = open.server(session.options);
+  const accounts = await open.accounts();
+  try {
+    const made = await accounts.login(server, options, ({ link, code }) => {
+      terminal.note(`Open ${link}`);
+      terminal.note(`and check that it shows the code ${code}`);
+    });
+    const problem = await accounts.problemWith(made, session.options.tenant);
+    if (problem !== undefined) terminal.note(`warning: ${server} does not take this login: ${problem}`);
+    const { subjectOf } = await import('../login/token-claims.ts');
+    terminal.out(`logged in at ${server} as ${subjectOf(made.accessToken)}`);
+    if (session.options.server !== undefined) terminal.note(`Go there by default: export WINDLASS_SERVER=${server}`);
+    return ok;
+  } catch (error) {
+    if (!interrupted.aborted) throw error;
+    terminal.note('interrupted: nobody is logged in');
+    return exitCodes.interrupted;
+  }
+};
+
+const logout: Run<object> = async ({ terminal, open, options }): Promise<ExitCode> => {
+  const server = open.server(options);
+  const accounts = await open.accounts();
+  if (!(await accounts.logout(server))) throw new CliError('not_found', `nobody is logged in at ${server}`);
+  terminal.out(`logged out of ${server}`);
+  return ok;
+};
+
+const whoami: Run<object> = async (session): Promise<ExitCode> => {
+  const door = await session.door();
+  const { user, facts } = await door.whoAmI();
+  if (await printedValue(session, { user, ...facts })) return ok;
+  session.terminal.out(user);
+  if (session.format === 'name') return ok;
+  const width = Math.max(0, ...Object.keys(facts).map((name) => name.length));
+  for (const [name, fact] of Object.entries(facts)) session.terminal.out(`  ${name.padEnd(width)}  ${fact}`);
+  return ok;
+};

@@ -1,0 +1,73 @@
+import { Command, Option } from 'commander';
+import type { Scope } from '../../lib/catalogue/scope.ts';
+import type { Moved } from '../doors/door.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedValue } from '../print-object.ts';
+import type { Session } from '../session.ts';
+import { scopeOption } from './scope-option.ts';
+
+interface MoveOptions<To extends Scope> {
+  readonly to?: To;
+  readonly force?: boolean;
+}
+
+export function workflowDeleteCommand(launch: Launch): Command {
+  return new Command('delete')
+    .summary('delete a workflow')
+    .description('Deletes a workflow with all its versions. Executions under way go on with what they started with.')
+    .argument('<workflow>', 'name or uid of the workflow')
+    .addOption(scopeOption('only if it stands in this scope'))
+    .addHelpText('after', examples('windlass workflow delete review', 'windlass workflow delete review --scope global'))
+    .action(launch(remove));
+}
+
+export function workflowPromoteCommand(launch: Launch): Command {
+  return new Command('promote')
+    .summary('let more people run a workflow')
+    .description(
+      'Moves a workflow with all its versions to a wider scope; through the HTTP API only. By name it is the one of ' +
+        'the nearest narrower scope. Executions under way are not touched.',
+    )
+    .argument('<workflow>', 'name or uid of the workflow')
+    .addOption(new Option('--to <scope>', 'the scope to move to; by default global').choices(['tenant', 'global']))
+    .option('--force', 'also over another workflow of that name')
+    .addHelpText('after', examples('windlass workflow promote review', 'windlass workflow promote review --to tenant'))
+    .action(launch(promote));
+}
+
+export function workflowDemoteCommand(launch: Launch): Command {
+  return new Command('demote')
+    .summary('let fewer people run a workflow')
+    .description(
+      'Moves a workflow with all its versions to a narrower scope; through the HTTP API only. By name it is the one of ' +
+        'the nearest wider scope. Executions under way are not touched.',
+    )
+    .argument('<workflow>', 'name or uid of the workflow')
+    .addOption(new Option('--to <scope>', 'the scope to move to; by default tenant').choices(['user', 'tenant']))
+    .option('--force', 'also over another workflow of that name')
+    .addHelpText('after', examples('windlass workflow demote review', 'windlass workflow demote review --to user'))
+    .action(launch(demote));
+}
+
+const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
+  const { workflows } = await session.door();
+  session.terminal.out(`workflow ${await workflows.delete(name, scope)} deleted`);
+  return ok;
+};
+
+const promote: Run<MoveOptions<'tenant' | 'global'>> = async (session, [name = ''], { to, force = false }) => {
+  const { workflows } = await session.door();
+  return told(session, await workflows.promote(name, { to, force }));
+};
+
+const demote: Run<MoveOptions<'user' | 'tenant'>> = async (session, [name = ''], { to, force = false }) => {
+  const { workflows } = await session.door();
+  return told(session, await workflows.demote(name, { to, force }));
+};
+
+async function told(session: Session, moved: Moved): Promise<ExitCode> {
+  if (await printedValue(session, moved)) return ok;
+  session.terminal.out(`workflow ${moved.name} ${moved.version} stands at ${moved.scope} scope`);
+  return ok;
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { GlobalOptions } from '../session.ts';
+import { addressOf, type Choice, chooseDoor } from './choose.ts';
+
+const server = 'https://w.example';
+const http: Choice = { kind: 'http', server };
+const kubernetes: Choice = { kind: 'kubernetes' };
+const env = { WINDLASS_SERVER: server };
+
+describe('where a command goes', () => {
+  it.each<[title: string, options: GlobalOptions, env: Record<string, string>, want: Choice]>([
+    ['to Kubernetes, unless somebody says otherwise', {}, {}, kubernetes],
+    ['to the server of the option', { server }, {}, http],
+    ['to the server of the environment', {}, env, http],
+    ['to the option rather than to the environment', { server }, { WINDLASS_SERVER: 'https://other.example' }, http],
+    ['to Kubernetes when a context is named', { context: 'prod' }, env, kubernetes],
+    ['to Kubernetes when a namespace is named', { namespace: 'team-a' }, env, kubernetes],
+    ['to Kubernetes when a kubeconfig is named', { kubeconfig: 'file' }, env, kubernetes],
+    ['to the server of the environment with a token file', { tokenFile: 'file' }, env, http],
+    ['to Kubernetes when the environment is empty', {}, { WINDLASS_SERVER: '' }, kubernetes],
+  ])('%s', (_, options, variables, want) => {
+    expect(chooseDoor(options, variables)).toEqual(want);
+  });
+
+  it.each<[GlobalOptions, RegExp]>([
+    [{ server, namespace: 'a' }, /--server and --namespace exclude each other/],
+    [{ server, context: 'a' }, /--server and --context/],
+    [{ tenant: 'a', kubeconfig: 'f' }, /--tenant and --kubeconfig/],
+    [{ tenant: 'a' }, /--tenant is for the HTTP API/],
+    [{ tokenFile: 'f' }, /--token-file is for the HTTP API/],
+    [{ server: 'w.example' }, /'w\.example' is no address of a server/],
+  ])('is not guessed for %j', (options, message) => {
+    expect(() => chooseDoor(options, {})).toThrow(message);
+  });
+
+  it.each([
+    ['https://W.example/', 'https://w.example'],
+    ['https://w.example:443', 'https://w.example'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['https://w.example/windlass/?x=1#y', 'https://w.example/windlass'],
+  ])('knows %s as %s, so that a login is found again', (text, want) => {
+    expect(addressOf(text)).toBe(want);
+  });
+});

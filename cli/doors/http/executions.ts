@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecutionSummary } from '../../../client/index.ts';
+import type { Json } from '../../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
+import { signalFor } from '../../../lib/decision/human-decision.ts';
+import { finished } from '../../../lib/execution/finished.ts';
+import { workflowName } from '../../../lib/manifest/object-name.ts';
+import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import { executionOf, wholeExecutionOf } from './execution-object.ts';
+import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
+import type { HttpDeps } from './http-door.ts';
+import { notFoundHere, onlyKubernetes } from './refusals.ts';
+
+/** Executions as the API shows them. */
+export function createExecutions(deps: HttpDeps): ExecutionDoor {
+  const { client } = deps;
+  /** How far the events of an execution have been read, by uid: who follows it goes on from there. */
+  const told = new Map<string, Told>();
+  const read = async (nameOrUid: string, timeoutMs?: number): Promise<WorkflowExecution> => {
+    const found = await readTold(deps, nameOrUid, timeoutMs);
+    told.set(found.execution.metadata.uid ?? '', found);
+    return found.execution;
+  };
+  return {
+    start: (request) => start(deps, request),
+    list: (filter) => list(deps, filter),
+    read: (nameOrUid, options = {}) => read(nameOrUid, options.timeoutMs),
+    async *follow(execution, signal) {
+      const known = told.get(execution.metadata.uid ?? '');
+      const begin = known ?? { execution: { ...execution, status: undefined }, lastEventId: undefined };
+      for await (const { execution: latest } of followTold(deps, begin, signal)) yield latest;
+    },
+    async inFull({ metadata, ...execution }) {
+      const full = await client.readExecution({ execution_id: metadata.uid ?? '', full: true });
+      return completed({ metadata, ...execution }, wholeExecutionOf(full));
+    },
+    finalOutput: (execution) => finalOutput(deps, execution),
+    cancel: (execution, reason) => cancel(deps, execution, reason),
+    answer: (execution, answer) => decide(deps, execution, answer),
+  };
+}
+
+async function start({ client }: HttpDeps, request: StartRequest): Promise<WorkflowExecution> {
+  const { workflow, version, input, intent, blackboard, name, ttlSeconds } = request;
+  if (name !== undefined) throw onlyKubernetes('--name', 'The server names executions.');
+  const { execution_id } = await client.startExecution({
+    idempotencyKey: randomUUID(),
+    body: {
+      workflow: workflowName(workflow.metadata),
+      version,
+      input,
+      intent,
+      blackboard,
+      ttl_seconds_after_finished: ttlSeconds,
+    },
+  });
+  return wholeExecutionOf(await client.readExecution({ execution_id }));
+}
+
+async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<WorkflowExecution[]> {
+  const { everywhere, selector, workflow, phase, timeoutMs } = filter;
+  if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the executions of one tenant.');
+  if (selector !== undefined) throw onlyKubernetes('--selector', 'Narrow the list with --workflow and --phase.');
+  const found: ExecutionSummary[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listExecutions({ workflow, status: phase as Phase, cursor, limit: 200 }, { timeoutMs });
+    found.push(...page.executions);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return found.map(executionOf);
+}
+
+async function readTold(deps: HttpDeps, nameOrUid: string, timeoutMs: number | undefined): Promise<Told> {
+  const { client, words } = deps;
+  const found = await notFoundHere(client.readExecution({ execution_id: nameOrUid }, { timeoutMs }), {
+    message: `no execution '${nameOrUid}' ${words.place}`,
+    hint: `List what there is: windlass list${words.flags}`,
+  });
+  const whole = wholeExecutionOf(found);
+  const begin = { execution: { ...whole, status: undefined }, lastEventId: undefined };
+  const told = await catchUp(deps, begin, found);
+  if (finished(told.execution) && !finished(whole)) return atEnd(deps, told, new AbortController().signal);
+  return { ...told, execution: completed(told.execution, whole) };
+}
+
+async function finalOutput({ client }: HttpDeps, { status, metadata }: WorkflowExecution): Promise<Json | undefined> {
+  if (status?.final_output !== undefined) return status.final_output;
+  if (status?.phase !== 'completed') return undefined;
+  const { final_output } = await client.readExecution({ execution_id: metadata.uid ?? '', full: true });
+  return (final_output as Json | null) ?? undefined;
+}
+
+async function cancel(
+  { client, subject }: HttpDeps,
+  execution: WorkflowExecution,
+  reason: string | undefined,
+): Promise<Cancelled> {
+  const execution_id = execution.metadata.uid ?? '';
+  const { by, at } = await client.cancelExecution({ execution_id, body: reason === undefined ? {} : { reason } });
+  const latest = wholeExecutionOf(await client.readExecution({ execution_id }));
+  const wasBefore = execution.status?.phase === 'cancelled' || by !== (await subject());
+  const earlier = wasBefore && by !== undefined && at !== undefined ? { earlier: { by, at } } : {};
+  return { execution: completed(execution, latest), ...earlier };
+}
+
+/** What cannot be is refused here, with what the person has to know; of several at the same time the server takes one. */
+async function decide(
+  { client, clock, subject }: HttpDeps,
+  execution: WorkflowExecution,
+  answer: Answer,
+): Promise<Answered> {
+  const by = await subject();
+  const at = new Date(clock.now()).toISOString();
+  const { state, response } = signalFor(execution, { ...answer, by, at, via: 'api' });
+  const { feedback } = answer;
+  await client.signalExecution({
+    execution_id: execution.metadata.uid ?? '',
+    body: { response, state, ...(feedback === undefined ? {} : { feedback }) },
+  });
+  return { state, response, by };
+}

@@ -1,0 +1,50 @@
+import type { WindlassClient } from '../../../client/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { CliError } from '../../exit-codes.ts';
+import type { Door, DoorWords, Identity } from '../door.ts';
+import { createExecutions } from './executions.ts';
+import { createLogs } from './logs.ts';
+import { createWorkflows } from './workflows.ts';
+
+export interface HttpDeps {
+  readonly client: WindlassClient;
+  readonly clock: Clock;
+  readonly words: DoorWords;
+  /** Whom the server takes the user for: the subject of the token. */
+  readonly subject: () => Promise<string>;
+}
+
+export interface HttpDoorDeps extends HttpDeps {
+  readonly server: string;
+  readonly fetch: typeof fetch;
+  readonly whoAmI: () => Promise<Identity>;
+}
+
+/** Through the HTTP API, with the rights that a token gives. */
+export function createHttpDoor(deps: HttpDoorDeps): Door {
+  const executions = createExecutions(deps);
+  return {
+    kind: 'http',
+    words: deps.words,
+    workflows: createWorkflows(deps),
+    executions,
+    logs: createLogs(deps, executions),
+    version: () => versionOf(deps),
+    whoAmI: deps.whoAmI,
+  };
+}
+
+/** How sentences name the tenant of a token, or the one that a service account has chosen. */
+export function wordsOf(tenant: string | undefined, flags: string): DoorWords {
+  const place = tenant === undefined ? 'in your tenant' : `in tenant ${tenant}`;
+  return { place, workflowPlaces: `${place} or at global scope`, flags };
+}
+
+/** The document that describes the API says which version it is of. */
+async function versionOf({ server, fetch }: HttpDoorDeps): Promise<{ name: string; version: string }> {
+  const answer = await fetch(`${server}/openapi.json`).catch(() => undefined);
+  const document: unknown = answer?.ok ? await answer.json().catch(() => undefined) : undefined;
+  const version = (document as { info?: { version?: unknown } } | undefined)?.info?.version;
+  if (typeof version === 'string') return { name: 'api', version };
+  throw new CliError('cluster', `${server} does not answer as Windlass does`, 'Is this the right address?');
+}

@@ -1,0 +1,129 @@
+import type { WindlassClient, WorkflowDefinition, WorkflowSummary } from '../../../client/index.ts';
+import { apiVersion } from '../../../crds/labels.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
+import type { Scope } from '../../../lib/catalogue/scope.ts';
+import type { KubeObject } from '../../../lib/kube/index.ts';
+import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
+import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowDoor, WorkflowRow } from '../door.ts';
+import type { HttpDeps } from './http-door.ts';
+import { notFoundHere, onlyKubernetes } from './refusals.ts';
+
+/** Definitions as the API shows them. */
+export function createWorkflows(deps: HttpDeps): WorkflowDoor {
+  const { client } = deps;
+  return {
+    register: (workflow, options) => register(client, workflow, options),
+    verdict: ({ metadata }) => verdictOn(client, metadata.uid ?? ''),
+    list: (options) => list(client, options),
+    read: async (nameOrUid, version) => {
+      return workflowOf(await found(deps, nameOrUid, client.readWorkflow({ workflow: nameOrUid, version })));
+    },
+    versions: async (nameOrUid) => {
+      const { versions } = await found(deps, nameOrUid, client.listWorkflowVersions({ workflow: nameOrUid }));
+      return versions.map(({ version, current, registered_at }) => ({ version, current, registeredAt: registered_at }));
+    },
+    delete: async (nameOrUid, scope) => {
+      const { name } = await found(deps, nameOrUid, client.deleteWorkflow({ workflow: nameOrUid, scope }));
+      return name;
+    },
+    promote: (workflow, { to: scope, force }) =>
+      found(deps, workflow, client.promoteWorkflow({ workflow, scope, force })),
+    demote: (workflow, { to: scope, force }) =>
+      found(deps, workflow, client.demoteWorkflow({ workflow, scope, force })),
+  };
+}
+
+const wheres: Readonly<Record<Scope, string>> = {
+  user: 'at user scope',
+  tenant: 'at tenant scope',
+  global: 'at global scope',
+};
+
+async function register(
+  client: WindlassClient,
+  workflow: Workflow,
+  { scope, force }: RegisterOptions,
+): Promise<Registered> {
+  const body = JSON.stringify(toManifest(workflow));
+  const { workflow_id: uid, registration } = await client.registerWorkflow({ body, scope, force });
+  return {
+    result: registration,
+    workflow: { ...workflow, metadata: { ...workflow.metadata, uid } },
+    where: wheres[scope],
+  };
+}
+
+/** As long as there is no reason, nobody has looked at it. */
+async function verdictOn(client: WindlassClient, uid: string): Promise<Verdict | undefined> {
+  const { ready, reason, message = '' } = await client.readWorkflow({ workflow: uid });
+  if (ready) return { accepted: true };
+  return reason === undefined ? undefined : { accepted: false, reason, message };
+}
+
+async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
+  if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the workflows that you can run.');
+  const rows: WorkflowRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listWorkflows({ cursor, limit: 200 }, { timeoutMs });
+    rows.push(...page.workflows.map(rowOf));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return rows;
+}
+
+function rowOf(summary: WorkflowSummary): WorkflowRow {
+  const { name, version, scope, ready, reason, message, created_at: createdAt, description } = summary;
+  return {
+    name,
+    version,
+    scope,
+    ready: ready ? 'True' : reason === undefined ? 'Unknown' : 'False',
+    createdAt,
+    description,
+    message,
+    object: objectOf(summary),
+  };
+}
+
+/** What the API tells of a workflow in a list, under the names that the custom resource has for it. */
+function objectOf(summary: WorkflowSummary): KubeObject {
+  const { workflow_id: uid, name, created_at: creationTimestamp, labels, ...told } = summary;
+  const { version, description, ...rest } = told;
+  const object = {
+    apiVersion,
+    kind: 'Workflow',
+    metadata: { name, uid, creationTimestamp, labels },
+    spec: { version, description },
+    ...rest,
+  };
+  return object;
+}
+
+/** The custom resource that the manifest is the other form of. */
+function workflowOf(definition: WorkflowDefinition): Workflow {
+  const {
+    workflow_id: uid,
+    created_at,
+    scope: _,
+    ready: __,
+    reason: ___,
+    message: ____,
+    conditions,
+    ...manifest
+  } = definition;
+  const { metadata, ...rest } = toCustomResource(manifest as unknown as WorkflowManifest);
+  return {
+    ...rest,
+    metadata: { ...metadata, uid, creationTimestamp: created_at },
+    status: { conditions: conditions as NonNullable<Workflow['status']>['conditions'] },
+  };
+}
+
+function found<T>({ words }: HttpDeps, nameOrUid: string, answer: Promise<T>): Promise<T> {
+  return notFoundHere(answer, {
+    message: `no workflow '${nameOrUid}' ${words.workflowPlaces}`,
+    hint: `List what there is: windlass workflow list${words.flags}`,
+  });
+}

@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../lib/clock.ts';
+import { CliError } from '../exit-codes.ts';
+import type { Login, LoginStore } from './login.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How long another process may take to renew a login. One that holds its lock for longer has died. */
+const staleMs = 60_000;
+const lookAgainMs = 50;
+
+/** `$XDG_CONFIG_HOME/windlass/logins`, by default below `~/.config`. */
+export function loginFolder(env: Environment): string {
+  return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'windlass', 'logins');
+}
+
+/** One file for each server, which only its owner can read. */
+export function createLoginStore(folder: string, clock: Clock): LoginStore {
+  const fileOf = (server: string): string => join(folder, `${nameOf(server)}.json`);
+  return {
+    async read(server) {
+      const text = await readFile(fileOf(server), 'utf8').catch(unlessMissing);
+      return text === undefined ? undefined : parse(text, fileOf(server));
+    },
+    async write(login) {
+      await makePrivate(folder);
+      const file = fileOf(login.server);
+      const draft = `${file}.${randomUUID()}`;
+      try {
+        await writeFile(draft, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+        await rename(draft, file);
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+    async remove(server) {
+      const had = (await stat(fileOf(server)).catch(unlessMissing)) !== undefined;
+      await rm(fileOf(server), { force: true });
+      return had;
+    },
+    async alone(server, work) {
+      await makePrivate(folder);
+      const lock = `${fileOf(server)}.lock`;
+      await take(lock, clock);
+      try {
+        return await work();
+      } finally {
+        await rm(lock, { force: true });
+      }
+    },
+  };
+}
+
+/** The folder and the one above it, both of which are ours. */
+async function makePrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const own of [dirname(folder), folder]) await chmod(own, 0o700);
+}
+
+/** Readable, and different for each address. */
+function nameOf(server: string): string {
+  const hash = createHash('sha256').update(server).digest('hex').slice(0, 12);
+  return `${server.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '_')}-${hash}`;
+}
+
+async function take(lock: string, clock: Clock): Promise<void> {
+  const until = clock.now() + 2 * staleMs;
+  while (clock.now() < until) {
+    try {
+      const file = await open(lock, 'wx', 0o600);
+      await file.close();
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    const held = await stat(lock).catch(unlessMissing);
+    if (held !== undefined && clock.now() - held.mtimeMs > staleMs) await rm(lock, { force: true });
+    else await clock.sleep(lookAgainMs);
+  }
+  throw new CliError('conflict', 'another windlass is renewing this login and does not end', `Delete ${lock}.`);
+}
+
+function parse(text: string, file: string): Login {
+  const login = parsed(text);
+  const required = ['server', 'issuer', 'clientId', 'scope', 'accessToken'] as const;
+  if (required.every((name) => typeof login?.[name] === 'string')) return login as unknown as Login;
+  throw new CliError('usage', `${file} holds no login`, 'Log in again: windlass login');
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

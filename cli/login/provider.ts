@@ -1,0 +1,194 @@
+import * as oauth from 'oauth4webapi';
+import { messageOf } from '../../lib/errors.ts';
+import { CliError } from '../exit-codes.ts';
+import type { Login } from './login.ts';
+
+/** Which provider, as which client. */
+export interface ProviderChoice {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly scope: string;
+  /** Sent as `audience` and `resource`, for providers that issue tokens for what is asked for only. */
+  readonly audience?: string;
+}
+
+/** What somebody who logs in has to do. */
+export interface DevicePrompt {
+  /** Where to go; with the code in it where the provider can do that. */
+  readonly link: string;
+  readonly code: string;
+}
+
+/** A code that somebody is entering, somewhere else. */
+export interface DeviceCode {
+  readonly prompt: DevicePrompt;
+  readonly expiresInMs: number;
+  readonly intervalMs: number;
+  /** The tokens; a string says why there are none yet. Throws when there will never be any. */
+  poll(): Promise<Tokens | 'pending' | 'slow_down' | 'unreachable'>;
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  /** Seconds from now. */
+  readonly expiresIn?: number;
+}
+
+/** An OpenID Connect provider, through the parts that a command line needs. */
+export interface OidcProvider {
+  startDevice(): Promise<DeviceCode>;
+  /** Undefined when the provider does not take the refresh token any more. */
+  refresh(refreshToken: string): Promise<Tokens | undefined>;
+  /** Best effort: what cannot be revoked ends by itself. */
+  revoke(token: string): Promise<void>;
+}
+
+export interface ProviderDeps {
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the provider. Throws when it cannot be reached or is not what it should be. */
+export async function findProvider(deps: ProviderDeps, choice: ProviderChoice): Promise<OidcProvider> {
+  const issuer = issuerOf(choice.issuer);
+  const options: Options = {
+    [oauth.customFetch]: deps.fetch,
+    [oauth.allowInsecureRequests]: issuer.protocol === 'http:',
+    signal: deps.signal,
+  };
+  const server = await discover(issuer, options);
+  const client: oauth.Client = { client_id: choice.clientId, [oauth.clockTolerance]: 30 };
+  const call: Call = { server, client, options };
+  return {
+    startDevice: () => startDevice(call, choice),
+    refresh: (refreshToken) => refresh(call, refreshToken),
+    revoke: async (token) => {
+      if (server.revocation_endpoint === undefined) return;
+      await oauth.revocationRequest(server, client, oauth.None(), token, options).catch(() => undefined);
+    },
+  };
+}
+
+/** What is kept of tokens that came at the moment `now`. */
+export function loginOf(server: string, choice: ProviderChoice, tokens: Tokens, now: number): Login {
+  const { issuer, clientId, scope } = choice;
+  const { accessToken, refreshToken, expiresIn } = tokens;
+  return {
+    server,
+    issuer,
+    clientId,
+    scope,
+    accessToken,
+    ...(expiresIn === undefined ? {} : { expiresAt: new Date(now + expiresIn * 1_000).toISOString() }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+  };
+}
+
+interface Options {
+  readonly [oauth.customFetch]: typeof fetch;
+  readonly [oauth.allowInsecureRequests]: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Call {
+  readonly server: oauth.AuthorizationServer;
+  readonly client: oauth.Client;
+  readonly options: Options;
+}
+
+/** Tokens that travel in clear are anybody's; only this very machine is an exception. */
+function issuerOf(text: string): URL {
+  const url = URL.parse(text);
+  const isLoopback = url !== null && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return url;
+  throw new CliError('usage', `'${text}' is no address of a provider`, 'It begins with https://.');
+}
+
+async function discover(issuer: URL, options: Options): Promise<oauth.AuthorizationServer> {
+  try {
+    const response = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oidc' });
+    return await oauth.processDiscoveryResponse(issuer, response);
+  } catch (error) {
+    throw unreachable(issuer.href, error);
+  }
+}
+
+function unreachable(issuer: string, error: unknown): CliError {
+  const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
+  return new CliError('cluster', `the provider ${issuer} cannot be used: ${why}`, 'Is it up, and is this its address?');
+}
+
+async function startDevice(call: Call, { issuer, scope, audience }: ProviderChoice): Promise<DeviceCode> {
+  const { server, client, options } = call;
+  if (server.device_authorization_endpoint === undefined) {
+    throw new CliError(
+      'usage',
+      `the provider ${issuer} offers no login from a command line (device authorization)`,
+      'Get a token from it in another way, and set WINDLASS_TOKEN or --token-file.',
+    );
+  }
+  const parameters = { scope, ...(audience === undefined ? {} : { audience, resource: audience }) };
+  try {
+    const response = await oauth.deviceAuthorizationRequest(server, client, oauth.None(), parameters, options);
+    const device = await oauth.processDeviceAuthorizationResponse(server, client, response);
+    return {
+      prompt: { link: device.verification_uri_complete ?? device.verification_uri, code: device.user_code },
+      expiresInMs: device.expires_in * 1_000,
+      intervalMs: (device.interval ?? 5) * 1_000,
+      poll: () => poll(call, device.device_code),
+    };
+  } catch (error) {
+    throw refused(issuer, error);
+  }
+}
+
+async function poll({ server, client, options }: Call, deviceCode: string): ReturnType<DeviceCode['poll']> {
+  try {
+    const response = await oauth.deviceCodeGrantRequest(server, client, oauth.None(), deviceCode, options);
+    return tokensOf(await oauth.processDeviceCodeResponse(server, client, response));
+  } catch (error) {
+    return whyNotYet(server.issuer, error);
+  }
+}
+
+/** RFC 8628 §3.5. Whatever keeps a single poll from being answered is no reason to give up. */
+function whyNotYet(issuer: string, error: unknown): 'pending' | 'slow_down' | 'unreachable' {
+  if (!(error instanceof oauth.ResponseBodyError)) return 'unreachable';
+  if (error.error === 'authorization_pending') return 'pending';
+  if (error.error === 'slow_down') return 'slow_down';
+  if (error.error === 'access_denied') {
+    throw new CliError('cancelled', 'the login was refused', 'Somebody has refused it at the provider.');
+  }
+  if (error.error === 'expired_token') throw expired();
+  throw refused(issuer, error);
+}
+
+/** Nobody has entered the code in time. */
+export function expired(): CliError {
+  return new CliError('timeout', 'the code has expired', 'Begin again: windlass login');
+}
+
+async function refresh({ server, client, options }: Call, refreshToken: string): Promise<Tokens | undefined> {
+  try {
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, options);
+    const tokens = tokensOf(await oauth.processRefreshTokenResponse(server, client, response));
+    // A provider that gives no new one goes on taking the old one.
+    return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') return undefined;
+    if (error instanceof oauth.ResponseBodyError) throw refused(server.issuer, error);
+    throw unreachable(server.issuer, error);
+  }
+}
+
+function refused(issuer: string, error: unknown): CliError {
+  if (!(error instanceof oauth.ResponseBodyError)) return unreachable(issuer, error);
+  const why = [error.error, error.error_description].filter(Boolean).join(': ');
+  const hint = 'Check --client-id, --scope and --audience with whoever runs the provider.';
+  return new CliError('cluster', `the provider ${issuer} refuses the login: ${why}`, hint);
+}
+
+function tokensOf({ access_token, refresh_token, expires_in }: oauth.TokenEndpointResponse): Tokens {
+  return { accessToken: access_token, refreshToken: refresh_token, expiresIn: expires_in };
+}
