@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
-import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
@@ -31,12 +31,13 @@ export function createServices(deps: ApiDeps): Services {
     systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
   });
   const bus = createBus(deps);
+  const audit = createAuditTrail({ events: bus, clock, newId: deps.newId }, 'api');
   const systemTenant = config.WINDLASS_SYSTEM_TENANT;
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, cluster, bus, stimuli, billing: createBilling(config, deps) },
+    routes: { ...deps, cluster, bus, audit, stimuli, billing: createBilling(config, deps) },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {

@@ -1,4 +1,4 @@
-import type { EventBus } from '../../lib/bus/index.ts';
+import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -27,6 +27,8 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly cluster: Cluster;
   readonly billing: Billing;
   readonly bus: EventBus;
+  /** Told of everything that somebody did and that somebody may ask about later. */
+  readonly audit: AuditTrail;
   readonly newId: NewId;
   readonly outputs: OutputReader;
   readonly stimuli: Stimuli;

@@ -9,7 +9,7 @@ describe('the audit trail', () => {
     const raised: BusEvent[] = [];
     const deps = { events: { raise: (event: BusEvent) => void raised.push(event) }, newId: () => '1f' };
     const trail = createAuditTrail({ ...deps, clock: createManualClock() }, 'api');
-    const entry = { type: 'ExecutionCancelled', tenant: 'acme', subject: 'uid', actor: 'kim' } as const;
+    const entry = { type: 'ExecutionCancelled', by: { subject: 'kim', tenant: 'acme' }, subject: 'uid' } as const;
     trail.record({ ...entry, data: { workflow: 'build', actor: 'somebody else' } });
     expect(raised).toEqual([
       {

@@ -19,16 +19,18 @@ export type AuditType = (typeof auditTypes)[number];
 
 export interface AuditEntry {
   readonly type: AuditType;
-  readonly tenant: string;
+  /** Who did it, and for which tenant: the caller. */
+  readonly by: { readonly subject: string; readonly tenant: string };
   /** Uid of what it was done to. */
   readonly subject: string;
-  /** `caller.subject` of who did it. */
-  readonly actor: string;
-  /** More about it: names, versions, the verdict. Never a payload, a token, or text that a person wrote. */
+  /** More about it: names, versions, scopes. Never a payload, a token, or text that a person wrote. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Called by a handler once the act is done. Returns at once and never throws: the act itself stands in the resource. */
+/**
+ * Called by a handler once the act is done, and not for a repetition that changed nothing. Returns at once and never
+ * throws: the act itself stands in the resource.
+ */
 export interface AuditTrail {
   record(entry: AuditEntry): void;
 }
@@ -42,16 +44,16 @@ export interface AuditTrailDeps {
 /** Writes audit events of one process: topic `audit`, with the actor beside the entry's own data. */
 export function createAuditTrail({ events, clock, newId }: AuditTrailDeps, source: string): AuditTrail {
   return {
-    record: ({ type, tenant, subject, actor, data }) =>
+    record: ({ type, by, subject, data }) =>
       events.raise({
         id: `${source}-${newId()}`,
         topic: auditTopic,
         source,
         type,
         subject,
-        tenant,
+        tenant: by.tenant,
         time: new Date(clock.now()).toISOString(),
-        data: { ...data, actor },
+        data: { ...data, actor: by.subject },
       }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
@@ -14,6 +15,7 @@ export interface DecideDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'executions'>;
+  readonly audit: AuditTrail;
 }
 
 /** What was decided on which request (requirements AMB-035). */
@@ -45,7 +47,8 @@ export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
  * version in which nobody had decided, so of any number of decisions one is stored, and that is the one the engine takes.
  * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
  */
-async function decide({ kube, clock, cluster }: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
+async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
+  const { kube, clock, cluster, audit } = deps;
   const id = verdict.id.toLowerCase();
   const known = await cluster.executions.asking(caller.tenant, id);
   if (known === undefined) throw gone();
@@ -60,7 +63,11 @@ async function decide({ kube, clock, cluster }: DecideDeps, caller: Caller, verd
   } catch (error) {
     throw error instanceof ExecutionError ? gone() : error;
   }
+  const subject = known.metadata.uid ?? '';
+  audit.record({ type: auditTypes[verdict.response], by: caller, subject, data: { request_id: id } });
 }
+
+const auditTypes = { approved: 'HumanApprovalApproved', rejected: 'HumanApprovalRejected' } as const;
 
 function signalOf(
   execution: WorkflowExecution,

@@ -1,4 +1,5 @@
 import { scopeOf } from '../../../lib/catalogue/index.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import { workflows as workflowKind } from '../../../lib/kinds.ts';
@@ -13,9 +14,10 @@ export interface DeleteDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'workflows'>;
+  readonly audit: AuditTrail;
 }
 
-export function createDeleteRoute({ kube, clock, cluster }: DeleteDeps): Route<Caller> {
+export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): Route<Caller> {
   return defineRoute<typeof deleteWorkflow, Caller>(deleteWorkflow, async ({ params, query, caller }) => {
     const wanted = { nameOrId: params.workflow, scope: query.scope };
     const workflow = await findWorkflow(cluster.workflows, caller, wanted);
@@ -24,6 +26,8 @@ export function createDeleteRoute({ kube, clock, cluster }: DeleteDeps): Route<C
     const isDeleted = await kube.delete(workflowKind, { namespace, name }, { uid }).catch(asRace);
     if (!isDeleted) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
     await cluster.workflows.forgotten(uid);
+    const data = { workflow: workflowName(workflow.metadata), scope: scopeOf(workflow) };
+    audit.record({ type: 'WorkflowDeleted', by: caller, subject: uid, data });
     return json({
       workflow_id: uid,
       name: workflowName(workflow.metadata),

@@ -1,4 +1,5 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
@@ -17,6 +18,7 @@ export interface RegisterDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'tenants' | 'workflows'>;
+  readonly audit: AuditTrail;
 }
 
 export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonly write: Writer }): Route<Caller> {
@@ -25,8 +27,12 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
     const { workflow, warnings } = readBody(body);
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
+    const identity = presentIdentity(object);
+    const { workflow_id: subject, name, version } = identity;
+    const data = { workflow: name, version, scope: identity.scope };
+    if (kind !== 'unchanged') deps.audit.record({ type: 'WorkflowRegistered', by: caller, subject, data });
     return json({
-      ...presentIdentity(object),
+      ...identity,
       registration: kind,
       ...(warnings.length > 0 && { warnings }),
     });

@@ -1,4 +1,5 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { commitCancel } from '../../../../lib/decision/commit-cancel.ts';
 import { finished } from '../../../../lib/execution/finished.ts';
@@ -14,14 +15,17 @@ export interface CancelDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'executions'>;
+  readonly audit: AuditTrail;
 }
 
-export function createCancelRoute({ kube, clock, cluster }: CancelDeps): Route<Caller> {
+export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): Route<Caller> {
   return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async ({ params, body, caller }) => {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
     const execution = await onLatest(kube, known, (latest) => cancelled(kube, latest, wanted));
     const { by, at } = execution.spec.cancel ?? {};
+    const isOurs = by === wanted.by && at === wanted.at;
+    if (isOurs) audit.record({ type: 'ExecutionCancelled', by: caller, subject: execution.metadata.uid ?? '' });
     return json({ status: finished(execution) ? 'cancelled' : 'cancelling', by, at });
   });
 }

@@ -1,4 +1,5 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { commitDecision } from '../../../../lib/decision/commit-decision.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
@@ -13,14 +14,18 @@ export interface SignalDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'executions'>;
+  readonly audit: AuditTrail;
 }
 
-export function createSignalRoute({ kube, clock, cluster }: SignalDeps): Route<Caller> {
+export function createSignalRoute({ kube, clock, cluster, audit }: SignalDeps): Route<Caller> {
   return defineRoute<typeof signalExecution, Caller>(signalExecution, async ({ params, body, caller }) => {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const at = new Date(clock.now()).toISOString();
     const decision = { ...body, by: caller.subject, at, via: 'api' } as const;
-    await onLatest(kube, known, (execution: WorkflowExecution) => commitDecision(kube, execution, decision));
+    const decide = (execution: WorkflowExecution) => commitDecision(kube, execution, decision);
+    const { state } = await onLatest(kube, known, decide);
+    const subject = known.metadata.uid ?? '';
+    audit.record({ type: 'ExecutionSignalled', by: caller, subject, data: { state } });
     return json({ status: 'signaled' });
   });
 }

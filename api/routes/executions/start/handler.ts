@@ -1,11 +1,13 @@
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { isAlreadyExists, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
+import { workflowName } from '../../../../lib/manifest/index.ts';
 import { specOfVersion } from '../../../../lib/registration/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
@@ -17,6 +19,7 @@ export interface StartDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
   readonly cluster: Pick<Cluster, 'tenants' | 'workflows' | 'executions'>;
   readonly newId: NewId;
+  readonly audit: AuditTrail;
 }
 
 export function createStartRoute(deps: StartDeps): Route<Caller> {
@@ -72,8 +75,11 @@ async function startOnce(deps: StartDeps, ask: Ask, key: string): Promise<Workfl
   }
 }
 
-async function create(deps: StartDeps, workflow: Workflow, { body }: Ask, by: StartedBy): Promise<WorkflowExecution> {
-  return createExecution(deps.kube, executionOf(workflow, body, by));
+async function create(deps: StartDeps, workflow: Workflow, ask: Ask, by: StartedBy): Promise<WorkflowExecution> {
+  const execution = await createExecution(deps.kube, executionOf(workflow, ask.body, by));
+  const data = { workflow: workflowName(workflow.metadata), workflow_id: workflow.metadata.uid };
+  deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject: execution.metadata.uid ?? '', data });
+  return execution;
 }
 
 /** The workflow as the server has it, after all that can be said against starting it was said. */

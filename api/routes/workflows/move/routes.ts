@@ -1,4 +1,5 @@
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type Caller, requireOperator } from '../../../identity/index.ts';
 import { demoteWorkflow, promoteWorkflow } from '../contract.ts';
@@ -12,15 +13,20 @@ interface MoveRequest extends Destination {
   readonly force: boolean;
 }
 
-export function createMoveRoutes(deps: MoveDeps): Route<Caller>[] {
+export interface MoveRoutesDeps extends MoveDeps {
+  readonly audit: AuditTrail;
+}
+
+export function createMoveRoutes(deps: MoveRoutesDeps): Route<Caller>[] {
   const move = async ({ caller, force, ...wanted }: MoveRequest) => {
     requireOperator(caller);
     const source = await findSource(deps.cluster.workflows, caller, wanted);
     const isThere = scopeOf(source) === wanted.scope;
-    const workflow = isThere
-      ? source
-      : await moveWorkflow(deps, source, { scope: wanted.scope, viewer: caller, force });
-    return json(presentIdentity(workflow));
+    if (isThere) return json(presentIdentity(source));
+    const moved = presentIdentity(await moveWorkflow(deps, source, { scope: wanted.scope, viewer: caller, force }));
+    const data = { workflow: moved.name, scope: moved.scope, former_workflow_id: source.metadata.uid };
+    deps.audit.record({ type: auditTypes[wanted.direction], by: caller, subject: moved.workflow_id, data });
+    return json(moved);
   };
   return [
     defineRoute<typeof promoteWorkflow, Caller>(promoteWorkflow, ({ params, query, caller }) =>
@@ -31,3 +37,5 @@ export function createMoveRoutes(deps: MoveDeps): Route<Caller>[] {
     ),
   ];
 }
+
+const auditTypes = { promote: 'WorkflowPromoted', demote: 'WorkflowDemoted' } as const;
