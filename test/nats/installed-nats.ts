@@ -16,12 +16,15 @@ const secrets = defineResource<Secret>({
 
 const namespace = 'windlass-system';
 
-/** The first NATS server of the chart, whose pod this machine reaches: `make up` runs the nodes on it. */
-export interface InstalledNats {
+/** How a NATS server is entered. */
+export interface NatsAddress {
   readonly url: string;
-  readonly user: string;
-  readonly password: string;
+  readonly user?: string;
+  readonly password?: string;
 }
+
+/** The first NATS server of the chart, whose pod this machine reaches: `make up` runs the nodes on it. */
+export type InstalledNats = Required<NatsAddress>;
 
 /** Where the chart's server is just now, and how it is entered. */
 export async function installedNats(kube: KubeClient): Promise<InstalledNats> {
@@ -31,15 +34,11 @@ export async function installedNats(kube: KubeClient): Promise<InstalledNats> {
   return { url: `nats://${status?.podIP}:4222`, user: 'windlass', password };
 }
 
-export const enter = ({ url, user, password }: InstalledNats): Promise<NatsConnection> =>
-  connect({ servers: url, user, pass: password, timeout: 5_000 });
+const enter = ({ url, user, password }: NatsAddress): Promise<NatsConnection> =>
+  connect({ servers: url, timeout: 5_000, ...(user === undefined ? {} : { user, pass: password }) });
 
 /** The events of one subject that a stream holds, oldest first. */
-export async function eventsOf(
-  nats: InstalledNats,
-  stream: string,
-  subject: string,
-): Promise<Record<string, unknown>[]> {
+export async function eventsOf(nats: NatsAddress, stream: string, subject: string): Promise<Record<string, unknown>[]> {
   const connection = await enter(nats);
   try {
     const consumer = await jetstream(connection).consumers.get(stream, { filter_subjects: subject });
