@@ -5,7 +5,7 @@ import type { NewId } from '../../lib/ids.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
-import type { Workflows } from '../cluster/workflows.ts';
+import type { Executions, Workflows } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { assertFits } from './content.ts';
 import type { Ingest, Ingested, Submission } from './ingest.ts';
@@ -16,7 +16,7 @@ import { ContestedKeyError, type Hold, type Reservations } from './reservations.
 import { routeStimulus } from './route-stimulus.ts';
 import type { Destination, RoutingTable } from './routing-table.ts';
 import type { Settler } from './settler.ts';
-import { assertRuns, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
+import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
 import { stimulusReceived, stimulusRejected } from './stimulus-events.ts';
 
 export interface IngestDeps {
@@ -27,6 +27,7 @@ export interface IngestDeps {
   readonly newStimulusId: NewId;
   readonly table: RoutingTable;
   readonly workflows: Pick<Workflows, 'find'>;
+  readonly executions: Pick<Executions, 'remember'>;
   readonly reservations: Reservations;
   readonly settler: Settler;
   readonly events: EventSink;
@@ -121,9 +122,10 @@ async function start(deps: IngestDeps, { stimulus, destination, hold }: Work) {
   if (namespace === undefined) throw new IngestError('workflow_error', 'the tenant has no namespace');
   const reservation = hold === undefined ? {} : { reservation: hold.key };
   const plan = planOf({ stimulus, namespace, workflow, workflowName, ...reservation });
-  assertRuns(plan);
+  await assertStarts(deps.kube, plan);
   const lease = hold === undefined ? undefined : await deps.reservations.renew(hold);
   const { execution } = await createExecution(deps.kube, plan);
+  deps.executions.remember(execution);
   return { execution, lease };
 }
 

@@ -30,7 +30,7 @@ describe('refusalOf', () => {
     ],
     [
       'a namespace that is gone',
-      refused(404, 'namespaces "x" not found'),
+      refused(404, 'namespaces "x" not found', 'NotFound'),
       { code: 'internal', reason: 'workflow_error', message: /no namespace/ },
     ],
     [

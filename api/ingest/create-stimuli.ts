@@ -53,9 +53,18 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
   const settler = createSettler({ bucket, reservations, clock, logger });
   const table = createTable(deps, cluster.informers.routers.cache);
   const newStimulusId = (): string => randomUUID();
-  const { workflows } = cluster;
+  const { workflows, executions } = cluster;
   const observer = createStimuliMetrics(deps.registry);
-  const ingest = createIngest({ ...deps, newStimulusId, table, workflows, reservations, settler, events: bus });
+  const ingest = createIngest({
+    ...deps,
+    newStimulusId,
+    table,
+    workflows,
+    executions,
+    reservations,
+    settler,
+    events: bus,
+  });
   return {
     table,
     newStimulusId,

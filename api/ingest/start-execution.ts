@@ -4,7 +4,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
 import { validate } from '../../lib/json-schema/validate.ts';
-import { workflowExecutions } from '../../lib/kinds.ts';
+import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { isAlreadyExists, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { refusalOf } from './create-refusal.ts';
@@ -24,8 +24,22 @@ export interface ExecutionPlan {
   readonly reservation?: string;
 }
 
-/** Throws IngestError `workflow_error` for what can never run: a refused definition, an input that its schema refuses. */
-export function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
+/**
+ * Throws IngestError `workflow_error` for what can never run: a refused definition, an input that its schema refuses.
+ * Before anything is refused, the server is asked whether the workflow is still the one that we know.
+ */
+export async function assertStarts(kube: Pick<KubeClient, 'get'>, plan: ExecutionPlan): Promise<void> {
+  try {
+    assertRuns(plan);
+  } catch (error) {
+    const { namespace, name, resourceVersion } = plan.workflow.metadata;
+    const workflow = await kube.get(workflows, { namespace, name }).catch(() => undefined);
+    if (workflow === undefined || workflow.metadata.resourceVersion === resourceVersion) throw error;
+    assertRuns({ ...plan, workflow });
+  }
+}
+
+function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
   const { metadata, spec, status } = workflow;
   const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
   // One that has not been judged yet is started all the same; the execution waits for the verdict.
@@ -93,7 +107,11 @@ function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fi
     metadata: {
       name: executionName(stimulus.id),
       namespace,
-      labels: { [labels.workflow]: workflow.metadata.name, ...own.labels },
+      labels: {
+        [labels.workflow]: workflow.metadata.name,
+        [labels.workflowUid]: workflow.metadata.uid ?? '',
+        ...own.labels,
+      },
       annotations: own.annotations,
     },
     spec: { workflow: workflowName, ...fields },

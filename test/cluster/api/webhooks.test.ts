@@ -178,6 +178,28 @@ describe('a delivery', () => {
     expect((await world.webhook('strict', '{"ref": 1}', { headers })).status).toBe(200);
   });
 
+  it('with two keys is refused', async () => {
+    const headers = [
+      ['x-svc-signature', signatureOf('ci', 'x')],
+      ['x-idempotency-key', 'a'],
+      ['x-idempotency-key', 'a'],
+    ] as const;
+    const answer = await world.http('/v1/webhooks/ci', { method: 'POST', body: 'x', headers });
+    expect([answer.status, answer.json()['error']]).toEqual([400, 'invalid_request']);
+  });
+
+  it('is found by its id at once', async () => {
+    const { workflow_execution_id: id } = await accepted('ci', 'x');
+    const token = await world.token({ user: 'kim', tenant: world.tenant });
+    for (const replica of [0, 1]) {
+      const answer = await world.http(`/v1/workflows/executions/${id}`, { token }, replica);
+      expect([answer.status, answer.json()]).toEqual([
+        200,
+        expect.objectContaining({ execution_id: id, workflow: 'build' }),
+      ]);
+    }
+  });
+
   it('that is compressed is not read: 415', async () => {
     const body = gzipSync('{}');
     const answer = await world.webhook('ci', body, { headers: { 'content-encoding': 'gzip' } });

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { BusEvent } from '../../lib/bus/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import type { ClassifyRequest } from './classifier.ts';
+import type { Classification, Routing } from './decide-route.ts';
+import { routeStimulus } from './route-stimulus.ts';
+
+const stimulus: Stimulus = {
+  id: 's1',
+  source: { kind: 'HttpApi', name: 'tickets' },
+  content: { text: 'Help!' },
+  headers: { 'x-lang': 'en' },
+  receivedAt: '2026-01-01T00:00:00.000Z',
+};
+
+const workflow: Workflow = {
+  ...aWorkflow('build').state('done', anEnd()).build(),
+  metadata: { name: 'build', uid: 'uid-of-build' },
+};
+
+type Answer = Classification | Error;
+
+/** Routes one stimulus, and tells what came of it, which events were raised, and what the router agent was asked. */
+async function route(routing: Partial<Routing>, answer?: Answer) {
+  const raised: BusEvent[] = [];
+  const asked: ClassifyRequest[] = [];
+  const classifier = {
+    async classify(request: ClassifyRequest): Promise<Classification> {
+      asked.push(request);
+      if (answer === undefined || answer instanceof Error) throw answer ?? new Error('not asked for');
+      return answer;
+    },
+  };
+  const outcome = routeStimulus(
+    {
+      clock: createManualClock(),
+      events: { raise: (event) => void raised.push(event) },
+      workflows: { find: async (_viewer, name) => (name === 'build' ? workflow : undefined) },
+      ...(answer === undefined ? {} : { classifier }),
+    },
+    stimulus,
+    { tenant: 'acme', namespace: 'tenant-acme', routing: { confidenceThreshold: 0.7, ...routing } },
+  );
+  const result = await outcome.then(
+    (chosen) => chosen.workflow.metadata.uid,
+    (error: { outcome?: string }) => error.outcome,
+  );
+  return { result, asked, events: raised.map(({ type, data }) => [type, data]) };
+}
+
+const agent = { routerAgent: 'triage' };
+const classified = (confidence: number, mode: string) => [
+  ['StimulusClassified', { stimulus_id: 's1', workflow_id: 'uid-of-build', confidence, mode }],
+];
+const failed = (error: string) => [['ClassificationFailed', { stimulus_id: 's1', error }]];
+const rejected = (reason: string) => [['StimulusRejected', { stimulus_id: 's1', reason }]];
+
+describe('routeStimulus', () => {
+  it.each<[title: string, routing: Partial<Routing>, answer: Answer | undefined, result: string, events: unknown[]]>([
+    ['ROUTE-11 by its route', { workflow: 'build' }, undefined, 'uid-of-build', classified(1, 'Deterministic')],
+    [
+      'ROUTE-14 by the router agent, as sure as the threshold',
+      agent,
+      { workflow: 'build', confidence: 0.7 },
+      'uid-of-build',
+      classified(0.7, 'LlmClassified'),
+    ],
+    [
+      'ROUTE-15 STIM-32 nowhere by a router agent that is less sure',
+      agent,
+      { workflow: 'build', confidence: 0.69 },
+      'classification_failed',
+      rejected('LowConfidence'),
+    ],
+    [
+      'ROUTE-16 nowhere by a router agent that fails',
+      agent,
+      new Error('timed out'),
+      'classification_failed',
+      failed('timed out'),
+    ],
+    [
+      'ROUTE-16 nowhere by a router agent that gives no confidence',
+      agent,
+      { workflow: 'build', confidence: 2 },
+      'classification_failed',
+      failed('the router agent gave no confidence between 0 and 1'),
+    ],
+    [
+      'AMB-008 nowhere without anybody who could ask the router agent',
+      agent,
+      undefined,
+      'classification_failed',
+      failed('router agents cannot run in this version'),
+    ],
+    ['ROUTE-13 nowhere without both', {}, undefined, 'no_router_configured', rejected('NoRouterConfigured')],
+    ['STIM-34 to a workflow that is not there', { workflow: 'gone' }, undefined, 'workflow_error', []],
+    [
+      'STIM-34 to a workflow that the router agent made up',
+      agent,
+      { workflow: 'made-up', confidence: 1 },
+      'workflow_error',
+      [],
+    ],
+  ])('goes %s', async (_title, routing, answer, ...want) => {
+    const { result, events } = await route(routing, answer);
+    expect([result, events]).toEqual(want);
+  });
+
+  it('ROUTE-12 ROUTE-17 gives the router agent content and headers', async () => {
+    const { asked } = await route(agent, { workflow: 'build', confidence: 1 });
+    expect(asked).toEqual([{ stimulus, tenant: 'acme', namespace: 'tenant-acme', routerAgent: 'triage' }]);
+  });
+
+  it('ROUTE-11 asks no router agent where there is a route', async () => {
+    const { asked } = await route({ ...agent, workflow: 'build' }, { workflow: 'other', confidence: 1 });
+    expect(asked).toEqual([]);
+  });
+});
