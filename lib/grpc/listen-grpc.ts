@@ -1,11 +1,16 @@
 import {
+  logVerbosity,
   Server,
   type ServerCredentials,
   type ServiceDefinition,
+  setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { AppError, messageOf } from '../errors.ts';
 import type { Health } from './health.ts';
+
+// Lines that the package writes to standard error by itself; its errors reach us anyway.
+setLogVerbosity(logVerbosity.NONE);
 
 /** A service and what fulfils it. */
 export interface GrpcService {
