@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { labelNamePattern } from '../../crds/schema/parts.ts';
+import { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
 import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
 import manifest from '../../package.json' with { type: 'json' };
@@ -45,6 +46,8 @@ const schemas: Readonly<Record<string, TSchema>> = {
   ExecutionEvent,
   ExecutionSummary,
   WorkflowDefinition,
+  WorkflowManifest,
+  WorkflowManifestSpec: WorkflowManifest.properties.spec,
   WorkflowSummary,
   WorkflowVersion,
 };

@@ -211,220 +211,305 @@ export type WorkflowDefinition = {
     /** Templates that build final_output from the final Blackboard. */
     readonly output_template?: Readonly<Record<string, string>>;
   };
-  readonly spec: {
-    /** The first state, a key of states. */
-    readonly initial_state: string;
-    /** How many transitions may be taken; one more ends the workflow. */
-    readonly max_total_transitions?: number;
-    /** Constants; templates read them as {{workflow.context.KEY}}. */
-    readonly context?: Readonly<Record<string, unknown>>;
-    /** Volumes that the states share. */
-    readonly storage?: {
-      /** The default shared volume, made before any state runs. */
-      readonly workspace?: {
-        /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
-        readonly storage_class?: "ephemeral" | "persistent";
-        /** Hours from the start of the workflow until an ephemeral volume is deleted. */
-        readonly ttl_hours?: number;
-        /** Largest size in MiB. */
-        readonly size_limit_mb?: number;
-      };
-      readonly shared_volumes?: readonly ({
-        /** Unique name of the volume. */
-        readonly name: string;
-        /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
-        readonly storage_class?: "ephemeral" | "persistent";
-        /** Hours from the start of the workflow until an ephemeral volume is deleted. */
-        readonly ttl_hours?: number;
-        /** Largest size in MiB. */
-        readonly size_limit_mb?: number;
-        /** uid of a Volume made beforehand; persistent volumes only. */
-        readonly volume_id?: string;
-      })[];
+  readonly spec: WorkflowManifestSpec;
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  readonly created_at: string;
+  /** The controllers have accepted this definition; it can be run. */
+  readonly ready: boolean;
+  /** Why it is not ready, in a word. */
+  readonly reason?: string;
+  /** Why it is not ready, in a sentence. */
+  readonly message?: string;
+  /** As on the object. They speak of the newest version. */
+  readonly conditions: readonly ({
+    readonly type: string;
+    readonly status: "True" | "False" | "Unknown";
+    readonly reason: string;
+    readonly message: string;
+    readonly lastTransitionTime: string;
+    readonly observedGeneration?: number;
+  })[];
+};
+
+export type WorkflowManifestSpec = {
+  /** The first state, a key of states. */
+  readonly initial_state: string;
+  /** How many transitions may be taken; one more ends the workflow. */
+  readonly max_total_transitions?: number;
+  /** Constants; templates read them as {{workflow.context.KEY}}. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Volumes that the states share. */
+  readonly storage?: {
+    /** The default shared volume, made before any state runs. */
+    readonly workspace?: {
+      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+      readonly storage_class?: "ephemeral" | "persistent";
+      /** Hours from the start of the workflow until an ephemeral volume is deleted. */
+      readonly ttl_hours?: number;
+      /** Largest size in MiB. */
+      readonly size_limit_mb?: number;
     };
-    /** States by name. */
-    readonly states: Readonly<Record<string, {
-      readonly kind: "Agent";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
+    readonly shared_volumes?: readonly ({
+      /** Unique name of the volume. */
+      readonly name: string;
+      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+      readonly storage_class?: "ephemeral" | "persistent";
+      /** Hours from the start of the workflow until an ephemeral volume is deleted. */
+      readonly ttl_hours?: number;
+      /** Largest size in MiB. */
+      readonly size_limit_mb?: number;
+      /** uid of a Volume made beforehand; persistent volumes only. */
+      readonly volume_id?: string;
+    })[];
+  };
+  /** States by name. */
+  readonly states: Readonly<Record<string, {
+    readonly kind: "Agent";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    /** Name or uid of a deployed agent. */
+    readonly agent: string;
+    /** Template; steering for this state. Falls back to the intent of the execution. */
+    readonly intent?: string;
+    /** Template; the task input. */
+    readonly input?: string;
+    readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
+    readonly volumes?: readonly ({
+      /** Template that gives the volume. */
+      readonly volume: string;
+      /** Absolute path in the container. */
+      readonly mount_path: string;
+      readonly access_mode: "read-write" | "read-only";
+    })[];
+  } | {
+    readonly kind: "System";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    /** Shell command, or update_context or finalize. Template. */
+    readonly command: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly workdir?: string;
+  } | {
+    readonly kind: "Human";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    /** Template; the message for the reviewer. */
+    readonly prompt: string;
+    /** Signal that is applied when the timeout elapses. */
+    readonly default_response?: string;
+  } | {
+    readonly kind: "ParallelAgents";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    readonly agents: readonly ({
       /** Name or uid of a deployed agent. */
       readonly agent: string;
-      /** Template; steering for this state. Falls back to the intent of the execution. */
-      readonly intent?: string;
       /** Template; the task input. */
       readonly input?: string;
-      readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
-      readonly volumes?: readonly ({
-        /** Template that gives the volume. */
-        readonly volume: string;
-        /** Absolute path in the container. */
-        readonly mount_path: string;
-        readonly access_mode: "read-write" | "read-only";
-      })[];
-    } | {
-      readonly kind: "System";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      /** Shell command, or update_context or finalize. Template. */
-      readonly command: string;
-      readonly env?: Readonly<Record<string, string>>;
-      readonly workdir?: string;
-    } | {
-      readonly kind: "Human";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      /** Template; the message for the reviewer. */
-      readonly prompt: string;
-      /** Signal that is applied when the timeout elapses. */
-      readonly default_response?: string;
-    } | {
-      readonly kind: "ParallelAgents";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      readonly agents: readonly ({
-        /** Name or uid of a deployed agent. */
-        readonly agent: string;
-        /** Template; the task input. */
-        readonly input?: string;
-        readonly weight?: number;
-        readonly timeout_seconds?: number;
-        readonly poll_interval_ms?: number;
-      })[];
-      readonly consensus: {
-        readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-        readonly threshold?: number;
-        readonly min_agreement_confidence?: number;
-        /** Another name of min_agreement_confidence. */
-        readonly agreement?: number;
-        /** How many of the best judges count; best_of_n only. */
-        readonly n?: number;
-        readonly min_judges_required?: number;
-        readonly confidence_weighting?: {
-          readonly agreement_factor?: number;
-          readonly self_confidence_factor?: number;
-        };
+      readonly weight?: number;
+      readonly timeout_seconds?: number;
+      readonly poll_interval_ms?: number;
+    })[];
+    readonly consensus: {
+      readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
+      readonly threshold?: number;
+      readonly min_agreement_confidence?: number;
+      /** Another name of min_agreement_confidence. */
+      readonly agreement?: number;
+      /** How many of the best judges count; best_of_n only. */
+      readonly n?: number;
+      readonly min_judges_required?: number;
+      readonly confidence_weighting?: {
+        readonly agreement_factor?: number;
+        readonly self_confidence_factor?: number;
       };
-    } | {
-      readonly kind: "ContainerRun";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    };
+  } | {
+    readonly kind: "ContainerRun";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    /** Display label. */
+    readonly name?: string;
+    /** Reference of the container image. */
+    readonly image: string;
+    readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+    /** What runs instead of the image entry point. Each element is a template. */
+    readonly command: readonly string[];
+    /** Join the elements with blanks and pass them to sh -c. */
+    readonly shell?: boolean;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly workdir?: string;
+    readonly volumes?: readonly ({
+      /** workspace, or the name of a shared volume. */
+      readonly name: string;
+      /** Absolute path in the container. */
+      readonly mount_path: string;
+      readonly read_only?: boolean;
+    })[];
+    readonly resources?: {
+      /** Millicores. */
+      readonly cpu?: number;
+      /** As 512Mi or 2Gi. */
+      readonly memory?: string;
+      /** Hard limit of one attempt. */
       readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      /** Display label. */
-      readonly name?: string;
+    };
+    /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
+    readonly registry_credentials?: string;
+    readonly retry?: {
+      /** Attempts in all, the first included. */
+      readonly max_attempts?: number;
+      /** Delay before the second attempt; doubles after. */
+      readonly backoff?: string;
+    };
+  } | {
+    readonly kind: "ParallelContainerRun";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    readonly steps: readonly ({
+      /** Unique; the key of the result in the Blackboard entry. */
+      readonly name: string;
       /** Reference of the container image. */
       readonly image: string;
       readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
@@ -451,126 +536,43 @@ export type WorkflowDefinition = {
       };
       /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
       readonly registry_credentials?: string;
-      readonly retry?: {
-        /** Attempts in all, the first included. */
-        readonly max_attempts?: number;
-        /** Delay before the second attempt; doubles after. */
-        readonly backoff?: string;
-      };
-    } | {
-      readonly kind: "ParallelContainerRun";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      readonly steps: readonly ({
-        /** Unique; the key of the result in the Blackboard entry. */
-        readonly name: string;
-        /** Reference of the container image. */
-        readonly image: string;
-        readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
-        /** What runs instead of the image entry point. Each element is a template. */
-        readonly command: readonly string[];
-        /** Join the elements with blanks and pass them to sh -c. */
-        readonly shell?: boolean;
-        readonly env?: Readonly<Record<string, string>>;
-        readonly workdir?: string;
-        readonly volumes?: readonly ({
-          /** workspace, or the name of a shared volume. */
-          readonly name: string;
-          /** Absolute path in the container. */
-          readonly mount_path: string;
-          readonly read_only?: boolean;
-        })[];
-        readonly resources?: {
-          /** Millicores. */
-          readonly cpu?: number;
-          /** As 512Mi or 2Gi. */
-          readonly memory?: string;
-          /** Hard limit of one attempt. */
-          readonly timeout?: string;
-        };
-        /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
-        readonly registry_credentials?: string;
-      })[];
-      readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
-    } | {
-      readonly kind: "Subworkflow";
-      /** How often the state may be entered; one entry more ends the workflow. */
-      readonly max_state_visits?: number;
-      /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
-      readonly timeout?: string;
-      /** Ordered rules; an empty list makes the state terminal. */
-      readonly transitions: readonly ({
-        /** When the rule matches. Absent: always. */
-        readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
-        /** The next state, a key of spec.states. */
-        readonly target: string;
-        /** Template; the next state reads it as {{state.feedback}}. */
-        readonly feedback?: string;
-        /** Bound of a score, confidence or consensus. */
-        readonly threshold?: number;
-        /** Least confidence of a consensus. */
-        readonly agreement?: number;
-        /** Exact value for exit_code and input_equals. */
-        readonly value?: string;
-        /** Boolean expression for the condition custom. */
-        readonly expression?: string;
-        /** Lower bound of score_between, inclusive. */
-        readonly min?: number;
-        /** Upper bound of score_between, inclusive. */
-        readonly max?: number;
-      })[];
-      /** Name or uid of a deployed workflow. */
-      readonly workflow_id: string;
-      readonly mode?: "blocking" | "fire_and_forget";
-      /** Blackboard key for the child's final Blackboard; blocking only. */
-      readonly result_key?: string;
-      /** Template; the child's start input, a JSON object. */
-      readonly input?: string;
-    }>>;
-  };
-  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
-  readonly workflow_id: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
-  readonly scope: "user" | "tenant" | "global";
-  readonly created_at: string;
-  /** The controllers have accepted this definition; it can be run. */
-  readonly ready: boolean;
-  /** Why it is not ready, in a word. */
-  readonly reason?: string;
-  /** Why it is not ready, in a sentence. */
-  readonly message?: string;
-  /** As on the object. They speak of the newest version. */
-  readonly conditions: readonly ({
-    readonly type: string;
-    readonly status: "True" | "False" | "Unknown";
-    readonly reason: string;
-    readonly message: string;
-    readonly lastTransitionTime: string;
-    readonly observedGeneration?: number;
-  })[];
+    })[];
+    readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
+  } | {
+    readonly kind: "Subworkflow";
+    /** How often the state may be entered; one entry more ends the workflow. */
+    readonly max_state_visits?: number;
+    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    readonly timeout?: string;
+    /** Ordered rules; an empty list makes the state terminal. */
+    readonly transitions: readonly ({
+      /** When the rule matches. Absent: always. */
+      readonly condition?: "always" | "on_success" | "on_failure" | "exit_code_zero" | "exit_code_non_zero" | "exit_code" | "score_above" | "score_below" | "score_between" | "confidence_above" | "consensus" | "all_approved" | "any_rejected" | "input_equals" | "input_equals_yes" | "input_equals_no" | "custom";
+      /** The next state, a key of spec.states. */
+      readonly target: string;
+      /** Template; the next state reads it as {{state.feedback}}. */
+      readonly feedback?: string;
+      /** Bound of a score, confidence or consensus. */
+      readonly threshold?: number;
+      /** Least confidence of a consensus. */
+      readonly agreement?: number;
+      /** Exact value for exit_code and input_equals. */
+      readonly value?: string;
+      /** Boolean expression for the condition custom. */
+      readonly expression?: string;
+      /** Lower bound of score_between, inclusive. */
+      readonly min?: number;
+      /** Upper bound of score_between, inclusive. */
+      readonly max?: number;
+    })[];
+    /** Name or uid of a deployed workflow. */
+    readonly workflow_id: string;
+    readonly mode?: "blocking" | "fire_and_forget";
+    /** Blackboard key for the child's final Blackboard; blocking only. */
+    readonly result_key?: string;
+    /** Template; the child's start input, a JSON object. */
+    readonly input?: string;
+  }>>;
 };
 
 export type WorkflowSummary = {
@@ -755,6 +757,11 @@ export interface StartExecutionRequest {
   readonly body: {
     /** Name or id of the workflow. */
     readonly workflow: string;
+    /**
+     * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name and body start one
+     * execution, however often they are sent: a name takes the place of an `Idempotency-Key`.
+     */
+    readonly name?: string;
     /** A registered version; absent: the newest. */
     readonly version?: string;
     /** Start input; templates read it as {{input.KEY}}. */
@@ -1201,6 +1208,7 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Version not found`: The workflow has no such version; `message` lists those it has. `Tenant not found`:
    *   The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `already_exists`: The tenant has another execution of that `name`.
    * - 422 `input validation failed`: The input does not satisfy `input_schema`. `details` has every failing path;
    *   nothing was created. `workflow_not_ready`: The definition of the workflow is not valid; `message` says why.
    *   `idempotency_key_reused`: The same key was used for another body, and that execution still exists.

@@ -23,6 +23,8 @@ export type BodyContract =
       readonly kind: 'text';
       readonly mediaTypes: readonly string[];
       readonly maxBytes?: number;
+      /** Of the document that the text holds, as YAML or JSON; the handler reads and checks it. */
+      readonly schema?: TObject;
       readonly example: string;
     }
   | { readonly kind: 'bytes'; readonly maxBytes?: number };

@@ -29,6 +29,23 @@ def known(case, name, text):
     return choices[number // 4 % len(choices)] if choices and number % 4 else text
 
 
+# Fields of bodies that name something which has to exist.
+fields = {
+    "startExecution": ["workflow"],
+    "submitStimulus": ["source"],
+    "createCheckout": ["price_id", "seat_price_id"],
+}
+
+
+def manifest(case):
+    """Mostly one that can be registered; it is sent as YAML or JSON, as the media type says."""
+    names = world["values"]["deleteWorkflow.workflow"]
+    number = number_of(f"{case.body}{case.query}")
+    if number % 4 == 0:
+        return case.body
+    return {**world["manifest"], "metadata": {**world["manifest"]["metadata"], "name": names[number % len(names)]}}
+
+
 @schemathesis.hook
 def map_case(context, case):
     """Good requests go to the test's tenant, and mostly to objects that exist; bad ones stay as bad as they are."""
@@ -36,15 +53,16 @@ def map_case(context, case):
         return case
     for name, value in (case.path_parameters or {}).items():
         case.path_parameters[name] = known(case, name, str(value))
-    if operation_id(case) == "startExecution" and isinstance(case.body, dict):
-        case.body["workflow"] = known(case, "workflow", str(case.body.get("workflow")))
-    if operation_id(case) == "submitStimulus" and isinstance(case.body, dict):
-        case.body["source"] = known(case, "source", str(case.body.get("source")))
-    if operation_id(case) == "registerWorkflow" and number_of(str(case.body)) % 4:
-        case.body = world["manifest"].replace("NAME", f"made-{number_of(str(case.body)) % 5}")
-    if case.path_parameters is not None and operation_id(case) == "receiveWebhook":
+    operation = operation_id(case)
+    if operation in fields and isinstance(case.body, dict):
+        for name in fields[operation]:
+            if name in case.body:
+                case.body[name] = known(case, name, str(case.body[name]))
+    if operation == "registerWorkflow":
+        case.body = manifest(case)
+    if operation == "receiveWebhook":
         case.body = json.dumps({"number": number_of(str(case.body))}).encode()
-        case.media_type = "application/json"
+        case.media_type = "application/octet-stream"
     return case
 
 

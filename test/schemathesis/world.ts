@@ -1,3 +1,4 @@
+import { apiVersion } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aQuestion, aWorkflow } from '../builders/workflow-builder.ts';
 import { type ApiWorld, startApiWorld } from '../cluster/api/harness/index.ts';
@@ -11,8 +12,7 @@ export interface Facts {
   readonly token: string;
   readonly tenant: string;
   readonly secret: string;
-  /** A workflow named NAME. */
-  readonly manifest: string;
+  readonly manifest: object;
   /** Values of a parameter or field by its name, or by `operationId.name` where they differ. */
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
@@ -43,7 +43,7 @@ export async function startWorld(): Promise<SchemathesisWorld> {
   };
   try {
     const [replica] = world.replicas;
-    const facts = await fill(world);
+    const facts = await fill(world, offerTier(payments));
     return { url: replica?.url ?? '', logFile: replica?.logFile ?? '', facts, close };
   } catch (error) {
     await close();
@@ -56,7 +56,13 @@ const paymentSettings = ({ secretKey, url }: PaymentProviderDouble): Readonly<Re
   PAYMENT_PROVIDER_API_URL: url,
 });
 
-async function fill(world: ApiWorld): Promise<Facts> {
+/** Something to buy; gives back the ids of its prices. */
+function offerTier({ ledger }: PaymentProviderDouble): readonly [price: string, seats: string] {
+  const product = ledger.addProduct();
+  return [ledger.addPrice(product, 'monthly').id, ledger.addPrice(product, 'seat_monthly').id];
+}
+
+async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, string]): Promise<Facts> {
   const { kube, tenant: namespace } = world;
   await define(world, aWorkflow('quick').state('done', anEnd()).build());
   const gate = aWorkflow('gate')
@@ -82,6 +88,9 @@ async function fill(world: ApiWorld): Promise<Facts> {
     manifest,
     values: {
       workflow: ['quick', 'gate'],
+      'deleteWorkflow.workflow': madeUp,
+      price_id: [price],
+      seat_price_id: [seatPrice],
       source: [source],
       id: approvals,
       execution_id: [...finished, ...waiting],
@@ -92,19 +101,19 @@ async function fill(world: ApiWorld): Promise<Facts> {
   };
 }
 
-const manifest = `apiVersion: windlass.dev/v1
-kind: Workflow
-metadata:
-  name: NAME
-  version: 1.0.0
-spec:
-  initial_state: done
-  states:
-    done:
-      kind: System
-      update_context: {}
-      transitions: []
-`;
+/** What good requests register; only these are deleted. */
+const madeUp = Array.from({ length: 5 }, (_, index) => `made-${index}`);
+
+/** Without a name; hooks.py gives it one of those above. */
+const manifest = {
+  apiVersion,
+  kind: 'Workflow',
+  metadata: { version: '1.0.0' },
+  spec: {
+    initial_state: 'done',
+    states: { done: { kind: 'System', update_context: {}, transitions: [] } },
+  },
+};
 
 async function define({ kube, tenant: namespace }: ApiWorld, workflow: Workflow): Promise<void> {
   const { name } = workflow.metadata;

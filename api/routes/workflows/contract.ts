@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { limits } from '../../../crds/limits.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { notAnOperator, quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
@@ -10,9 +11,9 @@ import {
   scopeQuery,
   WorkflowDefinition,
   WorkflowIdentity,
-  workflowParams,
   WorkflowSummary,
   WorkflowVersion,
+  workflowParams,
 } from './schema.ts';
 
 const tag = 'Workflows';
@@ -36,6 +37,7 @@ export const registerWorkflow = defineContract({
   body: {
     kind: 'text',
     mediaTypes: ['application/yaml', 'application/x-yaml', 'text/yaml', 'application/json'],
+    schema: WorkflowManifest,
     example: manifestExample,
   },
   success: {

@@ -116,7 +116,9 @@ function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
   if (requestBody === undefined) return undefined;
   const { required = false, content } = requestBody;
   const [mediaType, media] = firstOf(content, ['application/yaml', 'application/json']);
-  return { mediaType, required, schema: media.schema ?? {} };
+  // What is no JSON is sent as it is given, whatever document the text holds.
+  const schema = mediaType === 'application/json' ? (media.schema ?? {}) : { type: 'string' };
+  return { mediaType, required, schema };
 }
 
 function replyOf({ operationId, responses }: OpenApiOperation): Operation['reply'] {

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from 'typebox';
+import { parse } from 'yaml';
 import type { BodyContract, Contract } from '../contract.ts';
 import { defaultMaxBytes } from '../read-body.ts';
 import { createResponses } from './responses.ts';
@@ -53,11 +54,15 @@ function requestBody(body: BodyContract, writer: SchemaWriter): JsonObject {
       return {
         required: true,
         description,
-        content: Object.fromEntries(
-          body.mediaTypes.map((mediaType) => [mediaType, { schema: { type: 'string' }, example: body.example }]),
-        ),
+        content: Object.fromEntries(body.mediaTypes.map((mediaType) => [mediaType, textContent(body, writer)])),
       };
     case 'bytes':
-      return { required: false, description, content: { '*/*': { schema: {} } } };
+      return { required: false, description, content: { '*/*': {} } };
   }
+}
+
+/** Text that holds a document is described as that document: what a tool makes of it, it writes as the media type says. */
+function textContent({ schema, example }: Extract<BodyContract, { kind: 'text' }>, writer: SchemaWriter): JsonObject {
+  if (schema === undefined) return { schema: { type: 'string' }, example };
+  return { schema: writer.write(schema), example: parse(example) as unknown };
 }
