@@ -194,6 +194,18 @@ describe('a chart with an issuer', () => {
     ]);
   });
 
+  it('lets helm test out to both listeners', () => {
+    const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-test');
+    const { metadata } = find<Pod>(objects, 'Pod', 'windlass-test-api');
+    expect(metadata.labels).toMatchObject(spec?.podSelector?.matchLabels ?? { none: '' });
+    expect(spec?.egress).toMatchObject([
+      {
+        to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'api' } } }],
+        ports: [{ port: 'public' }, { port: 'internal' }],
+      },
+    ]);
+  });
+
   it('opens gRPC only with certificates', async () => {
     const ports = (list: KubeObject[]): string[] =>
       find<Service>(list, 'Service', clusterNames.api).spec.ports.map(({ name }) => name);
