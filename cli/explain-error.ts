@@ -126,7 +126,8 @@ function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): P
   return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
 }
 
-function apiHint({ status, retryAfterMs, requestId }: WindlassApiError, flags: string): string | undefined {
+function apiHint({ status, error, retryAfterMs, requestId }: WindlassApiError, flags: string): string | undefined {
+  if (error === 'already_exists') return 'Choose another name with --name.';
   if (status === 401) return `The token is not accepted. Log in: windlass login${flags}`;
   if (status === 403) return 'Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami';
   const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;

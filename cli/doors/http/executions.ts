@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { ExecutionSummary } from '../../../client/index.ts';
+import { randomInt } from 'node:crypto';
+import { type ExecutionSummary, WindlassApiError } from '../../../client/index.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
@@ -41,21 +41,31 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
   };
 }
 
+/** How often a name is made up that somebody has taken. */
+const names = 3;
+
+/** A name makes the start safe to repeat, whatever becomes of an answer. */
 async function start({ client }: HttpDeps, request: StartRequest): Promise<WorkflowExecution> {
   const { workflow, version, input, intent, blackboard, name, ttlSeconds } = request;
-  if (name !== undefined) throw onlyKubernetes('--name', 'The server names executions.');
-  const { execution_id } = await client.startExecution({
-    idempotencyKey: randomUUID(),
-    body: {
-      workflow: workflowName(workflow.metadata),
-      version,
-      input,
-      intent,
-      blackboard,
-      ttl_seconds_after_finished: ttlSeconds,
-    },
-  });
-  return wholeExecutionOf(await client.readExecution({ execution_id }));
+  const fields = { workflow: workflowName(workflow.metadata), version, input, intent, blackboard };
+  for (let attempt = 1; ; attempt++) {
+    const body = { ...fields, name: name ?? newName(workflow.metadata.name), ttl_seconds_after_finished: ttlSeconds };
+    try {
+      const { execution_id } = await client.startExecution({ body });
+      return wholeExecutionOf(await client.readExecution({ execution_id }));
+    } catch (error) {
+      const isTaken = error instanceof WindlassApiError && error.error === 'already_exists';
+      if (!isTaken || name !== undefined || attempt === names) throw error;
+    }
+  }
+}
+
+/** As Kubernetes makes names: without vowels, and without what looks like another sign. */
+const signs = 'bcdfghjklmnpqrstvwxz2456789';
+
+function newName(workflow: string): string {
+  const suffix = Array.from({ length: 5 }, () => signs[randomInt(signs.length)]).join('');
+  return `${workflow.slice(0, 57)}-${suffix}`;
 }
 
 async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<WorkflowExecution[]> {

@@ -55,14 +55,58 @@ export async function* followTold(deps: FollowDeps, begin: Told, signal: AbortSi
   yield told;
   if (finished(told.execution)) return;
   try {
-    for await (const event of eventsBehind(deps.client, told, signal)) {
-      if ('execution_deleted' in event.data) throw deleted(told.execution);
-      const next = after(told, event);
+    for await (const batch of batches(deps, told, signal)) {
+      if (batch.some(({ data }) => 'execution_deleted' in data)) throw deleted(told.execution);
+      const next = batch.reduce(after, told);
       told = finished(next.execution) ? await atEnd(deps, next, signal) : next;
       yield told;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
+  }
+}
+
+/** What comes this soon after an event is told with it. */
+const togetherMs = 20;
+
+type Event = ServerEvent<ExecutionEvent>;
+
+/** Events that come at once belong to one state of the execution: what was in between nobody can have seen. */
+async function* batches(deps: FollowDeps, told: Told, signal: AbortSignal): AsyncGenerator<readonly Event[], void> {
+  const over = new AbortController();
+  const events = eventsBehind(deps.client, told, AbortSignal.any([signal, over.signal]));
+  const iterator = events[Symbol.asyncIterator]();
+  try {
+    let next = waiting(iterator);
+    for (let first = await next; first.done !== true; first = await next) {
+      const batch = [first.value];
+      next = waiting(iterator);
+      for (let more = await soon(next, deps.clock); more?.done === false; more = await soon(next, deps.clock)) {
+        batch.push(more.value);
+        next = waiting(iterator);
+      }
+      yield batch;
+    }
+  } finally {
+    // The event that is being waited for may never come.
+    over.abort();
+  }
+}
+
+function waiting<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T, unknown>> {
+  const next = iterator.next();
+  // It may fail while nobody waits for it; whoever does next is told.
+  next.catch(() => undefined);
+  return next;
+}
+
+async function soon<T>(next: Promise<T>, clock: Clock): Promise<T | undefined> {
+  const over = new AbortController();
+  const late = clock.sleep(togetherMs, over.signal).then(() => undefined);
+  try {
+    return await Promise.race([next, late]);
+  } finally {
+    over.abort();
   }
 }
 

@@ -238,6 +238,27 @@ describe('starting once', () => {
     expect((await start({ workflow: 'passing' }, { headers: key('k4') })).json()).toEqual({ execution_id: id });
   });
 
+  it('a name takes the place of a key, and is what the execution is called', async () => {
+    const before = await count();
+    const body = { workflow: 'plain', name: 'my-start' };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => start(body, {}, index % 2)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(await count()).toBe(before + 1);
+    expect((await ask('/my-start')).json()).toMatchObject({ ...answers[0]?.json(), name: 'my-start' });
+  });
+
+  it.each<[title: string, body: object, token: () => string]>([
+    ['another body', { workflow: 'plain', input: { a: 1 } }, () => ada],
+    ['another caller', { workflow: 'plain' }, () => sam],
+  ])('%s under a name is 409, and the first execution stays', async (title, body, token) => {
+    const name = `taken-${title.replace(' ', '-')}`;
+    const id = await started({ workflow: 'plain', name });
+    const other = await start({ ...body, name }, { token: token() });
+    expect([other.status, other.json()]).toMatchObject([409, { error: 'already_exists' }]);
+    expect((await start({ workflow: 'plain', name })).json()).toEqual({ execution_id: id });
+  });
+
   it.each([
     ['empty', ''],
     ['too long', text(1_025)],
@@ -267,6 +288,10 @@ describe('bodies of a start that are not of the form', () => {
     ['a number as workflow', { workflow: 5 }],
     ['an empty workflow', { workflow: '' }],
     ['a long workflow', { workflow: text(254) }],
+    ['an empty name', { workflow: 'plain', name: '' }],
+    ['a name of 64', { workflow: 'plain', name: 'a'.repeat(64) }],
+    ['a name with capitals', { workflow: 'plain', name: 'Mine' }],
+    ['a name that ends in a dash', { workflow: 'plain', name: 'mine-' }],
     ['an unknown field', { workflow: 'plain', signals: [] }],
     ['a parent', { workflow: 'plain', parent: { name: 'x', uid: 'y', state: 's', visit: 1, depth: 1 } }],
     ['a list as input', { workflow: 'plain', input: [] }],

@@ -31,6 +31,15 @@ export const startExecution = defineContract({
     schema: Type.Object(
       {
         workflow: Type.String({ minLength: 1, maxLength: 253, description: 'Name or id of the workflow.' }),
+        name: Type.Optional(
+          Type.String({
+            pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+            maxLength: 63,
+            description:
+              'What to call the execution in Kubernetes; absent: a name is made up. The same caller, name and body ' +
+              'start one execution, however often they are sent: a name takes the place of an `Idempotency-Key`.',
+          }),
+        ),
         version: Type.Optional(
           Type.String({ minLength: 1, maxLength: 128, description: 'A registered version; absent: the newest.' }),
         ),
@@ -81,6 +90,7 @@ export const startExecution = defineContract({
       error: 'idempotency_key_reused',
       when: 'The same key was used for another body, and that execution still exists.',
     },
+    { status: 409, error: 'already_exists', when: 'The tenant has another execution of that `name`.' },
     quotaExceeded,
   ],
 });

@@ -11,6 +11,8 @@ import {
   type KubeClient,
 } from '../../../../lib/kube/index.ts';
 
+import type { Caller } from '../../../identity/caller.ts';
+
 export type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
 
 /**
@@ -47,6 +49,13 @@ export function assertSameRequest({ metadata }: WorkflowExecution, request: stri
   if (metadata.annotations?.[annotations.request] === request) return;
   const message = 'this Idempotency-Key was used for another request; take a new one for each start';
   throw new HttpError({ code: 'invalid', status: 422, error: 'idempotency_key_reused', message });
+}
+
+/** Throws 409 where the execution of this name was started by somebody else, or otherwise. */
+export function assertSameStart({ metadata }: WorkflowExecution, request: string, { subject }: Caller): void {
+  const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
+  if (known === request && by === subject) return;
+  throw new HttpError({ code: 'already_exists', message: `there is an execution named ${metadata.name} already` });
 }
 
 export const tenantNotFound = (): HttpError => new HttpError({ code: 'not_found', error: 'Tenant not found' });

@@ -12,7 +12,13 @@ import { specOfVersion } from '../../../../lib/registration/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
 import { startExecution } from './contract.ts';
-import { assertSameRequest, createExecution, readExecution, tenantNotFound } from './create-execution.ts';
+import {
+  assertSameRequest,
+  assertSameStart,
+  createExecution,
+  readExecution,
+  tenantNotFound,
+} from './create-execution.ts';
 import { assertInput, assertReady, executionOf, type StartBody, type StartedBy } from './plan-start.ts';
 
 export interface StartDeps {
@@ -28,7 +34,7 @@ export function createStartRoute(deps: StartDeps): Route<Caller> {
     if (namespace === undefined) throw tenantNotFound();
     const key = headers['idempotency-key'];
     const ask = { body, caller, namespace };
-    const execution = key === undefined ? await startNew(deps, ask) : await startOnce(deps, ask, key);
+    const execution = await start(deps, ask, key);
     deps.cluster.executions.remember(execution);
     return json({ execution_id: execution.metadata.uid });
   });
@@ -38,6 +44,15 @@ interface Ask {
   readonly body: StartBody;
   readonly caller: Caller;
   readonly namespace: string;
+}
+
+/** A name of the caller's own makes a start as safe to repeat as a key does, and needs none. */
+function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<WorkflowExecution> {
+  const { name } = ask.body;
+  if (name !== undefined) return startOnce(deps, ask, { name, assertSame: assertSameStart });
+  if (key === undefined) return startNew(deps, ask);
+  const named = `start-${shortHash(JSON.stringify([ask.caller.subject, key]), 32)}`;
+  return startOnce(deps, ask, { name: named, assertSame: assertSameRequest });
 }
 
 /** How often a name is made up that somebody has taken: ten characters at random leave no third time. */
@@ -56,21 +71,28 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   }
 }
 
+interface Once {
+  readonly name: string;
+  /** Throws where the execution of that name is another one. */
+  readonly assertSame: (existing: WorkflowExecution, request: string, caller: Caller) => void;
+}
+
 /**
- * The name follows from caller and key, so that a second request finds what the first one made, on whatever replica
- * and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
+ * The name is the caller's, or follows from caller and key, so that a second request finds what the first one made, on
+ * whatever replica and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
  */
-async function startOnce(deps: StartDeps, ask: Ask, key: string): Promise<WorkflowExecution> {
+async function startOnce(deps: StartDeps, ask: Ask, { name, assertSame }: Once): Promise<WorkflowExecution> {
   const { caller, namespace, body } = ask;
-  const name = `start-${shortHash(JSON.stringify([caller.subject, key]), 32)}`;
   const request = canonicalHash(body);
   try {
     const workflow = await startable(deps, ask);
-    return await create(deps, workflow, ask, { name, namespace, subject: caller.subject, request });
+    const made = await create(deps, workflow, ask, { name, namespace, subject: caller.subject, request });
+    assertSame(made, request, caller);
+    return made;
   } catch (error) {
     const existing = await readExecution(deps.kube, { name, namespace });
     if (existing === undefined) throw error;
-    assertSameRequest(existing, request);
+    assertSame(existing, request, caller);
     return existing;
   }
 }
