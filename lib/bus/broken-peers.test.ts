@@ -1,0 +1,182 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
+import { systemClock } from '../clock.ts';
+import { parseConfig } from '../config.ts';
+import { silentLogger } from '../logger.ts';
+import { BusConfig, busOptions } from './bus-config.ts';
+import { createEventBus } from './create-event-bus.ts';
+import type { EventBus } from './event-bus.ts';
+
+/**
+ * A process ends when a promise fails that nobody handles, and no trouble with the bus may end one. Whatever stands at
+ * the address of the server, calls fail as ever, and work once a server is there.
+ */
+let server: NatsServer;
+let gate: Server;
+let port = 0;
+const sockets = new Set<Socket>();
+const unhandled: unknown[] = [];
+const note = (reason: unknown): void => void unhandled.push(reason);
+/** What happens to a connection; undefined: it is passed on to the real server. */
+let treat: ((socket: Socket) => void) | undefined;
+const open: EventBus[] = [];
+
+const info = (more: object): string =>
+  `INFO ${JSON.stringify({ server_id: 'x', version: '2.15.2', proto: 1, headers: true, max_payload: 1_048_576, ...more })}\r\n`;
+
+function passOn(socket: Socket): void {
+  const other = connect(Number(server.url.split(':').at(-1)), '127.0.0.1');
+  sockets.add(other);
+  other.on('error', () => socket.destroy());
+  socket.pipe(other).pipe(socket);
+}
+
+beforeAll(async () => {
+  process.on('unhandledRejection', note);
+  process.on('uncaughtException', note);
+  server = await startNatsServer();
+  gate = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    (treat ?? passOn)(socket);
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  port = (gate.address() as { port: number }).port;
+}, 300_000);
+
+afterEach(async () => {
+  treat = undefined;
+  await Promise.all(open.splice(0).map((bus) => bus.close(0)));
+});
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => gate.close(resolve));
+  await server.stop();
+  process.off('unhandledRejection', note);
+  process.off('uncaughtException', note);
+});
+
+function connectBus(): EventBus {
+  const observer = {
+    connected: () => undefined,
+    called: () => undefined,
+    waiting: () => undefined,
+    dropped: () => undefined,
+  };
+  const config = parseConfig(BusConfig, {
+    WINDLASS_NATS_URL: `nats://127.0.0.1:${port}`,
+    WINDLASS_EVENTS_MAX_MB: '64',
+    WINDLASS_AUDIT_MAX_MB: '64',
+  });
+  const deps = { clock: systemClock, logger: silentLogger, observer, random: Math.random };
+  const bus = createEventBus(deps, 'test', busOptions(config));
+  open.push(bus);
+  return bus;
+}
+
+const bucket = { name: 'test_broken', ttlMs: 60_000 };
+
+async function eventually(done: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await done())) {
+    if (Date.now() > deadline) throw new Error('not within 20 s');
+    await systemClock.sleep(20);
+  }
+}
+
+const works = (bus: EventBus): Promise<boolean> =>
+  bus
+    .bucket(bucket)
+    .get('a')
+    .then(
+      () => true,
+      () => false,
+    );
+
+const peers: [string, (socket: Socket) => void][] = [
+  ['closes every connection', (socket) => socket.end()],
+  ['resets every connection', (socket) => socket.resetAndDestroy()],
+  ['says nothing', () => undefined],
+  ['speaks HTTP', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ['greets with no JSON', (socket) => socket.write('INFO {"server_id\r\n')],
+  ['greets with an empty object', (socket) => socket.write('INFO {}\r\n')],
+  ['greets and closes', (socket) => socket.end(info({}))],
+  ['greets and answers nothing', (socket) => socket.write(info({}))],
+  ['greets, asks for TLS and speaks none', (socket) => socket.write(info({ tls_required: true }))],
+  [
+    'greets and refuses',
+    (socket) => socket.write(`${info({ auth_required: true })}-ERR 'Authorization Violation'\r\n`),
+  ],
+  ['greets twice, the second time badly', (socket) => socket.write(`${info({})}PONG\r\nINFO {broken\r\n`)],
+  [
+    'greets and sends bytes of no meaning',
+    (socket) => socket.write(Buffer.concat([Buffer.from(info({})), Buffer.alloc(4_096, 7)])),
+  ],
+  ['answers the first request with no JSON', (socket) => answerWith(socket, 'nonsense')],
+  ['answers the first request with null', (socket) => answerWith(socket, 'null')],
+  [
+    'answers the first request with an error of its own',
+    (socket) => answerWith(socket, '{"error":{"code":500,"err_code":1,"description":"x"}}'),
+  ],
+];
+
+/** Plays along until it is asked for something, which it answers in its own way. */
+function answerWith(socket: Socket, text: string): void {
+  socket.write(info({}));
+  socket.on('data', (chunk) => {
+    const said = String(chunk);
+    if (said.includes('PING')) socket.write('PONG\r\n');
+    const inbox = /H?PUB \S+ (_INBOX\.\S+) /.exec(said)?.[1];
+    if (inbox !== undefined) socket.write(`MSG ${inbox} 1 ${text.length}\r\n${text}\r\n`);
+  });
+}
+
+describe('a peer that', () => {
+  it.each(peers)(
+    '%s makes calls fail within two seconds, and is forgotten once a server is there',
+    async (_what, peer) => {
+      treat = peer;
+      const bus = connectBus();
+      const start = Date.now();
+      await expect(bus.bucket(bucket).get('a')).rejects.toMatchObject({ code: 'unavailable' });
+      expect(Date.now() - start).toBeLessThan(2_300);
+      await systemClock.sleep(300);
+      treat = undefined;
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+      await eventually(() => works(bus));
+      expect(unhandled).toEqual([]);
+    },
+  );
+});
+
+describe('a connection that breaks', () => {
+  it('a hundred times under load leaves nothing behind and fails no call for good', async () => {
+    const bus = connectBus();
+    await eventually(() => works(bus));
+    const keys = bus.bucket<number>(bucket);
+    let isOver = false;
+    const outcomes = { ok: 0, unavailable: 0 };
+    const load = Array.from({ length: 20 }, async (_, worker) => {
+      for (let i = 0; !isOver; i += 1) {
+        await keys.create(`load-${worker}-${i}`, i).then(
+          () => (outcomes.ok += 1),
+          () => (outcomes.unavailable += 1),
+        );
+        await systemClock.sleep(1);
+      }
+    });
+    for (let i = 0; i < 100; i += 1) {
+      await systemClock.sleep(20 + (i % 7) * 10);
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+    }
+    await eventually(() => works(bus));
+    isOver = true;
+    await Promise.all(load);
+    expect(outcomes.ok).toBeGreaterThan(100);
+    expect(unhandled).toEqual([]);
+  });
+});
