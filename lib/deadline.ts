@@ -7,6 +7,9 @@ export interface Deadline extends Disposable {
   leftMs(): number;
 }
 
+/** Given as the reason, it spares the making of an error with its stack for a call that ended well. */
+const disposed = 'disposed';
+
 /**
  * `AbortSignal.timeout` would do, but its timer lives on until it fires: thousands of them at a few hundred requests
  * a second.
@@ -26,7 +29,7 @@ export function startDeadline(clock: Clock, timeoutMs: number, outer?: AbortSign
     leftMs: () => until - performance.now(),
     [Symbol.dispose]() {
       outer?.removeEventListener('abort', abort);
-      ended.abort();
+      ended.abort(disposed);
     },
   };
 }

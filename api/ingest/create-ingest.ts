@@ -105,7 +105,7 @@ async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
     const { uid = '', name } = execution.metadata;
     if (lease !== undefined) await settler.settle(lease, uid);
     const { source } = stimulus;
-    logger.info(
+    logger.debug(
       { stimulusId: stimulus.id, source: source.name, tenant: destination.tenant, execution: name },
       'stimulus routed',
     );

@@ -88,7 +88,7 @@ class NatsBus implements EventBus {
     try {
       return await Promise.race([work, late]);
     } finally {
-      done.abort();
+      done.abort(answered);
     }
   }
 
@@ -115,6 +115,9 @@ class NatsBus implements EventBus {
     }
   }
 }
+
+/** Given as the reason, it spares the making of an error with its stack for each call. */
+const answered = 'answered';
 
 /** A call takes no longer, the wait for a connection and the making of a bucket included. */
 const longestCallMs = 2_000;

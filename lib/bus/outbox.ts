@@ -19,7 +19,10 @@ export interface OutboxLimits {
 
 export const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
 
-/** Keeps events in memory until they are stored, one after the other, in the order in which they were raised. */
+/**
+ * Keeps events in memory until they are stored, in the order in which they were raised. One whose answer got lost is
+ * sent again and may then stand behind younger ones.
+ */
 export interface Outbox extends EventSink {
   /** Takes nothing more; resolves when all is stored, after `graceMs` at the latest. What is left then is dropped. */
   close(graceMs: number): Promise<void>;
@@ -27,6 +30,9 @@ export interface Outbox extends EventSink {
 
 /** Before a bus that is away is tried again. */
 const RETRY_MS = 500;
+
+/** Events under way at once. They go over one connection, so the store meets them in their order. */
+const BATCH = 64;
 
 export function createOutbox(deps: OutboxDeps, limits: OutboxLimits = outboxLimits): Outbox {
   return new MemoryOutbox(deps, limits);
@@ -74,17 +80,23 @@ class MemoryOutbox implements Outbox {
   }
 
   async #send(): Promise<void> {
-    for (let first = this.#queue[0]; first !== undefined; first = this.#queue[0]) {
-      if (!(await this.#isDone(first.event))) {
-        await this.#deps.clock.sleep(RETRY_MS, this.#abandon.signal);
-        if (this.#abandon.signal.aborted) return;
-        continue;
-      }
-      this.#queue.shift();
-      this.#count(-first.bytes);
+    while (this.#queue.length > 0) {
+      if (await this.#sendBatch()) continue;
+      await this.#deps.clock.sleep(RETRY_MS, this.#abandon.signal);
+      if (this.#abandon.signal.aborted) return;
     }
     this.#toldDrop = false;
     this.#sending = undefined;
+  }
+
+  /** Whether nothing is left of the events that are first in line. What is raised meanwhile makes the next batch. */
+  async #sendBatch(): Promise<boolean> {
+    const batch = this.#queue.slice(0, BATCH);
+    const done = await Promise.all(batch.map(({ event }) => this.#isDone(event)));
+    const left = batch.filter((_, index) => done[index] !== true);
+    this.#queue.splice(0, batch.length, ...left);
+    this.#count(sumOf(left) - sumOf(batch));
+    return left.length === 0;
   }
 
   /** Whether the event is stored, or never will be. */
@@ -112,3 +124,5 @@ class MemoryOutbox implements Outbox {
     this.#deps.observer.waiting(this.#queue.length, this.#bytes);
   }
 }
+
+const sumOf = (waiting: readonly Waiting[]): number => waiting.reduce((sum, { bytes }) => sum + bytes, 0);
