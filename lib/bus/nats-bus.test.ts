@@ -6,6 +6,7 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../test/cluster/harness/certificate.ts';
 import { type NatsServer, startNatsServer } from '../../test/nats/nats-server.ts';
+import { makeOperator } from '../../test/nats/operator.ts';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { silentLogger } from '../logger.ts';
@@ -526,5 +527,32 @@ describe('a server that speaks TLS', () => {
     const bus = connectBus({ WINDLASS_NATS_URL: server.url.replace('nats://', 'tls://') });
     await eventually(() => /tls/.test(bus.problem() ?? ''));
     await expect(bus.publish(anEvent())).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a server with accounts', () => {
+  it('lets in who has a credentials file, read at each connect, and goes on when the file is exchanged', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'windlass-nats-creds-'));
+    const [config, credentials] = [join(folder, 'nats.conf'), join(folder, 'nats.creds')];
+    const operator = makeOperator();
+    await writeFile(config, operator.config);
+    await writeFile(credentials, makeOperator().credentials);
+    const strict = await startNatsServer({ args: ['--config', config] });
+    try {
+      const bus = connectBus({ WINDLASS_NATS_URL: strict.url, WINDLASS_NATS_CREDENTIALS_FILE: credentials });
+      await eventually(() => /authorization/i.test(bus.problem() ?? ''));
+      await writeFile(credentials, operator.credentials);
+      await isConnected(bus);
+      expect(await bus.publish(anEvent()).then(() => 'stored')).toBe('stored');
+    } finally {
+      await strict.stop();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('is not reached with a credentials file that is missing, or none', async () => {
+    const missing = connectBus({ WINDLASS_NATS_CREDENTIALS_FILE: '/nowhere/nats.creds' });
+    await eventually(() => missing.problem() !== 'not connected yet');
+    await expect(missing.publish(anEvent())).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
