@@ -40,6 +40,13 @@ count_go() {
     "\($passed) \(if $failed == 0 then $packages else $failed end)"' "$1" 2>/dev/null || echo "0 1"
 }
 
+# Prints PASSED and FAILED of Schemathesis' JSON report: each operation is a test, however many requests it was sent.
+count_schemathesis() {
+  jq -r '
+    ([.failures[].operations[]] + [.errors[].operation // empty] | unique | length) as $failed |
+    "\(.operations.tested - $failed) \($failed)"' "$1" 2>/dev/null || echo "0 1"
+}
+
 # A suite without a single test did not run.
 count_of() {
   local kind=$1 log=$2 status=$3 passed failed
@@ -47,12 +54,13 @@ count_of() {
     check) [[ $status == 0 ]] && echo "1 0" || echo "0 1"; return ;;
     vitest) read -r passed failed < <(count_vitest "$log.json") ;;
     go) read -r passed failed < <(count_go "$log") ;;
+    schemathesis) read -r passed failed < <(count_schemathesis "$log.json") ;;
   esac
   if ((failed == 0 && (status != 0 || passed == 0))); then failed=1; fi
   echo "$passed $failed"
 }
 
-# usage: stage NAME KIND LIMIT COMMAND...     KIND: check, vitest (writes LOG.json) or go (prints JSON)
+# usage: stage NAME KIND LIMIT COMMAND...     KIND: check, go (prints JSON), vitest or schemathesis (write LOG.json)
 stage() {
   local name=$1 kind=$2 limit=$3 log=$log_dir/$1.log started=$SECONDS status=0 passed failed took
   shift 3
