@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -17,6 +18,9 @@ import { docsScript } from './docs-script.ts';
 import { createApiMetrics } from './metrics.ts';
 import { secretsFromEnvironment } from './routes/webhooks/index.ts';
 import { runApi } from './run-api.ts';
+
+// Of a request next to nothing stays: a small nursery is collected often and keeps the process small.
+setFlagsFromString('--max-semi-space-size=4');
 
 /** Beside the bundle in the image, and in its package where the sources are. */
 function openDocsScript(): Readable {
@@ -33,7 +37,8 @@ async function main(): Promise<number> {
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
     { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },
-    { userAgent: 'windlass-api' },
+    // A caller waits for the answer, and would rather try again than wait for half a minute.
+    { userAgent: 'windlass-api', writeTimeoutMs: 10_000 },
   );
   const runtime = createProcessRuntime({ process, clock, logger });
   const webhookSecrets = secretsFromEnvironment(process.env);

@@ -12,6 +12,7 @@ import { machineLine } from './machine.ts';
 import type { Program, Row, Sample } from './program.ts';
 import { burst } from './programs/burst.ts';
 import { chain } from './programs/chain.ts';
+import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
 import { idle } from './programs/idle.ts';
 import { memory } from './programs/memory.ts';
@@ -20,7 +21,19 @@ import { webhooks } from './programs/webhooks.ts';
 import { writes } from './programs/writes.ts';
 import { type Entry, entryOf, tableLine, withTable } from './report.ts';
 
-const programs: readonly Program[] = [chain, burst, fanOut, podless, podlessWrites, writes, memory, idle, webhooks];
+const programs: readonly Program[] = [
+  chain,
+  burst,
+  fanOut,
+  podless,
+  podlessWrites,
+  writes,
+  memory,
+  idle,
+  webhooks,
+  eventDelivery,
+  streamMemory,
+];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { median, rounded, spread } from './statistics.ts';
+import { median, percentile, rounded, spread } from './statistics.ts';
 
 describe('statistics', () => {
   it.each([
@@ -19,4 +19,13 @@ describe('statistics', () => {
     { value: 1234.5, want: 1230 },
     { value: 0, want: 0 },
   ])('$value is shown as $want', ({ value, want }) => expect(rounded(value)).toBe(want));
+
+  it.each([
+    { values: [3, 1, 2, 4], share: 0.5, want: 2 },
+    { values: [3, 1, 2, 4], share: 0.75, want: 3 },
+    { values: [3, 1, 2, 4], share: 0.99, want: 4 },
+    { values: [], share: 0.5, want: Number.NaN },
+  ])('$share of $values do not exceed $want', ({ values, share, want }) =>
+    expect(percentile(values, share)).toBe(want),
+  );
 });

@@ -15,3 +15,9 @@ export function spread(values: readonly number[]): { readonly least: number; rea
 export function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }
+
+/** The value that this share of the values does not exceed, 0 < share ≤ 1. NaN for none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
+}

@@ -59,6 +59,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
   const { metadata } = workflow;
   const version = body.version ?? currentVersion(workflow);
   const { name, namespace, subject, request } = started;
+  const { name: _, ...asked } = body;
   return {
     apiVersion,
     kind: 'WorkflowExecution',
@@ -71,7 +72,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
         ...(request === undefined ? {} : { [annotations.request]: request }),
       },
     },
-    spec: { ...body, workflow: reference(workflow, body.workflow), ...(version === undefined ? {} : { version }) },
+    spec: { ...asked, workflow: reference(workflow, body.workflow), ...(version === undefined ? {} : { version }) },
   };
 }
 

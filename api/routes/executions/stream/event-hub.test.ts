@@ -21,9 +21,12 @@ function listen(channel: EventChannel, behind: Position = nowhere) {
     for (;;) {
       const { done: isOver, value } = await iterator.next();
       if (isOver) break;
-      const text = Buffer.from(value).toString();
-      client.texts.push(text);
-      client.ids.push(/^id: (.*)$/m.exec(text)?.[1] ?? '');
+      for (const text of Buffer.from(value)
+        .toString()
+        .match(/[^]*?\n\n/g) ?? []) {
+        client.texts.push(text);
+        client.ids.push(/^id: (.*)$/m.exec(text)?.[1] ?? '');
+      }
     }
     client.isOver = true;
   };

@@ -8,8 +8,8 @@ export interface EventChannel {
   /** This version was read on purpose: what had happened until then is known from here on. */
   seen(execution: WorkflowExecution): void;
   /**
-   * Frames of the events behind `after`: those there are, then each as it happens, up to the one that ends them. May
-   * be iterated once; the channel closes with it.
+   * The events behind `after`, encoded: those there are at once, then what happens, as it happens, up to the one that
+   * ends them. May be iterated once; the channel closes with it.
    */
   frames(after: Position): AsyncIterable<Uint8Array>;
   close(): void;
@@ -71,6 +71,8 @@ interface Frame {
 class EventLog {
   readonly frames: Frame[] = [];
   users = 0;
+  /** Several frames in one piece, by the index of the first; clients mostly stand at the same place. */
+  readonly #pieces = new Map<number, Uint8Array>();
   readonly #waiting = new Set<() => void>();
 
   get last(): Position {
@@ -89,6 +91,16 @@ class EventLog {
     if (!this.hasEnded) this.#append([deletedEvent(uid)]);
   }
 
+  /** All frames from this one on. */
+  bytesFrom(index: number): Uint8Array {
+    const known = this.#pieces.get(index);
+    if (known !== undefined) return known;
+    const frames = this.frames.slice(index).map(({ bytes }) => bytes);
+    const piece = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
+    this.#pieces.set(index, piece);
+    return piece;
+  }
+
   /** Wakes `reader` at the next event. */
   await(reader: () => void): void {
     this.#waiting.add(reader);
@@ -100,6 +112,7 @@ class EventLog {
 
   #append(events: readonly PlacedEvent[]): void {
     if (events.length === 0) return;
+    this.#pieces.clear();
     for (const { position, event } of events) {
       this.frames.push({ position, bytes: encodeEvent({ id: eventId(position), data: event }) });
     }
@@ -151,12 +164,13 @@ class FrameReader implements AsyncIterator<Uint8Array> {
   /** Undefined where there is nothing yet. What the client has received already is passed over. */
   #take(): IteratorResult<Uint8Array> | undefined {
     if (this.#isReleased) return this.#done();
-    for (;;) {
-      const frame = this.#log.frames[this.#next];
-      if (frame === undefined) return this.#log.hasEnded ? this.#done() : undefined;
-      this.#next += 1;
-      if (isBehind(frame.position, this.#after)) return { done: false, value: frame.bytes };
-    }
+    const { frames, hasEnded } = this.#log;
+    const { length } = frames;
+    while (this.#next < length && !isBehind(frames[this.#next]?.position ?? nowhere, this.#after)) this.#next += 1;
+    if (this.#next === length) return hasEnded ? this.#done() : undefined;
+    const value = this.#log.bytesFrom(this.#next);
+    this.#next = length;
+    return { done: false, value };
   }
 
   #done(): IteratorResult<Uint8Array> {

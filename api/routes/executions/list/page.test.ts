@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import { anExecution } from '../../../../test/builders/execution-builder.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { type ListKey, pageOf } from './page.ts';
+
+const uidOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+function made(number: number, second: number, build = anExecution()): WorkflowExecution {
+  const execution = build.build();
+  const creationTimestamp = `2026-01-02T03:04:${String(second).padStart(2, '0')}Z`;
+  return { ...execution, metadata: { ...execution.metadata, uid: uidOf(number), creationTimestamp } };
+}
+
+const numbersOf = (executions: readonly WorkflowExecution[]) =>
+  executions.map(({ metadata }) => Number(metadata.uid?.slice(-12)));
+
+/** All pages of what `all` gives at the time of each. */
+function walk(all: (page: number) => readonly WorkflowExecution[], limit: number): number[] {
+  const seen: number[] = [];
+  let after: ListKey | undefined;
+  for (let page = 0; page < 1_000; page++) {
+    const { executions, next } = pageOf(all(page), { limit, ...(after === undefined ? {} : { after }) });
+    seen.push(...numbersOf(executions));
+    if (next === undefined) return seen;
+    after = decodeCursor(encodeCursor(next));
+  }
+  throw new Error('the pages never end');
+}
+
+const someExecutions = fc
+  .uniqueArray(fc.record({ number: fc.integer({ min: 0, max: 500 }), second: fc.integer({ min: 0, max: 5 }) }), {
+    selector: ({ number }) => number,
+    maxLength: 60,
+  })
+  .map((rows) => rows.map(({ number, second }) => made(number, second)));
+
+describe('pages of executions', () => {
+  it('list each exactly once, the newest first, whatever their size', () => {
+    fc.assert(
+      fc.property(someExecutions, fc.integer({ min: 1, max: 70 }), (all, limit) => {
+        const want = all.toSorted((a, b) => {
+          const [x, y] = [a.metadata, b.metadata];
+          return (
+            (y.creationTimestamp ?? '').localeCompare(x.creationTimestamp ?? '') ||
+            (x.uid ?? '').localeCompare(y.uid ?? '')
+          );
+        });
+        expect(walk(() => all, limit)).toEqual(numbersOf(want));
+      }),
+    );
+  });
+
+  it('list what stays exactly once while others come and go', () => {
+    fc.assert(
+      fc.property(someExecutions, someExecutions, fc.integer({ min: 1, max: 9 }), (all, others, limit) => {
+        const staying = all.filter((one) => !others.some(({ metadata }) => metadata.uid === one.metadata.uid));
+        const seen = walk((page) => [...staying, ...others.slice(page % 7, (page % 7) + 9)], limit);
+        const ids = numbersOf(staying);
+        expect(new Set(seen.filter((number) => ids.includes(number)))).toEqual(new Set(ids));
+        expect(new Set(seen).size).toBe(seen.length);
+      }),
+    );
+  });
+
+  it.each([
+    [1, 1],
+    [199, 199],
+    [200, 200],
+    [201, 200],
+    [5_000, 200],
+  ])('of %i have %i', (limit, want) => {
+    const all = Array.from({ length: 300 }, (_, number) => made(number, 0));
+    expect(pageOf(all, { limit }).executions).toHaveLength(want);
+  });
+
+  it('are filtered by status, and by the name or id of the workflow', () => {
+    const running = made(1, 1, anExecution().status({ phase: 'running' }));
+    const done = made(2, 2, anExecution().ended('completed', 1));
+    const pending = made(3, 3, anExecution().with({ workflow: 'other' }));
+    const all = [running, done, pending];
+    const of = (query: object) => numbersOf(pageOf(all, { limit: 9, ...query }).executions);
+    expect(of({ status: 'running' })).toEqual([1]);
+    expect(of({ status: 'pending' })).toEqual([3]);
+    expect(of({ workflow: 'demo' })).toEqual([2, 1]);
+    expect(of({ workflow: 'w' })).toEqual([2, 1]);
+    expect(of({ workflow: 'other' })).toEqual([3]);
+    expect(of({ workflow: 'other', status: 'running' })).toEqual([]);
+  });
+});
+
+describe('a cursor', () => {
+  const key = { createdAt: '2026-01-02T03:04:05Z', uid: uidOf(7) };
+
+  it('leads back to its place', () => {
+    expect(decodeCursor(encodeCursor(key))).toEqual(key);
+  });
+
+  it.each([
+    'x',
+    '',
+    '=',
+    `${encodeCursor(key)}=`,
+    ` ${encodeCursor(key)}`,
+    encodeCursor(key).slice(0, -1),
+    Buffer.from('2026-01-02T03:04:05Z').toString('base64url'),
+    Buffer.from(`2026-01-02T03:04:05Z/${uidOf(7)}/x`).toString('base64url'),
+    Buffer.from(`__proto__/${uidOf(7)}`).toString('base64url'),
+  ])('%j is refused', (text) => {
+    expect(() => decodeCursor(text)).toThrow('the cursor is not valid');
+  });
+});
