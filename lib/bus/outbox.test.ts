@@ -56,6 +56,18 @@ describe('the outbox', () => {
     expect(stored).toEqual(['a', 'b', 'c']);
   });
 
+  it('gathers what is raised behind a first event for 25 ms, so that many share a write', async () => {
+    const { outbox, clock, stored } = setUp();
+    outbox.raise(anEvent('first'));
+    await clock.advance(0);
+    for (const id of ['a', 'b']) outbox.raise(anEvent(id));
+    await clock.advance(24);
+    outbox.raise(anEvent('c'));
+    expect(stored).toEqual(['first']);
+    await clock.advance(1);
+    expect(stored).toEqual(['first', 'a', 'b', 'c']);
+  });
+
   it('goes on behind an event that the bus refuses for good', async () => {
     const { outbox, clock, stored, dropped, bus } = setUp();
     bus.failsWith = tooLarge;
@@ -63,7 +75,7 @@ describe('the outbox', () => {
     await clock.advance(0);
     bus.failsWith = undefined;
     outbox.raise(anEvent('small'));
-    await clock.advance(0);
+    await clock.advance(25);
     expect([stored, dropped]).toEqual([['small'], ['refused 1']]);
   });
 
