@@ -146,6 +146,13 @@ describe('what YAML can do and a definition must not', () => {
     'a number that is none': { text: 'a:\n  b: .nan', line: 2, says: 'JSON cannot hold this number' },
     'a number too large to be exact': { text: 'a: 9007199254740993', line: 1, says: 'JSON cannot hold this number' },
     'a bomb of aliases': { text: bomb.join('\n'), line: 1, says: 'alias' },
+    'WF-API-01 an alias of what it stands in': {
+      text: 'a: 1\nb: &b\n  c: [*b]',
+      line: 3,
+      says: 'an alias must not name',
+    },
+    'WF-API-01 an alias of the whole text': { text: '&a\nb: *a', line: 2, says: 'an alias must not name' },
+    'WF-API-01 lists in lists without end': { text: '['.repeat(30_000), line: 1, says: 'is nested too deeply' },
     'a syntax error': { text: 'a: [1, 2\nb: 3', line: 2, says: '' },
     'a tab': { text: 'a:\n\tb: 1', line: 2, says: '' },
   };
@@ -159,6 +166,11 @@ describe('what YAML can do and a definition must not', () => {
   it('an alias is a copy, and no is a word', () => {
     const text = manifest.replace('spec:', 'spec:\n  context: {a: &a {answer: no}, b: *a}');
     expect(first(text).workflow?.spec.context).toEqual({ a: { answer: 'no' }, b: { answer: 'no' } });
+  });
+
+  it('an alias of an earlier part may stand in a part of the same name', () => {
+    const text = manifest.replace('spec:', 'spec:\n  context: {a: &a {b: &a 1, c: *a}}');
+    expect(first(text).workflow?.spec.context).toEqual({ a: { b: 1, c: 1 } });
   });
 
   it('a key __proto__ changes no prototype', () => {

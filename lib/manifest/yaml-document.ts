@@ -1,5 +1,7 @@
 import {
+  type Alias,
   type Document,
+  isCollection,
   isMap,
   isScalar,
   isSeq,
@@ -105,6 +107,7 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
 }
 
 const repeatedText = 'the key stands twice in this map';
+const cycleText = 'an alias must not name what it stands in';
 const tagText = 'tags are not allowed; write a plain value';
 const plainTags = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -113,6 +116,7 @@ const isForeign = (tag: string | undefined): boolean => tag !== undefined && !pl
 
 const texts: Partial<Readonly<Record<YAMLError['code'], string>>> = {
   TAG_RESOLVE_FAILED: tagText,
+  RESOURCE_EXHAUSTION: 'is nested too deeply',
 };
 
 const textOf = (error: YAMLError): string => texts[error.code] ?? error.message;
@@ -129,6 +133,9 @@ function foreignNodes(
       const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
       found.push(located('yaml', 'a key must be a plain value', offset));
     },
+    Alias(_key, alias, path) {
+      if (isWithin(path, alias, document)) found.push(located('yaml', cycleText, alias.range?.[0] ?? 0));
+    },
     Collection(_key, node) {
       if (isForeign(node.tag)) found.push(located('yaml', tagText, node.range?.[0] ?? 0));
       if (isMap(node)) for (const offset of repeatedKeys(node)) found.push(located('yaml', repeatedText, offset));
@@ -141,6 +148,12 @@ function foreignNodes(
     },
   });
   return found;
+}
+
+/** Whether an alias names a part that holds it, which would be without an end. Only then is it looked up: that is slow. */
+function isWithin(path: readonly unknown[], alias: Alias, document: Document): boolean {
+  const around = path.filter((node) => isCollection(node) && node.anchor === alias.source);
+  return around.length > 0 && around.includes(alias.resolve(document));
 }
 
 /** Where keys begin that stood in the map before. A number and a text that read the same are one key. */
