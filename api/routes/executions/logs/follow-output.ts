@@ -13,7 +13,7 @@ import {
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { type OutputPiece, podOutput, singleSteps, storedOutput } from '../../../../lib/execution/read-logs.ts';
 import { attemptOf, stepOf, stepPods, whyNotStarted } from '../../../../lib/execution/step-pods.ts';
-import { isInvalid, isNotFound, type KubeClient, type Pod } from '../../../../lib/kube/index.ts';
+import { isInvalid, isNotFound, isRetryable, type KubeClient, type Pod } from '../../../../lib/kube/index.ts';
 
 export interface LogDeps {
   readonly kube: Pick<KubeClient, 'listAll' | 'readLog'>;
@@ -35,7 +35,8 @@ const lookAgainFactor = 1.5;
 
 /**
  * What the commands of an execution wrote, one command after the other. Each byte comes once, although it is read from
- * the pod at first and from the output store later: whoever follows a command gets what is kept of it.
+ * the pod at first and from the output store later, and although a reading may break off: whoever follows a command
+ * gets what is kept of it.
  */
 export async function* executionOutput(
   deps: LogDeps,
@@ -46,8 +47,8 @@ export async function* executionOutput(
   let pauseMs = lookAgainMs;
   for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await deps.latest()) {
     const before = told.count;
-    for (const source of sourcesIn(now, wish)) yield* told.rest(now, source, wish);
-    if (deps.signal.aborted || !wish.follow || isOver(now, wish)) return;
+    const isTold = yield* told.rest(now, wish);
+    if (deps.signal.aborted || !wish.follow || (isTold && isOver(now, wish))) return;
     pauseMs = told.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
     await deps.clock.sleep(pauseMs, deps.signal);
     if (deps.signal.aborted) return;
@@ -71,8 +72,18 @@ class Told {
     this.#deps = deps;
   }
 
-  /** What has not been told of a source yet. */
-  async *rest(execution: WorkflowExecution, source: LogSource, { follow }: LogWish): AsyncGenerator<OutputPiece> {
+  /** What has not been told yet. Returns false where it could not all be read now, and may be later. */
+  async *rest(execution: WorkflowExecution, wish: LogWish): AsyncGenerator<OutputPiece, boolean> {
+    try {
+      for (const source of sourcesIn(execution, wish)) yield* this.#source(execution, source, wish);
+      return true;
+    } catch (error) {
+      if (wish.follow && isRetryable(error)) return false;
+      throw error;
+    }
+  }
+
+  async *#source(execution: WorkflowExecution, source: LogSource, { follow }: LogWish): AsyncGenerator<OutputPiece> {
     if (source.kind === 'stored') return yield* this.#stored(execution, source);
     for (const pod of await stepPods(this.#deps.kube, execution, source)) {
       if (whyNotStarted(pod) === undefined) yield* this.#pod(pod, { ...source, step: stepOf(pod) }, follow);
