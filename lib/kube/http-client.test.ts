@@ -28,7 +28,12 @@ interface Setup {
 
 async function setUp(
   answer: Answerer,
-  options: { tls?: boolean; maxConnections?: number; endpoint?: (e: Endpoint) => Endpoint } = {},
+  options: {
+    tls?: boolean;
+    maxConnections?: number;
+    writeTimeoutMs?: number;
+    endpoint?: (e: Endpoint) => Endpoint;
+  } = {},
 ): Promise<Setup> {
   const peer = await startHttpPeer(answer, options);
   const endpoint = { server: peer.url, tls: { ca: peer.ca }, headers: { authorization: 'Bearer t' } };
@@ -36,7 +41,7 @@ async function setUp(
   const reports: RequestReport[] = [];
   const client = createKubeClient(
     { credentials, clock: systemClock, onRequest: (report) => reports.push(report) },
-    { maxConnections: options.maxConnections },
+    { maxConnections: options.maxConnections, writeTimeoutMs: options.writeTimeoutMs },
   );
   cleanups.push(
     () => peer.close(),
@@ -365,6 +370,17 @@ describe('time limits', () => {
       message: 'get pods team-a/step-1: no answer in 60 ms',
     });
     expect(reports).toMatchObject([{ verb: 'get', resource: 'pods', code: 'aborted' }]);
+  });
+
+  it('a write has a limit of its own, unless it says another', async () => {
+    const { client } = await setUp(() => undefined, { writeTimeoutMs: 60 });
+    await expect(client.create(pods, pod)).rejects.toMatchObject({ message: expect.stringContaining('in 60 ms') });
+    await expect(client.create(pods, pod, { timeoutMs: 90 })).rejects.toMatchObject({
+      message: expect.stringContaining('in 90 ms'),
+    });
+    await expect(client.get(pods, ref, { timeoutMs: 120 })).rejects.toMatchObject({
+      message: expect.stringContaining('in 120 ms'),
+    });
   });
 
   it('an answer that stops in its middle does too', async () => {

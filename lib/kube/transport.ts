@@ -27,6 +27,8 @@ export interface TransportDeps {
 export interface TransportOptions {
   readonly userAgent?: string;
   readonly maxConnections?: number;
+  /** How long a call that writes may take, where it does not say itself. Default 30 s, as for a read. */
+  readonly writeTimeoutMs?: number;
 }
 
 /** A request to be made. `path` starts with a slash. */
@@ -71,14 +73,17 @@ class HttpTransport implements Transport {
   readonly #deps: TransportDeps;
   readonly #dispatchers: Dispatchers;
   readonly #userAgent: string;
+  readonly #writeTimeoutMs: number;
 
   constructor(deps: TransportDeps, options: TransportOptions) {
     this.#deps = deps;
     this.#dispatchers = createDispatchers(options.maxConnections ?? 32);
     this.#userAgent = options.userAgent ?? 'windlass';
+    this.#writeTimeoutMs = options.writeTimeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  async send(call: Call): Promise<string> {
+  async send(given: Call): Promise<string> {
+    const call = this.#bounded(given);
     using deadline = startDeadline(this.#deps.clock, timeoutOf(call), call.signal);
     for (let sends = 1; ; sends++) {
       const outcome = await this.#attempt(call, deadline.signal);
@@ -88,6 +93,10 @@ class HttpTransport implements Transport {
       if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, deadline.signal);
       if (deadline.signal.aborted) throw failureOf(call, { error: deadline.signal.reason }, deadline.signal);
     }
+  }
+
+  #bounded(call: Call): Call {
+    return call.method === 'GET' ? call : { ...call, timeoutMs: call.timeoutMs ?? this.#writeTimeoutMs };
   }
 
   /** The stream lives on under the caller's signal alone once it has begun. */
