@@ -45,13 +45,23 @@ export async function* executionOutput(
 ): AsyncGenerator<OutputPiece> {
   const told = new Told(deps);
   let pauseMs = lookAgainMs;
-  for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await deps.latest()) {
+  for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await next(deps, now)) {
     const before = told.count;
     const isTold = yield* told.rest(now, wish);
     if (deps.signal.aborted || !wish.follow || (isTold && isOver(now, wish))) return;
     pauseMs = told.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
     await deps.clock.sleep(pauseMs, deps.signal);
     if (deps.signal.aborted) return;
+  }
+}
+
+/** The execution as it is now, or as it was where that cannot be found out. */
+async function next({ latest }: LogDeps, before: WorkflowExecution): Promise<WorkflowExecution | undefined> {
+  try {
+    return await latest();
+  } catch (error) {
+    if (isRetryable(error)) return before;
+    throw error;
   }
 }
 
