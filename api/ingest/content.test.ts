@@ -68,6 +68,8 @@ describe('contentOfBytes', () => {
     ['text without a type', undefined, 'hello', 'hello'],
     ['nothing', undefined, '', ''],
     ['JSON behind a byte order mark', 'application/json', '\ufeff{"a":1}', { a: 1 }],
+    ['text behind a byte order mark, with the mark', 'text/plain', '\ufeffhello', '\ufeffhello'],
+    ['broken JSON behind a byte order mark, with the mark', undefined, '\ufeff{"a":', '\ufeff{"a":'],
   ])('STIM-16 takes %s', (_title, type, body, want) => {
     expect(contentOfBytes(bytes(body), type)).toEqual(want);
   });

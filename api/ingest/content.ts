@@ -18,15 +18,23 @@ export function contentOfText(text: string): Json {
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const byteOrderMark = '\ufeff';
 
 /** Bytes of any content type as content: JSON, else UTF-8 text, else `{base64, content_type}`. */
 export function contentOfBytes(bytes: Uint8Array, contentType?: string): Json {
   assertFits(bytes.byteLength);
   const text = textOf(bytes);
-  if (text !== undefined) return contentOfText(text);
+  if (text !== undefined) return contentOfMarkedText(text);
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return { base64, content_type: contentType ?? 'application/octet-stream' };
+}
+
+/** A byte order mark is no part of the JSON behind it, and a part of any other text: nothing of that is lost. */
+function contentOfMarkedText(text: string): Json {
+  const unmarked = text.startsWith(byteOrderMark) ? text.slice(1) : text;
+  const content = contentOfText(unmarked);
+  return content === unmarked ? text : content;
 }
 
 function textOf(bytes: Uint8Array): string | undefined {
