@@ -145,6 +145,7 @@ describe('what YAML can do and a definition must not', () => {
     'a list as a key': { text: '? [a]\n: b', line: 1, says: 'a key must be a plain value' },
     'a number that is none': { text: 'a:\n  b: .nan', line: 2, says: 'JSON cannot hold this number' },
     'a number too large to be exact': { text: 'a: 9007199254740993', line: 1, says: 'JSON cannot hold this number' },
+    'a merge key': { text: 'a: &a {b: 1}\nc: {<<: *a}', line: 2, says: 'no merge keys' },
     'a bomb of aliases': { text: bomb.join('\n'), line: 1, says: 'alias' },
     'WF-API-01 an alias of what it stands in': {
       text: 'a: 1\nb: &b\n  c: [*b]',

@@ -106,6 +106,7 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
   }
 }
 
+const mergeText = 'YAML 1.2 has no merge keys; write the fields out, or put << in quotes';
 const repeatedText = 'the key stands twice in this map';
 const cycleText = 'an alias must not name what it stands in';
 const tagText = 'tags are not allowed; write a plain value';
@@ -129,9 +130,10 @@ function foreignNodes(
   const found: LocatedProblem[] = [];
   visit(document, {
     Pair(_key, pair) {
-      if (isScalar(pair.key)) return;
-      const offset = (pair.key as Node | null)?.range?.[0] ?? 0;
-      found.push(located('yaml', 'a key must be a plain value', offset));
+      const { key } = pair;
+      const offset = (key as Node | null)?.range?.[0] ?? 0;
+      if (!isScalar(key)) found.push(located('yaml', 'a key must be a plain value', offset));
+      else if (key.value === '<<' && key.type === 'PLAIN') found.push(located('yaml', mergeText, offset));
     },
     Alias(_key, alias, path) {
       if (isWithin(path, alias, document)) found.push(located('yaml', cycleText, alias.range?.[0] ?? 0));

@@ -79,8 +79,8 @@ describe('promoting', () => {
     const name = `plain-${suffix}`;
     await registered(demo(name));
     for (const path of [`/${name}/promote`, `/${name}/demote`]) {
-      const { status, json } = await move(path, { token: user });
-      expect([status, json()['error']]).toEqual([403, 'forbidden']);
+      const answer = await move(path, { token: user });
+      expect([answer.status, answer.json()['error']]).toEqual([403, 'forbidden']);
     }
     expect((await uids(name)).global).toBeUndefined();
   });
@@ -93,7 +93,8 @@ describe('promoting', () => {
     await registered(demo(name, { version: '0.1.0', description: 'the first' }));
     const former = await registered(question.with({ version: '0.2.0' }).build());
     const started = await ask('/executions', { body: { workflow: name }, token: user });
-    const execution = await executionName(started.json()['execution_id']);
+    const { execution_id: executionId } = started.json<{ execution_id: string }>();
+    const execution = await executionName(executionId);
     await waitUntilWaiting(world.kube, { namespace: world.tenant, name: execution, state: 'ask' });
 
     const answer = await move(`/${name}/promote`);
@@ -111,7 +112,7 @@ describe('promoting', () => {
     const byFormerId = await ask(`/${former}`, { token: user }, 1);
     expect(byFormerId.json()).toMatchObject({ workflow_id: body.workflow_id });
 
-    await ask(`/executions/${started.json()['execution_id']}/signal`, { body: { response: 'yes' }, token: user });
+    await ask(`/executions/${executionId}/signal`, { body: { response: 'yes' }, token: user });
     const ended = await waitUntilFinished(world.kube, { namespace: world.tenant, name: execution });
     expect(ended.status?.phase).toBe('completed');
   });
@@ -232,8 +233,8 @@ describe('demoting', () => {
   });
 
   it.each(['?scope=global', '?scope=all', '?force=maybe', '?what=x'])('WF-API-13 refuses %s', async (query) => {
-    const { status, json } = await move(`/anything/demote${query}`);
-    expect([status, json()['error']]).toEqual([400, 'invalid_request']);
+    const answer = await move(`/anything/demote${query}`);
+    expect([answer.status, answer.json()['error']]).toEqual([400, 'invalid_request']);
   });
 
   it('WF-API-13 of what nobody has is 404', async () => {
