@@ -58,7 +58,7 @@ export type ExecutionEvent = {
   readonly state_started: {
     readonly execution_id: string;
     readonly state: string;
-    /** The how many-th time the state was entered. */
+    /** 1 where the state was entered for the first time. */
     readonly visit: number;
     readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
     readonly started_at: string;
@@ -70,7 +70,7 @@ export type ExecutionEvent = {
   readonly human_approval_requested: {
     readonly execution_id: string;
     readonly state: string;
-    /** The how many-th time the state was entered. */
+    /** 1 where the state was entered for the first time. */
     readonly visit: number;
     readonly requested_at: string;
     /** What is asked; only as long as the state waits. */
@@ -81,7 +81,7 @@ export type ExecutionEvent = {
   readonly state_retried: {
     readonly execution_id: string;
     readonly state: string;
-    /** The how many-th time the state was entered. */
+    /** 1 where the state was entered for the first time. */
     readonly visit: number;
     /** The attempt that follows. */
     readonly attempt: number;
@@ -97,7 +97,7 @@ export type ExecutionEvent = {
   readonly state_completed: {
     readonly execution_id: string;
     readonly state: string;
-    /** The how many-th time the state was entered. */
+    /** 1 where the state was entered for the first time. */
     readonly visit: number;
     readonly status: "success" | "failed";
     /** Why it failed, in one word. */
@@ -138,7 +138,7 @@ export type ExecutionEvent = {
     readonly completed_at: string;
   };
 } | {
-  /** Ends the stream. */
+  /** The execution failed. Ends the stream. */
   readonly execution_failed: {
     readonly execution_id: string;
     /** Why, in one word. */
@@ -150,7 +150,7 @@ export type ExecutionEvent = {
     readonly failed_at: string;
   };
 } | {
-  /** Ends the stream. */
+  /** Somebody cancelled the execution. Ends the stream. */
   readonly execution_cancelled: {
     readonly execution_id: string;
     /** Who cancelled it. */

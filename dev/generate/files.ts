@@ -7,6 +7,7 @@ import { kinds } from '../../crds/kinds.ts';
 import { apiReference } from './api-reference.ts';
 import { clientFile } from './client/client-file.ts';
 import type { OpenApiDocument } from './client/operation.ts';
+import { executionEventsPage } from './execution-events.ts';
 import { jsonSchemas } from './json-schemas.ts';
 import { referencePages } from './reference-pages.ts';
 
@@ -34,6 +35,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ...referencePages(),
     ['docs/reference/api.md', apiReference()],
     ['docs/reference/cli.md', cliReference()],
+    ['docs/reference/execution-events.md', executionEventsPage()],
     ['api/generated/openapi.json', document],
     // Made from the text, so that the client is what anybody's generator would see.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],

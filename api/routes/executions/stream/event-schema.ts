@@ -7,7 +7,7 @@ const id = { execution_id: Type.String({ format: 'uuid' }) };
 const visit = {
   ...id,
   state: Type.String(),
-  visit: Type.Integer({ minimum: 1, description: 'The how many-th time the state was entered.' }),
+  visit: Type.Integer({ minimum: 1, description: '1 where the state was entered for the first time.' }),
 };
 const transitions = Type.Integer({ minimum: 0, description: 'Transition rules taken in all.' });
 
@@ -95,7 +95,7 @@ export const eventFields = {
       transitions,
       failed_at: timestamp(),
     },
-    'Ends the stream.',
+    'The execution failed. Ends the stream.',
   ),
   execution_cancelled: strict(
     {
@@ -105,7 +105,7 @@ export const eventFields = {
       transitions,
       cancelled_at: timestamp(),
     },
-    'Ends the stream.',
+    'Somebody cancelled the execution. Ends the stream.',
   ),
   execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;
