@@ -60,7 +60,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
   async function runOne(name: string): Promise<string> {
     const ref = { namespace: tenant.name, name };
     await startExecution(kube, ref, { workflow: 'short' });
-    const { metadata } = await waitUntilFinished(kube, ref, { timeoutMs: 60_000 });
+    const { metadata } = await waitUntilFinished(kube, ref, { timeoutMs: 120_000 });
     return metadata.uid ?? '';
   }
 

@@ -128,6 +128,27 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
     expect(won).toHaveLength(1);
   });
 
+  it('hand over before one of them goes: who asks meanwhile is answered', async () => {
+    const keys = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);
+    await answers(() => keys.create('steady', 'kept'));
+    const going = await kube.get(pods, { namespace: place.name, name: name(1) });
+    await kube.delete(pods, { namespace: place.name, name: name(1) });
+    const failures: unknown[] = [];
+    let asked = 0;
+    const isReplaced = async (): Promise<boolean> => {
+      const pod = await kube.get(pods, { namespace: place.name, name: name(1) }).catch(() => undefined);
+      const isNew = pod !== undefined && pod.metadata.uid !== going.metadata.uid;
+      return isNew && pod.status?.containerStatuses?.[0]?.ready === true;
+    };
+    for (let over = false; !over; over = await isReplaced()) {
+      asked += 1;
+      await keys.get('steady').catch((error: unknown) => failures.push(error));
+      await systemClock.sleep(50);
+    }
+    expect(asked).toBeGreaterThan(10);
+    expect(failures.length).toBeLessThan(3);
+  });
+
   it('go on when any one of them is lost, and have everything when it is back', async () => {
     for (const lost of [0, 1, 2]) {
       // A pod that was replaced has another address.
