@@ -47,6 +47,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 class QueueSettler implements Settler {
   readonly #deps: SettlerDeps;
   readonly #waiting = new Map<string, Unsettled>();
+  #wake: () => void = () => undefined;
 
   constructor(deps: SettlerDeps) {
     this.#deps = deps;
@@ -76,12 +77,26 @@ class QueueSettler implements Settler {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#workOff(signal);
-      await this.#deps.clock.sleep(pauseMs, signal);
+      if (this.#waiting.size === 0) await this.#added(signal);
+      else await this.#deps.clock.sleep(pauseMs, signal);
     }
+  }
+
+  /** Resolves when there is something to do, or `signal` aborts. */
+  #added(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#wake = wake;
+      signal.addEventListener('abort', wake, { once: true });
+    });
   }
 
   #add(unsettled: Unsettled): void {
     this.#waiting.set(unsettled.key, unsettled);
+    this.#wake();
     if (this.#waiting.size > waitingMax) this.#waiting.delete(this.#waiting.keys().next().value ?? '');
   }
 
