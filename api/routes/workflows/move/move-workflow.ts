@@ -29,7 +29,7 @@ export interface Move {
 const attempts = 10;
 
 /**
- * Registers a workflow in another scope, with all its versions, and then deletes it where it was (docs/adr/0019). Each
+ * Registers a workflow in another scope, with all its versions, and then deletes it where it was (docs/adr/0024). Each
  * step may be repeated: a move that broke off between the two is finished by the next one, since the new object knows
  * the id of the old one. Nothing is deleted that was not registered.
  */
