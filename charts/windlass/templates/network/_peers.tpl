@@ -30,3 +30,25 @@
 {{- end }}
 {{- end }}
 {{- end -}}
+
+{{- define "windlass.network.extra" -}}
+{{- with .Values.networkPolicy.extraEgress }}
+{{- toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* The rules of these templates, as a list; empty where none has any. usage: include "…" (dict "root" $ "rules" (list "…")) */}}
+{{- define "windlass.network.egress" -}}
+{{- $rules := list }}
+{{- range .rules }}
+{{- $rules = append $rules (include . $.root | trim) }}
+{{- end }}
+{{- with compact $rules }}
+egress:
+  {{- range . }}
+  {{- . | nindent 2 }}
+  {{- end }}
+{{- else }}
+egress: []
+{{- end }}
+{{- end -}}
