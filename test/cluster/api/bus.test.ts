@@ -157,7 +157,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
   });
 
   it('lets nobody in without the password', async () => {
-    const stranger = { ...nats, password: 'guessed' };
+    const stranger = { ...(await installedNats(kube)), password: 'guessed' };
     await expect(eventsOf(stranger, 'WINDLASS_EVENTS', 'windlass.events.>')).rejects.toThrow(/authorization/i);
   });
 });
