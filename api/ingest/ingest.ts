@@ -6,7 +6,7 @@ export interface Submission {
   readonly source: StimulusSource;
   /** Slug of the tenant. Absent: the tenant that claims the source, or else the system tenant (AMB-144). */
   readonly tenant?: string;
-  /** See `parseContent` for the content of text and bytes. */
+  /** See `contentOfText` and `contentOfBytes`. */
   readonly content: Json;
   /** Any text of at most `limits.idempotencyKeyLength` characters; absent: every submission runs. */
   readonly idempotencyKey?: string;
