@@ -6,9 +6,15 @@ import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { contracts } from '../routes/contracts.ts';
 import { Execution, ExecutionSummary } from '../routes/executions/execution-object.ts';
-import { ExecutionEvent } from '../routes/executions/stream/event-schema.ts';
+import { ExecutionEvent, eventFields } from '../routes/executions/stream/event-schema.ts';
 import { ApprovalRequest } from '../routes/human-approvals/contract.ts';
-import { WorkflowDefinition, WorkflowSummary, WorkflowVersion } from '../routes/workflows/schema.ts';
+import {
+  Registration,
+  WorkflowDefinition,
+  WorkflowIdentity,
+  WorkflowSummary,
+  WorkflowVersion,
+} from '../routes/workflows/schema.ts';
 
 const description = `Workflows, executions, approvals, stimuli and billing of Windlass.
 
@@ -40,14 +46,20 @@ const securitySchemes = {
   },
 };
 
+/** Under names of their own: generators name what has none after where it stands, and twice the same. */
+const events = Object.entries<TSchema>(eventFields).map(([type, fields]) => [pascalCase(type), fields] as const);
+
 const schemas: Readonly<Record<string, TSchema>> = {
+  ...Object.fromEntries(events),
   ApprovalRequest,
   Execution,
   ExecutionEvent,
   ExecutionSummary,
   WorkflowDefinition,
+  WorkflowIdentity,
   WorkflowManifest,
   WorkflowManifestSpec: WorkflowManifest.properties.spec,
+  WorkflowRegistration: Registration,
   WorkflowSummary,
   WorkflowVersion,
 };
@@ -60,6 +72,10 @@ const callerHeaders = Type.Object({
     }),
   ),
 });
+
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** The OpenAPI document of the public listener. */
 export function openApiDocument(): JsonObject {

@@ -2,6 +2,130 @@
 
 import type { ByteStream, CallOptions, Operation, ServerEvent } from '../operation.ts';
 
+/** The workflow is known and its input is valid. */
+export type WorkflowExecutionStarted = {
+  readonly execution_id: string;
+  readonly workflow_id: string;
+  /** Name of the workflow. */
+  readonly workflow: string;
+  /** The version that runs. */
+  readonly version: string;
+  readonly started_at: string;
+};
+
+/** The execution has entered a state. */
+export type StateStarted = {
+  readonly execution_id: string;
+  readonly state: string;
+  /** 1 where the state was entered for the first time. */
+  readonly visit: number;
+  readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
+  readonly started_at: string;
+  /** When it times out; only as long as it runs. */
+  readonly deadline?: string;
+};
+
+/** A Human state waits for an answer. */
+export type HumanApprovalRequested = {
+  readonly execution_id: string;
+  readonly state: string;
+  /** 1 where the state was entered for the first time. */
+  readonly visit: number;
+  readonly requested_at: string;
+  /** What is asked; only as long as the state waits. */
+  readonly prompt?: string;
+};
+
+/** An attempt of a command failed and is made again. */
+export type StateRetried = {
+  readonly execution_id: string;
+  readonly state: string;
+  /** 1 where the state was entered for the first time. */
+  readonly visit: number;
+  /** The attempt that follows. */
+  readonly attempt: number;
+  /** Why the one before failed; only as long as this one runs. */
+  readonly reason?: string;
+  /** The same as a sentence. */
+  readonly message?: string;
+  /** When it starts; only as long as it runs. */
+  readonly retry_at?: string;
+};
+
+/** A state has ended, well or not. */
+export type StateCompleted = {
+  readonly execution_id: string;
+  readonly state: string;
+  /** 1 where the state was entered for the first time. */
+  readonly visit: number;
+  readonly status: "success" | "failed";
+  /** Why it failed, in one word. */
+  readonly reason?: string;
+  /** The same as a sentence. */
+  readonly message?: string;
+  /** Of a command: how many were made. */
+  readonly attempts?: number;
+  /** Of a command. */
+  readonly exit_code?: number;
+  /** Of a parallel state: the exit code of each step. */
+  readonly steps?: Readonly<Record<string, number>>;
+  /** Of a Human state: the answer. */
+  readonly response?: string;
+  /** Who gave it. */
+  readonly by?: string;
+  /** Index of the transition rule that matched. */
+  readonly rule?: number;
+  /** The state it leads to. */
+  readonly target?: string;
+  readonly completed_at: string;
+};
+
+/** The workflow reached a terminal state. Ends the stream. */
+export type ExecutionCompleted = {
+  readonly execution_id: string;
+  /** As in the execution: null without an output_template, a reference where it is too large. */
+  readonly final_output: Readonly<Record<string, unknown>> | {
+    /** SHA-256 of the stored part. */
+    readonly ref: string;
+    /** Its size. */
+    readonly bytes: number;
+    /** More was written than was kept (1 MiB of each output stream). */
+    readonly truncated: boolean;
+  } | null;
+  /** Transition rules taken in all. */
+  readonly transitions: number;
+  readonly completed_at: string;
+};
+
+/** The execution failed. Ends the stream. */
+export type ExecutionFailed = {
+  readonly execution_id: string;
+  /** Why, in one word. */
+  readonly reason: string;
+  /** The same as a sentence. */
+  readonly error: string;
+  /** Transition rules taken in all. */
+  readonly transitions: number;
+  readonly failed_at: string;
+};
+
+/** Somebody cancelled the execution. Ends the stream. */
+export type ExecutionCancelled = {
+  readonly execution_id: string;
+  /** Who cancelled it. */
+  readonly by?: string;
+  /** What that person gave as the reason. */
+  readonly reason?: string;
+  /** Transition rules taken in all. */
+  readonly transitions: number;
+  readonly cancelled_at: string;
+};
+
+/** The execution was deleted before it had ended. Ends the stream. */
+export type ExecutionDeleted = {
+  readonly execution_id: string;
+};
+
 export type ApprovalRequest = {
   /** Of this visit of this state: another visit is another request. */
   readonly id: string;
@@ -43,129 +167,23 @@ export type Execution = {
 };
 
 export type ExecutionEvent = {
-  /** The workflow is known and its input is valid. */
-  readonly workflow_execution_started: {
-    readonly execution_id: string;
-    readonly workflow_id: string;
-    /** Name of the workflow. */
-    readonly workflow: string;
-    /** The version that runs. */
-    readonly version: string;
-    readonly started_at: string;
-  };
+  readonly workflow_execution_started: WorkflowExecutionStarted;
 } | {
-  /** The execution has entered a state. */
-  readonly state_started: {
-    readonly execution_id: string;
-    readonly state: string;
-    /** 1 where the state was entered for the first time. */
-    readonly visit: number;
-    readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
-    readonly started_at: string;
-    /** When it times out; only as long as it runs. */
-    readonly deadline?: string;
-  };
+  readonly state_started: StateStarted;
 } | {
-  /** A Human state waits for an answer. */
-  readonly human_approval_requested: {
-    readonly execution_id: string;
-    readonly state: string;
-    /** 1 where the state was entered for the first time. */
-    readonly visit: number;
-    readonly requested_at: string;
-    /** What is asked; only as long as the state waits. */
-    readonly prompt?: string;
-  };
+  readonly human_approval_requested: HumanApprovalRequested;
 } | {
-  /** An attempt of a command failed and is made again. */
-  readonly state_retried: {
-    readonly execution_id: string;
-    readonly state: string;
-    /** 1 where the state was entered for the first time. */
-    readonly visit: number;
-    /** The attempt that follows. */
-    readonly attempt: number;
-    /** Why the one before failed; only as long as this one runs. */
-    readonly reason?: string;
-    /** The same as a sentence. */
-    readonly message?: string;
-    /** When it starts; only as long as it runs. */
-    readonly retry_at?: string;
-  };
+  readonly state_retried: StateRetried;
 } | {
-  /** A state has ended, well or not. */
-  readonly state_completed: {
-    readonly execution_id: string;
-    readonly state: string;
-    /** 1 where the state was entered for the first time. */
-    readonly visit: number;
-    readonly status: "success" | "failed";
-    /** Why it failed, in one word. */
-    readonly reason?: string;
-    /** The same as a sentence. */
-    readonly message?: string;
-    /** Of a command: how many were made. */
-    readonly attempts?: number;
-    /** Of a command. */
-    readonly exit_code?: number;
-    /** Of a parallel state: the exit code of each step. */
-    readonly steps?: Readonly<Record<string, number>>;
-    /** Of a Human state: the answer. */
-    readonly response?: string;
-    /** Who gave it. */
-    readonly by?: string;
-    /** Index of the transition rule that matched. */
-    readonly rule?: number;
-    /** The state it leads to. */
-    readonly target?: string;
-    readonly completed_at: string;
-  };
+  readonly state_completed: StateCompleted;
 } | {
-  /** The workflow reached a terminal state. Ends the stream. */
-  readonly execution_completed: {
-    readonly execution_id: string;
-    /** As in the execution: null without an output_template, a reference where it is too large. */
-    readonly final_output: Readonly<Record<string, unknown>> | {
-      /** SHA-256 of the stored part. */
-      readonly ref: string;
-      /** Its size. */
-      readonly bytes: number;
-      /** More was written than was kept (1 MiB of each output stream). */
-      readonly truncated: boolean;
-    } | null;
-    /** Transition rules taken in all. */
-    readonly transitions: number;
-    readonly completed_at: string;
-  };
+  readonly execution_completed: ExecutionCompleted;
 } | {
-  /** The execution failed. Ends the stream. */
-  readonly execution_failed: {
-    readonly execution_id: string;
-    /** Why, in one word. */
-    readonly reason: string;
-    /** The same as a sentence. */
-    readonly error: string;
-    /** Transition rules taken in all. */
-    readonly transitions: number;
-    readonly failed_at: string;
-  };
+  readonly execution_failed: ExecutionFailed;
 } | {
-  /** Somebody cancelled the execution. Ends the stream. */
-  readonly execution_cancelled: {
-    readonly execution_id: string;
-    /** Who cancelled it. */
-    readonly by?: string;
-    /** What that person gave as the reason. */
-    readonly reason?: string;
-    /** Transition rules taken in all. */
-    readonly transitions: number;
-    readonly cancelled_at: string;
-  };
+  readonly execution_cancelled: ExecutionCancelled;
 } | {
-  /** The execution was deleted before it had ended. Ends the stream. */
-  readonly execution_deleted: {
-    readonly execution_id: string;
-  };
+  readonly execution_deleted: ExecutionDeleted;
 };
 
 export type ExecutionSummary = {
@@ -232,6 +250,16 @@ export type WorkflowDefinition = {
     readonly lastTransitionTime: string;
     readonly observedGeneration?: number;
   })[];
+};
+
+export type WorkflowIdentity = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
 };
 
 export type WorkflowManifestSpec = {
@@ -575,6 +603,23 @@ export type WorkflowManifestSpec = {
   }>>;
 };
 
+export type WorkflowRegistration = {
+  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
+  readonly workflow_id: string;
+  readonly name: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  readonly scope: "user" | "tenant" | "global";
+  /** What it came to. */
+  readonly registration: "created" | "updated" | "unchanged";
+  /** What deserves a look and is no mistake, such as a state nothing leads to. */
+  readonly warnings?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[];
+};
+
 export type WorkflowSummary = {
   /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
   readonly workflow_id: string;
@@ -612,22 +657,7 @@ export interface RegisterWorkflowRequest {
 }
 
 /** What is answered by {@link Operations.registerWorkflow}. */
-export type RegisterWorkflowReply = {
-  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
-  readonly workflow_id: string;
-  readonly name: string;
-  /** Semantic version. */
-  readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
-  readonly scope: "user" | "tenant" | "global";
-  /** What it came to. */
-  readonly registration: "created" | "updated" | "unchanged";
-  /** What deserves a look and is no mistake, such as a state nothing leads to. */
-  readonly warnings?: readonly ({
-    readonly path: string;
-    readonly message: string;
-  })[];
-};
+export type RegisterWorkflowReply = WorkflowRegistration;
 
 /** What {@link Operations.listWorkflows} is given. */
 export interface ListWorkflowsRequest {
@@ -700,15 +730,7 @@ export interface PromoteWorkflowRequest {
 }
 
 /** What is answered by {@link Operations.promoteWorkflow}. */
-export type PromoteWorkflowReply = {
-  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
-  readonly workflow_id: string;
-  readonly name: string;
-  /** Semantic version. */
-  readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
-  readonly scope: "user" | "tenant" | "global";
-};
+export type PromoteWorkflowReply = WorkflowIdentity;
 
 /** What {@link Operations.demoteWorkflow} is given. */
 export interface DemoteWorkflowRequest {
@@ -721,15 +743,7 @@ export interface DemoteWorkflowRequest {
 }
 
 /** What is answered by {@link Operations.demoteWorkflow}. */
-export type DemoteWorkflowReply = {
-  /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
-  readonly workflow_id: string;
-  readonly name: string;
-  /** Semantic version. */
-  readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
-  readonly scope: "user" | "tenant" | "global";
-};
+export type DemoteWorkflowReply = WorkflowIdentity;
 
 /** What {@link Operations.listExecutions} is given. */
 export interface ListExecutionsRequest {

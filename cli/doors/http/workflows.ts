@@ -54,12 +54,14 @@ async function register(
   };
 }
 
-/** As long as there is no reason, nobody has looked at it. */
 async function verdictOn(client: WindlassClient, uid: string): Promise<Verdict | undefined> {
-  const { ready, reason, message = '' } = await client.readWorkflow({ workflow: uid });
+  const { ready, reason = notJudged, message = '' } = await client.readWorkflow({ workflow: uid });
   if (ready) return { accepted: true };
-  return reason === undefined ? undefined : { accepted: false, reason, message };
+  return reason === notJudged ? undefined : { accepted: false, reason, message };
 }
+
+/** The reason of a workflow that the controllers have not looked at. */
+const notJudged = 'Pending';
 
 async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the workflows that you can run.');
@@ -74,12 +76,12 @@ async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptio
 }
 
 function rowOf(summary: WorkflowSummary): WorkflowRow {
-  const { name, version, scope, ready, reason, message, created_at: createdAt, description } = summary;
+  const { name, version, scope, ready, reason = notJudged, message, created_at: createdAt, description } = summary;
   return {
     name,
     version,
     scope,
-    ready: ready ? 'True' : reason === undefined ? 'Unknown' : 'False',
+    ready: ready ? 'True' : reason === notJudged ? 'Unknown' : 'False',
     createdAt,
     description,
     message,

@@ -57,9 +57,12 @@ function requestBody(body: BodyContract, writer: SchemaWriter): JsonObject {
         content: Object.fromEntries(body.mediaTypes.map((mediaType) => [mediaType, textContent(body, writer)])),
       };
     case 'bytes':
-      return { required: false, description, content: { '*/*': {} } };
+      // Tools that know no wildcard find a type that they can send.
+      return { required: false, description, content: { 'application/octet-stream': binary, '*/*': {} } };
   }
 }
+
+const binary = { schema: { type: 'string', format: 'binary' } };
 
 /** Text that holds a document is described as that document: what a tool makes of it, it writes as the media type says. */
 function textContent({ schema, example }: Extract<BodyContract, { kind: 'text' }>, writer: SchemaWriter): JsonObject {
