@@ -26,6 +26,21 @@ describe('registering a workflow', () => {
     expect(plan({ existing: { ...existing, spec: turned }, stored: turned }).kind).toBe('unchanged');
   });
 
+  it.each([true, false])('AMB-152 the same content again changes nothing, with force %s', (force) => {
+    expect(plan({ existing: stored('new'), stored: wanted.spec, force }).kind).toBe('unchanged');
+    const { annotations: _, ...metadata } = stored('new').metadata;
+    expect(plan({ existing: { ...stored('new'), metadata }, stored: wanted.spec, force }).kind).toBe('unchanged');
+  });
+
+  it('another label is written, though the content is the same', () => {
+    const labelled = { ...wanted, metadata: { ...wanted.metadata, labels: { team: 'web' } } };
+    const facts = { existing: stored('new'), stored: wanted.spec, force: false };
+    expect(planRegistration(labelled, 'team', facts)).toMatchObject({
+      kind: 'updated',
+      object: { metadata: { labels: { team: 'web' }, annotations: { mine: 'kept', 'windlass.dev/force': 'true' } } },
+    });
+  });
+
   it.each<[title: string, facts: Partial<RegistrationFacts>]>([
     ['the version that is current', { existing: stored('old'), stored: stored('old').spec }],
     ['a version that is stored', { existing: stored('newest', '2.0.0'), stored: stored('old').spec }],

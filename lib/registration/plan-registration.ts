@@ -28,12 +28,16 @@ export function planRegistration(wanted: Workflow, namespace: string, facts: Reg
   if (existing === undefined) {
     return { kind: 'created', object: { ...wanted, metadata: { ...wanted.metadata, namespace } } };
   }
-  const object = merged(existing, wanted, force);
-  if (sameContent(existing.spec, wanted.spec) && sameContent(existing.metadata, object.metadata)) {
-    return { kind: 'unchanged', object: existing };
-  }
+  const isSame = sameContent(existing.spec, wanted.spec);
+  const object = merged(existing, wanted, isSame ? forced(existing) : force);
+  if (isSame && sameContent(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
   if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted);
   return { kind: 'updated', object };
+}
+
+/** What was forced stays so until another content comes: the controllers may not have looked at it yet. */
+function forced({ metadata }: Workflow): boolean {
+  return metadata.annotations?.[annotations.force] === 'true';
 }
 
 /** Equal whatever the order of keys. */
