@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { anExecution } from '../test/builders/execution-builder.ts';
+import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
 import { decide } from './execution/decide.ts';
 import { ownKey } from './execution/own-workflow.ts';
 import { stripFinished } from './informers.ts';
 import { statusPatch } from './runtime/index.ts';
-import { aWorkflow, anEnd } from '../test/builders/workflow-builder.ts';
 
 const finished = (spec: object = {}) =>
   anExecution()

@@ -1,5 +1,5 @@
+import { type Captured, CaptureError, outputText, type Trailer } from '../../lib/capture/index.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
-import { CaptureError, type Captured, outputText, type Trailer } from '../../lib/capture/index.ts';
 import { textOrRaw } from '../../lib/output-store/raw-text.ts';
 import type { Failure, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';

@@ -1,13 +1,13 @@
 import { advance } from './advance.ts';
+import { afterwards } from './afterwards.ts';
 import { begin } from './begin.ts';
 import type { Decision, NeedsFacts } from './decision.ts';
 import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
-import { afterwards } from './afterwards.ts';
+import { own } from './own-workflow.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
-import { own } from './own-workflow.ts';
 import { summarise } from './summarise.ts';
 import { isTerminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
+import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Blob } from '../../lib/output-store/blob.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { StepPlan } from './step-plan.ts';

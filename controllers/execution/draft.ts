@@ -1,17 +1,17 @@
 import { limits } from '../../crds/limits.ts';
+import type { State } from '../../crds/schema/state.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type {
   FinishedStep,
   StoredValue,
   Visit,
   WorkflowExecutionStatus,
 } from '../../crds/schema/workflow-execution-status.ts';
-import type { State } from '../../crds/schema/state.ts';
-import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { withoutRaw } from '../../lib/output-store/raw-text.ts';
+import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
-import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
 

@@ -1,10 +1,10 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
-import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { RawText } from '../../lib/output-store/raw-text.ts';
-import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
-import { anExecution } from '../../test/builders/execution-builder.ts';
 import { slotOf } from '../../lib/pod-slot.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 import type { StepPlan } from './step-plan.ts';
 

@@ -1,10 +1,10 @@
+import { captureFinalizer } from '../../crds/labels.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { captureFinalizer } from '../../crds/labels.ts';
 import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
@@ -17,10 +17,10 @@ import type { Action, Decision, Need } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { lookupKey } from './lookup.ts';
+import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
-import { refuse } from './refusal.ts';
-import { type Caches, type ObserveDeps, lacksNamedVolume, observe, observeVolumes } from './observe.ts';
 import { own, ownKey } from './own-workflow.ts';
+import { refuse } from './refusal.ts';
 import { isTerminal } from './terminal.ts';
 
 export interface ExecutionDeps {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { World } from '../../test/builders/world.ts';
 import { anEnd, anUpdate, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { World } from '../../test/builders/world.ts';
 
 const large = (bytes: number): Record<string, string> => ({ big: 'x'.repeat(bytes) });
 const visits = ({ status }: World): string[] =>

@@ -1,6 +1,6 @@
+import { templateLimits } from '../../lib/template/limits.ts';
 import { render } from '../../lib/template/render.ts';
 import { createScope, type Scope } from '../../lib/template/scope.ts';
-import { templateLimits } from '../../lib/template/limits.ts';
 import { Work } from '../../lib/template/work.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';

@@ -3,7 +3,7 @@ import { AppError, TerminalError, WaitError } from '../../lib/errors.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import type { LogFields, Logger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
-import { type Reconcile, createController } from './controller.ts';
+import { createController, type Reconcile } from './controller.ts';
 
 interface Line extends LogFields {
   readonly level: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../lib/kube/index.ts';
 import { captureFinalizer } from '../../crds/labels.ts';
+import type { Pod } from '../../lib/kube/index.ts';
 import { isDone } from './release-claim.ts';
 
 const aPod = (phase: string, metadata: Partial<Pod['metadata']> = {}): Pod =>

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { halfJitter } from '../informer/backoff.ts';
+import type { Logger } from '../logger.ts';
 import type { Session } from './session.ts';
 
 export interface SessionKeeperDeps {

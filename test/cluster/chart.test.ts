@@ -36,7 +36,7 @@ import {
   texts,
 } from './chart/rendering.ts';
 import { connect, kubeconfigPath } from './harness/cluster.ts';
-import { startExecution, ensureWorkflow } from './harness/executions.ts';
+import { ensureWorkflow, startExecution } from './harness/executions.ts';
 import { workflowExecutions } from './harness/kinds.ts';
 import { projectDir } from './harness/project.ts';
 import { waitForObject } from './harness/wait.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aWorkflow, anEnd, aQuestion } from '../../builders/workflow-builder.ts';
 import { toManifest } from '../../../lib/manifest/index.ts';
+import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { eventsOf } from '../../nats/installed-nats.ts';
 import { pause } from '../harness/wait.ts';
 import { type ApiWorld, type Received, startApiWorld } from './harness/index.ts';

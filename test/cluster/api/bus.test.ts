@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Volume } from '../../../crds/schema/volume.ts';
-import { buckets, createEventBus, type EventBus } from '../../../lib/bus/index.ts';
 import { busOptions } from '../../../lib/bus/bus-config.ts';
+import { buckets, createEventBus, type EventBus } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { volumes } from '../../../lib/kinds.ts';
 import { type KubeClient, pods } from '../../../lib/kube/index.ts';
