@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contracts } from '../../../api/routes/contracts.ts';
+import type { Contract } from '../../../lib/http/contract.ts';
+import { errorsOf } from '../../../lib/http/shared-errors.ts';
+import { controllerRevisions } from '../../../lib/kube/index.ts';
+import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
+import { type PaymentProviderDouble, startPaymentProvider } from '../../payment-provider/payment-provider.ts';
+import { startExecution, waitUntilWaiting } from '../harness/executions.ts';
+import { workflowExecutions, workflows } from '../harness/kinds.ts';
+import { pause } from '../harness/wait.ts';
+import type { Received } from './harness/index.ts';
+import { type Parts, type Row, rowsOf } from './hostile-rows.ts';
+import { type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
+
+/** What a path can name: things of one tenant. */
+type Ids = Readonly<Record<'execution_id' | 'id' | 'workflow' | 'source', string>>;
+
+const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
+
+let world: StimuliWorld;
+let provider: PaymentProviderDouble;
+let mallory: string;
+let own: Ids;
+let foreign: Ids;
+let priceId: string;
+
+beforeAll(async () => {
+  provider = await startPaymentProvider();
+  priceId = provider.ledger.addPrice(provider.ledger.addProduct(), 'monthly').id;
+  world = await startStimuliWorld(['ci'], {
+    purpose: 'hostile',
+    env: { PAYMENT_PROVIDER_SECRET_KEY: provider.secretKey, PAYMENT_PROVIDER_API_URL: provider.url },
+  });
+  // An operator, so that nothing is refused for want of rights.
+  mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator'] });
+  own = await makeTenant(world.tenant);
+  foreign = await makeTenant(world.otherTenant);
+  await world.router('routes', { routes: { ci: 'gate', http_api: 'gate' } });
+});
+afterAll(async () => {
+  await world?.close();
+  await provider?.stop();
+});
+
+async function makeTenant(namespace: string): Promise<Ids> {
+  const gate = aWorkflow('gate')
+    .state('ask', aQuestion('Go on?', { yes: 'end', no: 'end' }))
+    .state('end', anEnd());
+  const made = await world.kube.create(workflows, { ...gate.build(), metadata: { name: 'gate', namespace } });
+  return { ...(await makeWaiting(namespace, 'waits')), workflow: made.metadata.uid ?? '' };
+}
+
+/** An execution that waits for a decision. */
+async function makeWaiting(namespace: string, name: string): Promise<Ids> {
+  await startExecution(world.kube, { namespace, name }, { workflow: 'gate' });
+  const patience = { timeoutMs: 120_000 };
+  const { metadata } = await waitUntilWaiting(world.kube, { namespace, name, state: 'ask' }, patience);
+  const request = { execution_id: metadata.uid ?? '', id: await pendingOf(namespace, metadata.uid ?? '') };
+  return { workflow: '', source: 'ci', ...request };
+}
+
+/** The id of what an execution asks; the cache of a replica is a moment behind the cluster. */
+async function pendingOf(tenant: string, execution: string): Promise<string> {
+  const token = await world.token({ user: 'owner', tenant });
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const { pending_requests: pending } = (await world.http('/v1/human-approvals', { token })).json<{
+      pending_requests: { id: string; execution_id: string }[];
+    }>();
+    const found = pending.find(({ execution_id }) => execution_id === execution);
+    if (found !== undefined) return found.id;
+    await pause(50);
+  }
+  throw new Error(`execution ${execution} asks nothing`);
+}
+
+const manifest = {
+  apiVersion: 'windlass.dev/v1',
+  kind: 'Workflow',
+  metadata: { name: 'new', version: '1.0.0' },
+  spec: { initial_state: 'end', states: { end: { kind: 'System', command: 'finalize', transitions: [] } } },
+};
+
+/** Bodies with which an operation would succeed. */
+const bodies: Readonly<Record<string, () => unknown>> = {
+  registerWorkflow: () => manifest,
+  startExecution: () => ({ workflow: 'gate' }),
+  signalExecution: () => ({ response: 'yes' }),
+  cancelExecution: () => ({ reason: 'no more' }),
+  approveHumanApproval: () => ({ feedback: 'fine' }),
+  rejectHumanApproval: () => ({ reason: 'no' }),
+  submitStimulus: () => ({ source: 'http_api', content: 'x' }),
+  receiveWebhook: () => ({ ref: 'main' }),
+  createCheckout: () => ({ price_id: priceId }),
+  openPortal: () => ({ return_url: 'https://app.example.com/' }),
+};
+
+function goodRequest({ operationId, path, access, body }: Contract, ids: Ids): Parts {
+  const text = body === undefined ? undefined : JSON.stringify(bodies[operationId]?.() ?? {});
+  return {
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name] ?? ''),
+    query: '',
+    headers: [
+      ...(access === 'bearer' ? [['authorization', `Bearer ${mallory}`] as const] : []),
+      ...(access === 'signature' ? [['x-svc-signature', signatureOf('ci', text ?? '')] as const] : []),
+      ...(body === undefined ? [] : [['content-type', 'application/json'] as const]),
+    ],
+    body: text,
+  };
+}
+
+interface Timed {
+  readonly answer: Received;
+  readonly ms: number;
+}
+
+async function send({ method }: Contract, { path, query, headers, body }: Parts): Promise<Timed> {
+  const begun = performance.now();
+  const address = query === '' ? path : `${path}?${query}`;
+  const answer = await world.http(address, { method: method.toUpperCase(), headers, body });
+  return { answer, ms: performance.now() - begun };
+}
+
+/** What both tenants have, and the payment provider of them. What the controllers write does not count. */
+async function written(): Promise<string> {
+  const lists = await Promise.all(
+    [world.tenant, world.otherTenant].flatMap((namespace) =>
+      [workflows, workflowExecutions, controllerRevisions].map((kind) =>
+        world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, { namespace }),
+      ),
+    ),
+  );
+  const objects = lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.uid} ${metadata.generation}`));
+  const { customers, checkouts, portals } = provider.ledger;
+  return JSON.stringify([objects.toSorted(), customers.length, checkouts.length, portals.length]);
+}
+
+/** What an answer is to be: of the documented form, and quick. */
+interface Verdict {
+  readonly status: number | 'a documented 4xx';
+  readonly at: string | undefined;
+  readonly isDocumented: boolean;
+  readonly isQuick: boolean;
+}
+
+const wanted = ({ status, at }: Row): Verdict => ({
+  status: status ?? 'a documented 4xx',
+  at,
+  isDocumented: true,
+  isQuick: true,
+});
+
+async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
+  const { answer, ms } = await send(contract, row.change(goodRequest(contract, own)));
+  const { status } = answer;
+  const { error, details = [] } = answer.json<{ error: string; details?: { path: string }[] }>();
+  // What stands at no path is no operation's.
+  const documented = ['404 not_found', ...errorsOf(contract).map((one) => `${one.status} ${one.error}`)];
+  const isRefused = status >= 400 && status < 500;
+  return {
+    status: row.status === undefined && isRefused ? 'a documented 4xx' : status,
+    at: row.at === undefined || details.some(({ path }) => path === row.at) ? row.at : JSON.stringify(details),
+    isDocumented: answer.headers['content-type'] === 'application/json' && documented.includes(`${status} ${error}`),
+    isQuick: ms < 1_000,
+  };
+}
+
+const operations = contracts.filter(({ access }) => access !== 'public');
+
+describe.each(operations.map((contract) => [contract.operationId, contract] as const))('%s', (_id, contract) => {
+  let before: string;
+  beforeAll(async () => {
+    before = await written();
+  });
+
+  it.each(rowsOf(contract).map((row) => [row.what, row] as const))('is refused with %s', async (_what, row) => {
+    expect(await verdictOf(contract, row)).toEqual(wanted(row));
+  });
+
+  it('has written nothing', async () => {
+    expect(await written()).toBe(before);
+  });
+});
+
+const namesOne = operations.filter(({ params, access }) => params !== undefined && access === 'bearer');
+
+describe('ids', () => {
+  it.each(namesOne.map((contract) => [contract.operationId, contract] as const))(
+    'ORCH-AUTH-11 of another tenant are to %s exactly like unknown ones',
+    async (_id, contract) => {
+      const before = await written();
+      const nobody: Ids = { workflow: unknownId, execution_id: unknownId, id: unknownId, source: 'ci' };
+      const [theirs, unknown] = [
+        await send(contract, goodRequest(contract, foreign)),
+        await send(contract, goodRequest(contract, nobody)),
+      ];
+      const visible = ({ answer }: Timed, ids: Ids) => [
+        answer.status,
+        answer.text.replaceAll(Object.values(ids)[0] ?? '', ''),
+      ];
+      expect(visible(theirs, foreign)).toEqual(visible(unknown, nobody));
+      // The specification has one operation answer 200 with an error.
+      expect(theirs.answer.json()).toHaveProperty('error');
+      expect([200, 404]).toContain(theirs.answer.status);
+      expect(Math.max(theirs.ms, unknown.ms)).toBeLessThan(1_000);
+      expect(await written()).toBe(before);
+    },
+  );
+});
+
+describe('without anything wrong', () => {
+  /** Each of these changes what the others need, or has no end. */
+  const byThemselves = new Map<string, string>([
+    ['approveHumanApproval', ''],
+    ['rejectHumanApproval', ''],
+    ['signalExecution', ''],
+    ['cancelExecution', ''],
+    ['demoteWorkflow', 'scope=user'],
+    ['promoteWorkflow', 'scope=tenant'],
+    ['deleteWorkflow', ''],
+  ]);
+  const endless = ['streamExecution'];
+  const others = operations.filter(({ operationId: id }) => !byThemselves.has(id) && !endless.includes(id));
+
+  it.each(others.map((contract) => [contract.operationId, contract] as const))(
+    '%s does not answer what its rows answer, so that they prove something',
+    async (id, contract) => {
+      const { answer } = await send(contract, goodRequest(contract, own));
+      // Nothing that waits has run a command.
+      expect(answer.status).toBe(id === 'readExecutionLogs' ? 404 : 200);
+    },
+  );
+
+  it.each([...byThemselves])('%s succeeds', async (id, query) => {
+    const contract = operations.find(({ operationId }) => operationId === id);
+    if (contract === undefined) throw new Error(`there is no operation ${id}`);
+    const ids = id.includes('Workflow')
+      ? { ...own, workflow: 'gate' }
+      : await makeWaiting(world.tenant, id.toLowerCase());
+    const { answer } = await send(contract, { ...goodRequest(contract, ids), query });
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  });
+});
