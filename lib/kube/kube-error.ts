@@ -96,11 +96,16 @@ export function isNamespaceGone(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('because it is being terminated');
 }
 
-/** The API server bounds a request, etcd an object; the latter's refusal comes as trouble of the server. */
+/**
+ * The API server bounds a request, etcd an object, and the connection between them a message; the refusals of the latter
+ * two come as trouble of the server. An object may be much larger there: `<` is written in six characters.
+ */
 export function isTooLarge(error: unknown): error is KubeError {
   if (!(error instanceof KubeError)) return false;
-  return error.status === 413 || (error.status >= 500 && error.serverMessage.includes('request is too large'));
+  return error.status === 413 || (error.status >= 500 && tooLarge.test(error.serverMessage));
 }
+
+const tooLarge = /request is too large|message larger than max/;
 
 /**
  * The same call may succeed later: overload, timeout, server trouble, or no answer at all. One 500 is final:

@@ -3,6 +3,7 @@ import { Execution } from '../../../api/routes/executions/execution-object.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { createValidator } from '../../../crds/validators.ts';
+import { resourceQuotas } from '../../../lib/kube/index.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
@@ -185,6 +186,34 @@ describe('starting', () => {
       message: expect.stringContaining('InvalidDefinition'),
     });
     expect(await count()).toBe(before);
+  });
+
+  it('is 422 where the quota of the tenant is used up, or the execution would be too large to be stored', async () => {
+    const namespace = world.otherTenant;
+    await register(aWorkflow('full').state('end', anEnd()).build(), namespace);
+    const spec = { hard: { 'count/workflowexecutions.windlass.dev': '0' } };
+    await world.kube.create(resourceQuotas, { metadata: { name: 'none', namespace }, spec });
+    await waitForObject(
+      world.kube,
+      { resource: resourceQuotas, namespace, name: 'none' },
+      ({ status }) => status?.hard !== undefined,
+    );
+    const full = await start({ workflow: 'full' }, { token: stranger });
+    expect([full.status, full.json()]).toEqual([
+      422,
+      { error: 'limit_exceeded', message: expect.stringContaining('quota') },
+    ]);
+    // Kubernetes writes each of these as six characters.
+    const sized = (length: number) => start({ workflow: 'plain', input: { a: '<'.repeat(length) } });
+    for (const length of [1_000_000, 186_000]) {
+      const large = await sized(length);
+      expect([large.status, large.json()]).toEqual([
+        422,
+        { error: 'limit_exceeded', message: expect.stringContaining('too large to be stored') },
+      ]);
+    }
+    const largest = (await sized(185_000)).json<{ execution_id: string }>();
+    expect(await finished(largest.execution_id)).toMatchObject({ status: 'completed' });
   });
 
   it('in a tenant without a namespace is 404', async () => {

@@ -1,4 +1,5 @@
 import { annotations } from '../../../../crds/labels.ts';
+import { limits } from '../../../../crds/limits.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
@@ -10,16 +11,20 @@ import {
   isTooLarge,
   type KubeClient,
 } from '../../../../lib/kube/index.ts';
-
+import { storedBytes } from '../../../../lib/kube/stored-bytes.ts';
 import type { Caller } from '../../../identity/caller.ts';
 
 export type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
+
+/** What an execution may take of etcd at its start: the largest input and some room for names; the rest is its status's. */
+const startBytes = limits.executionInputBytes + 64 * 1024;
 
 /**
  * Creates the execution. Where the answer got lost it is looked up by its name, so that what exists is acknowledged.
  * Throws HttpError for what the cluster refuses, in the words of the contract.
  */
 export async function createExecution(kube: ExecutionCreator, wanted: WorkflowExecution): Promise<WorkflowExecution> {
+  if (storedBytes(wanted) > startBytes) throw tooLarge();
   try {
     return await kube.create(workflowExecutions, wanted);
   } catch (error) {
@@ -66,7 +71,11 @@ function refusalOf(error: unknown): HttpError | undefined {
     const message = 'the quota of the tenant has no room for another execution; delete finished ones';
     return new HttpError({ code: 'limit_exceeded', message, cause: error });
   }
-  if (!isTooLarge(error)) return undefined;
-  const message = 'the execution would be too large to be stored; pass large input by reference';
-  return new HttpError({ code: 'limit_exceeded', message, cause: error });
+  return isTooLarge(error) ? tooLarge(error) : undefined;
+}
+
+function tooLarge(cause?: unknown): HttpError {
+  const message =
+    'the execution would be too large to be stored; pass large input by reference. <, > and & take six bytes each';
+  return new HttpError({ code: 'limit_exceeded', message, cause });
 }

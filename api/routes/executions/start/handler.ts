@@ -8,6 +8,7 @@ import { type NewId, shortHash } from '../../../../lib/ids.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { isAlreadyExists, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
+import { labelValue } from '../../../../lib/pod-slot.ts';
 import { specOfVersion } from '../../../../lib/registration/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
@@ -62,7 +63,7 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   const workflow = await startable(deps, ask);
   const { namespace, caller } = ask;
   for (let attempt = 1; ; attempt++) {
-    const name = `${workflow.metadata.name}-${deps.newId().slice(0, 10)}`;
+    const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, 10)}`;
     try {
       return await create(deps, workflow, ask, { name, namespace, subject: caller.subject });
     } catch (error) {

@@ -107,6 +107,11 @@ describe('the object that is created', () => {
     });
   });
 
+  it('has a label that Kubernetes takes, however long the name of its workflow', () => {
+    const { metadata } = executionOf(stored({ metadata: { name: `${'a'.repeat(80)}.b` } }), { workflow: uid }, by);
+    expect(metadata.labels?.[labels.workflow]).toMatch(/^a{52}-[0-9a-f]{10}$/);
+  });
+
   it('does not keep its name in its spec', () => {
     const { spec } = executionOf(stored(), { workflow: 'hello', name: 'mine' }, { ...by, name: 'mine' });
     expect(spec).not.toHaveProperty('name');

@@ -7,6 +7,7 @@ import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { validate } from '../../../../lib/json-schema/validate.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
+import { labelValue } from '../../../../lib/pod-slot.ts';
 import { isUid } from '../../../../lib/uid.ts';
 import type { startExecution } from './contract.ts';
 
@@ -66,7 +67,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
     metadata: {
       name,
       namespace,
-      labels: { [labels.workflow]: metadata.name, [labels.workflowUid]: metadata.uid ?? '' },
+      labels: { [labels.workflow]: labelValue(metadata.name), [labels.workflowUid]: metadata.uid ?? '' },
       annotations: {
         [annotations.startedBy]: subject,
         ...(request === undefined ? {} : { [annotations.request]: request }),
