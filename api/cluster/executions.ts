@@ -63,10 +63,7 @@ class CachedExecutions implements Executions {
     if (namespace === undefined) return undefined;
     const key = `${namespace}/${idOrName}`;
     if (isUid(idOrName)) {
-      const found = await this.#search(namespace, { key, unknown: this.#unknown }, () =>
-        this.#deps.cache.getByUid(idOrName),
-      );
-      return found?.metadata.namespace === namespace ? found : undefined;
+      return this.#search(namespace, { key, unknown: this.#unknown }, () => [this.#deps.cache.getByUid(idOrName)]);
     }
     if (!objectName.test(idOrName)) return undefined;
     return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: idOrName });
@@ -80,8 +77,7 @@ class CachedExecutions implements Executions {
     const namespace = this.#deps.tenants.namespaceOf(tenant);
     if (namespace === undefined) return undefined;
     const known = { key: `${namespace}/${approvalId}`, unknown: this.#notAsked };
-    const found = await this.#search(namespace, known, () => this.#deps.cache.byIndex('approval', approvalId)[0]);
-    return found?.metadata.namespace === namespace ? found : undefined;
+    return this.#search(namespace, known, () => this.#deps.cache.byIndex('approval', approvalId));
   }
 
   listAsking(tenant: string): readonly WorkflowExecution[] {
@@ -92,11 +88,14 @@ class CachedExecutions implements Executions {
     this.#deps.cache.remember(execution);
   }
 
+  /** What stands in another namespace takes as long to be found absent as what is nowhere. */
   async #search(
     namespace: string,
     { key, unknown }: { readonly key: string; readonly unknown: UnknownIds },
-    probe: () => WorkflowExecution | undefined,
+    candidates: () => readonly (WorkflowExecution | undefined)[],
   ): Promise<WorkflowExecution | undefined> {
+    const probe = (): WorkflowExecution | undefined =>
+      candidates().find((execution) => execution?.metadata.namespace === namespace);
     const known = probe();
     if (known !== undefined || unknown.has(key)) return known;
     const found = await this.#catchUp.find(namespace, probe);

@@ -107,7 +107,7 @@ class CachedWorkflows implements Workflows {
     const probe = () => cachedWorkflow(cache, wanted);
     // The watch may have brought it while it was looked for by name.
     const known = probe();
-    if (known !== undefined || cache.getByUid(uid) !== undefined || this.#unknown.has(key)) return known;
+    if (known !== undefined || this.#unknown.has(key)) return known;
     const places = [namespace, globalNamespace].filter((place) => place !== nowhere);
     const [found] = (await Promise.all(places.map((place) => this.#catchUp.find(place, probe)))).filter(isDefined);
     if (found === undefined) this.#unknown.add(key);
