@@ -25,14 +25,18 @@ export interface Page {
   readonly next: ListKey | undefined;
 }
 
-/** The newest executions behind `after`, the newest first. Of any number of executions only one page is sorted. */
-export function pageOf(all: Iterable<WorkflowExecution>, query: PageQuery): Page {
+/**
+ * The newest executions behind `after`, the newest first. Of any number of executions only one page is sorted, and
+ * fastest where new ones stand at the end of `all`, as in a cache.
+ */
+export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page {
   const size = Math.min(query.limit, limits.pageSizeMax);
   const best: WorkflowExecution[] = [];
-  for (const execution of all) {
-    if (!fits(execution, query)) continue;
+  for (let index = all.length - 1; index >= 0; index--) {
+    const execution = all[index];
     const last = best[size];
-    if (last !== undefined && compare(execution, last) > 0) continue;
+    if (execution === undefined || (last !== undefined && compare(execution, last) > 0)) continue;
+    if (!fits(execution, query)) continue;
     insert(best, execution);
     best.length = Math.min(best.length, size + 1);
   }
@@ -40,14 +44,14 @@ export function pageOf(all: Iterable<WorkflowExecution>, query: PageQuery): Page
   return { executions, next: best.length > size ? keyOf(executions.at(-1)) : undefined };
 }
 
-/** The newest first; a time is as exact as Kubernetes keeps it. */
-function compare(a: WorkflowExecution, b: WorkflowExecution): number {
-  return compareKeys(keyOf(a), keyOf(b));
+/** The newest first; a time is as exact as Kubernetes keeps it. Makes no objects: a list compares all there are. */
+function compare({ metadata: a }: WorkflowExecution, { metadata: b }: WorkflowExecution): number {
+  return compareKeys(a.creationTimestamp ?? '', a.uid ?? '', b.creationTimestamp ?? '', b.uid ?? '');
 }
 
-function compareKeys(a: ListKey, b: ListKey): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
-  return a.uid === b.uid ? 0 : a.uid < b.uid ? -1 : 1;
+function compareKeys(time: string, uid: string, otherTime: string, otherUid: string): number {
+  if (time !== otherTime) return time > otherTime ? -1 : 1;
+  return uid === otherUid ? 0 : uid < otherUid ? -1 : 1;
 }
 
 function keyOf(execution: WorkflowExecution | undefined): ListKey {
@@ -71,7 +75,9 @@ function insert(sorted: WorkflowExecution[], execution: WorkflowExecution): void
 function fits(execution: WorkflowExecution, { workflow, status, after }: PageQuery): boolean {
   if (status !== undefined && (execution.status?.phase ?? 'pending') !== status) return false;
   if (workflow !== undefined && !isOf(execution, workflow)) return false;
-  return after === undefined || compareKeys(keyOf(execution), after) > 0;
+  if (after === undefined) return true;
+  const { creationTimestamp = '', uid = '' } = execution.metadata;
+  return compareKeys(creationTimestamp, uid, after.createdAt, after.uid) > 0;
 }
 
 function isOf({ metadata, spec, status }: WorkflowExecution, workflow: string): boolean {
