@@ -40,7 +40,7 @@ describe('executionFields', () => {
     expect(intent === content).toBe(isIntent);
   });
 
-  it('AMB-145 tells the Blackboard where it came from', () => {
+  it('STIM-01 STIM-05 STIM-06 AMB-145 tells the Blackboard where it came from', () => {
     expect(executionFields(aStimulus({})).blackboard).toEqual({
       stimulus: {
         id: '5f1c3d1e-5c0f-4d3a-9a55-0c7f3a2f9d41',

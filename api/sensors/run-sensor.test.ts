@@ -38,7 +38,7 @@ function setup(ingest: Ingest = async () => accepted) {
 const line = (content: unknown, more: object = {}): string => `${JSON.stringify({ content, ...more })}\n`;
 
 describe('STIM-19 AMB-051 the sensor of standard input', () => {
-  it('hands over each line as one stimulus of its tenant', async () => {
+  it('STIM-19 hands over each line as one stimulus of its tenant', async () => {
     const { stream, ended, seen, clock } = setup();
     stream.end(line('a') + line('b', { source: 'tickets', idempotency_key: 'k' }));
     await ended;

@@ -46,6 +46,20 @@ describe('one manifest', () => {
     expect(problems.map(({ path }) => path)).toEqual(['metadata.version', 'spec.version']);
   });
 
+  it.each([
+    ['a map', '{b: 1}'],
+    ['a list', '[b]'],
+    ['a number', '7'],
+    ['a boolean', 'true'],
+    ['null', 'null'],
+  ])('AMB-143 is refused where a template is %s', (_title, template) => {
+    const text = manifest.replace('version: 1.0.0', `version: 1.0.0, output_template: {a: ${template}}`);
+    const { problems, workflow } = readManifest(text);
+    expect(workflow).toBeUndefined();
+    expect(problems).toMatchObject([{ path: 'metadata.output_template.a', severity: 'error' }]);
+    expect(problems[0]?.message).toMatch(/^must be a string, not /);
+  });
+
   it('is refused where aliases make it larger than an object may be', () => {
     const context = `  context: {a: &a ${'x'.repeat(600_000)}, b: *a}\n`;
     const { problems, workflow } = readManifest(manifest + context);

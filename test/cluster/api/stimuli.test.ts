@@ -112,7 +112,7 @@ describe('POST /v1/stimuli', () => {
 describe('an idempotency key', () => {
   const content = 'once';
 
-  it('STIM-10 STIM-31 refuses the second stimulus, through the other replica too, and names the first', async () => {
+  it('STIM-10 STIM-31 ROUTE-09 refuses the second stimulus, through the other replica too, and names the first', async () => {
     const first = await world.submit({ source: 'http_api', content, idempotency_key: 'a' });
     const { stimulus_id: original } = first.json<Accepted>();
     for (const replica of [0, 1]) {
@@ -252,7 +252,7 @@ describe('a stimulus that does not run', () => {
 });
 
 describe('what is told of a stimulus', () => {
-  it('ROUTE-10 ROUTE-18 ROUTE-19 ROUTE-20 is read back from the stream, in order and with these fields', async () => {
+  it('ROUTE-09 ROUTE-10 ROUTE-18 ROUTE-19 ROUTE-20 is read back from the stream, in order and with these fields', async () => {
     const before = (await world.events(0)).length;
     const answer = await world.submit({ source: 'tickets', content: 'x', idempotency_key: 'told' });
     const { stimulus_id: stimulusId } = answer.json<Accepted>();

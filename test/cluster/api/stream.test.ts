@@ -294,7 +294,7 @@ describe('what asks for a stream in a wrong way', () => {
     expect((await world.http(`${base}/${id}/stream?from=1`, { token: ada })).status).toBe(400);
   });
 
-  it('no token is 401, and another tenant 404 as JSON', async () => {
+  it('AMB-029 no token is 401, and another tenant 404 as JSON', async () => {
     const { id } = await start('quick');
     expect((await world.http(`${base}/${id}/stream`)).status).toBe(401);
     const stranger = await world.token({ user: 'eve', tenant: world.otherTenant });
