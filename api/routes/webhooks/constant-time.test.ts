@@ -1,10 +1,11 @@
+import type * as crypto from 'node:crypto';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { signatureProblem } from './signature.ts';
 
 vi.mock('node:crypto', async (original) => {
-  const real = await original<typeof import('node:crypto')>();
-  return { ...real, timingSafeEqual: vi.fn(real.timingSafeEqual) };
+  const real = await original<typeof crypto>();
+  return { ...real, timingSafeEqual: vi.fn<typeof timingSafeEqual>(real.timingSafeEqual) };
 });
 
 const body = Buffer.from('{"a":1}');
@@ -12,7 +13,9 @@ const secret = 'it is a secret';
 const right = createHmac('sha256', secret).update(body).digest('hex');
 
 describe('the comparison of signatures', () => {
-  beforeEach(() => vi.mocked(timingSafeEqual).mockClear());
+  beforeEach(() => {
+    vi.mocked(timingSafeEqual).mockClear();
+  });
 
   it.each([
     ['is right', right, undefined],
