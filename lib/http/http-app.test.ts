@@ -373,6 +373,18 @@ const refusals: Readonly<Record<string, Refusal>> = {
     status: 400,
     error: 'invalid_request',
   },
+  'a transfer coding beside chunked': {
+    send: [
+      requestText('POST /v1/rooms/blue/bookings', [
+        bearer,
+        jsonType,
+        'Transfer-Encoding: gzip, chunked',
+        'Connection: close',
+      ]) + 'b\r\n{"seats":1}\r\n0\r\n\r\n',
+    ],
+    status: 400,
+    error: 'invalid_request',
+  },
   'headers beyond 16 KiB': {
     send: [requestText('GET /open', [`X-Long: ${'x'.repeat(17_000)}`])],
     status: 431,
