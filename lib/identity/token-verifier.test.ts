@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
-import type { JWTPayload } from 'jose';
+import { CompactSign, type JWTPayload } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLogger, silentLogger } from '../logger.ts';
 import { createManualClock } from '../manual-clock.ts';
@@ -71,6 +71,13 @@ const refused = { code: 'unauthenticated', message: 'unauthorized' };
 describe('a token', () => {
   it.each(['RS256', 'ES256', 'EdDSA'])('AMB-148 signed with %s is accepted', async (alg) => {
     await expect(world().verifier.verify(await key(alg).sign(claims()))).resolves.toBe('anna');
+  });
+
+  it('AMB-148 that ends at no time is refused', async () => {
+    const { alg, privateKey } = key('ES256');
+    const text = JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e999');
+    const token = await new CompactSign(Buffer.from(text)).setProtectedHeader({ alg, kid: alg }).sign(privateKey);
+    await expect(world().verifier.verify(token)).rejects.toMatchObject(refused);
   });
 
   it('AMB-148 signed with EdDSA by its newer name is accepted', async () => {

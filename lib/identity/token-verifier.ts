@@ -85,6 +85,7 @@ class JwtVerifier<T> implements TokenVerifier<T> {
         { ...this.#checks, currentDate: new Date(clock.now()) },
       );
       if (!isTokenType(protectedHeader.typ)) throw this.#refusal({ reason: 'TokenType' });
+      if (!Number.isFinite(payload.exp)) throw this.#refusal({ reason: 'Expiry' });
       if (!hasSubject(payload)) throw this.#refusal({ reason: 'Subject' });
       return payload;
     } catch (error) {
