@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { annotations as ours } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { VersionRow, WorkflowRow } from '../doors/door.ts';
 import { formatAge } from '../duration.ts';
@@ -69,14 +70,16 @@ const get: Run<{ readonly version?: string }> = async (session, [name = ''], { v
 /** What somebody has written, without what the server adds to it. */
 function brief({ apiVersion, kind, metadata, spec }: Workflow): object {
   const { name, namespace, labels } = metadata;
-  const annotations = withoutLastApplied(metadata.annotations);
+  const annotations = withoutNotes(metadata.annotations);
   return { apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec };
 }
 
-/** What kubectl apply notes for itself is a copy of what is shown anyway. */
-function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
-  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...others } = annotations;
-  return Object.keys(others).length > 0 ? others : undefined;
+/** What kubectl apply notes for itself is a copy of what is shown anyway, and force was for one registration. */
+const notes = new Set(['kubectl.kubernetes.io/last-applied-configuration', ours.force]);
+
+function withoutNotes(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
+  const others = Object.entries(annotations).filter(([name]) => !notes.has(name));
+  return others.length > 0 ? Object.fromEntries(others) : undefined;
 }
 
 const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {

@@ -772,8 +772,8 @@ export interface StartExecutionRequest {
     /** Name or id of the workflow. */
     readonly workflow: string;
     /**
-     * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name and body start one
-     * execution, however often they are sent: a name takes the place of an `Idempotency-Key`.
+     * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and
+     * `Idempotency-Key`, if any, start one execution, however often they are sent.
      */
     readonly name?: string;
     /** A registered version; absent: the newest. */

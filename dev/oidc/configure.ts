@@ -48,7 +48,7 @@ export function configure(settings: ProviderSettings): Configuration {
         successSource: (ctx) => void (ctx.body = signedInPage),
       },
       clientCredentials: { enabled: true },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => resource,

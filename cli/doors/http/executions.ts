@@ -3,10 +3,12 @@ import { type ExecutionSummary, WindlassApiError } from '../../../client/index.t
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
+import { cancelOf } from '../../../lib/decision/commit-cancel.ts';
 import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import { nameTaken } from '../name-taken.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
 import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
 import type { HttpDeps } from './http-door.ts';
@@ -44,7 +46,6 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
 /** How often a name is made up that somebody has taken. */
 const names = 3;
 
-/** A name makes the start safe to repeat, whatever becomes of an answer. */
 async function start({ client }: HttpDeps, request: StartRequest): Promise<WorkflowExecution> {
   const { workflow, version, input, intent, blackboard, name, ttlSeconds } = request;
   const fields = { workflow: workflowName(workflow.metadata), version, input, intent, blackboard };
@@ -54,8 +55,9 @@ async function start({ client }: HttpDeps, request: StartRequest): Promise<Workf
       const { execution_id } = await client.startExecution({ body });
       return wholeExecutionOf(await client.readExecution({ execution_id }));
     } catch (error) {
-      const isTaken = error instanceof WindlassApiError && error.error === 'already_exists';
-      if (!isTaken || name !== undefined || attempt === names) throw error;
+      if (!(error instanceof WindlassApiError && error.error === 'already_exists')) throw error;
+      if (name !== undefined) throw nameTaken(name);
+      if (attempt === names) throw error;
     }
   }
 }
@@ -108,11 +110,18 @@ async function cancel(
   reason: string | undefined,
 ): Promise<Cancelled> {
   const execution_id = execution.metadata.uid ?? '';
-  const { by, at } = await client.cancelExecution({ execution_id, body: reason === undefined ? {} : { reason } });
+  const isCancelled = execution.status?.phase === 'cancelled';
+  // Refused with the same words as through Kubernetes.
+  if (finished(execution) && !isCancelled) cancelOf(execution, { by: '', at: '' });
+  const told = await client.cancelExecution({ execution_id, body: reason === undefined ? {} : { reason } });
   const latest = wholeExecutionOf(await client.readExecution({ execution_id }));
-  const wasBefore = execution.status?.phase === 'cancelled' || by !== (await subject());
-  const earlier = wasBefore && by !== undefined && at !== undefined ? { earlier: { by, at } } : {};
-  return { execution: completed(execution, latest), ...earlier };
+  const wasBefore = isCancelled || told.by !== (await subject());
+  return { execution: completed(execution, latest), ...(wasBefore ? earlierOf(told) : {}) };
+}
+
+/** One that ended with its parent was cancelled by nobody. */
+function earlierOf({ by, at }: { readonly by?: string; readonly at?: string }): Pick<Cancelled, 'earlier'> {
+  return by === undefined || at === undefined ? {} : { earlier: { by, at } };
 }
 
 /** What cannot be is refused here, with what the person has to know; of several at the same time the server takes one. */

@@ -1,8 +1,14 @@
-import type { WindlassClient, WorkflowDefinition, WorkflowSummary } from '../../../client/index.ts';
+import {
+  WindlassApiError,
+  type WindlassClient,
+  type WorkflowDefinition,
+  type WorkflowSummary,
+} from '../../../client/index.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import type { Scope } from '../../../lib/catalogue/scope.ts';
+import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
 import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowDoor, WorkflowRow } from '../door.ts';
@@ -46,12 +52,21 @@ async function register(
   { scope, force }: RegisterOptions,
 ): Promise<Registered> {
   const body = JSON.stringify(toManifest(workflow));
-  const { workflow_id: uid, registration } = await client.registerWorkflow({ body, scope, force });
+  const { workflow_id: uid, registration } = await client
+    .registerWorkflow({ body, scope, force })
+    .catch((error: unknown) => Promise.reject(refusalOf(error)));
   return {
     result: registration,
     workflow: { ...workflow, metadata: { ...workflow.metadata, uid } },
     where: wheres[scope],
   };
+}
+
+/** That a version exists is said as it is when it is found out here. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof WindlassApiError) || error.status !== 409) return error;
+  const [what] = /^version .* exists with other content/.exec(error.message) ?? [];
+  return what === undefined ? error : new AppError('conflict', what, { reason: 'VersionExists' });
 }
 
 async function verdictOn(client: WindlassClient, uid: string): Promise<Verdict | undefined> {
@@ -115,12 +130,18 @@ function workflowOf(definition: WorkflowDefinition): Workflow {
     conditions,
     ...manifest
   } = definition;
-  const { metadata, ...rest } = toCustomResource(manifest as unknown as WorkflowManifest);
+  const { metadata, spec, ...rest } = toCustomResource(manifest as unknown as WorkflowManifest);
   return {
     ...rest,
+    // In the order in which Kubernetes gives them.
+    spec: Object.fromEntries(Object.entries(spec).toSorted(byKey)) as Workflow['spec'],
     metadata: { ...metadata, uid, creationTimestamp: created_at },
     status: { conditions: conditions as NonNullable<Workflow['status']>['conditions'] },
   };
+}
+
+function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
 }
 
 function found<T>({ words }: HttpDeps, nameOrUid: string, answer: Promise<T>): Promise<T> {

@@ -4,18 +4,20 @@ import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
+import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
 import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import { nameTaken } from '../name-taken.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 
 /** Executions as custom resources. */
 export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
-  const { kube, outputs, namespace } = deps;
+  const { outputs } = deps;
   return {
-    start: (request) => kube.create(workflowExecutions, executionOf(namespace, request)),
+    start: (request) => start(deps, request),
     list: (filter) => list(deps, filter),
     read: (nameOrUid, options) => findExecution(deps, nameOrUid, options),
     follow: ({ metadata }, signal) => followExecution(deps, metadata, signal),
@@ -24,6 +26,14 @@ export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
     cancel: (execution, reason) => cancel(deps, execution, reason),
     answer: (execution, answer) => decide(deps, execution, answer),
   };
+}
+
+async function start({ kube, namespace }: KubernetesDeps, request: StartRequest): Promise<WorkflowExecution> {
+  try {
+    return await kube.create(workflowExecutions, executionOf(namespace, request));
+  } catch (error) {
+    throw isAlreadyExists(error) && request.name !== undefined ? nameTaken(request.name) : error;
+  }
 }
 
 /** The object to create. Without a name the API server adds a suffix of its own to the workflow's. */

@@ -280,12 +280,15 @@ describe('starting once', () => {
   it.each<[title: string, body: object, token: () => string]>([
     ['another body', { workflow: 'plain', input: { a: 1 } }, () => ada],
     ['another caller', { workflow: 'plain' }, () => sam],
+    ['another key', { workflow: 'plain' }, () => ada],
   ])('%s under a name is 409, and the first execution stays', async (title, body, token) => {
     const name = `taken-${title.replace(' ', '-')}`;
-    const id = await started({ workflow: 'plain', name });
-    const other = await start({ ...body, name }, { token: token() });
+    const headers = key('first');
+    const id = await started({ workflow: 'plain', name }, { headers });
+    const second = title === 'another key' ? key('second') : headers;
+    const other = await start({ ...body, name }, { token: token(), headers: second });
     expect([other.status, other.json()]).toMatchObject([409, { error: 'already_exists' }]);
-    expect((await start({ workflow: 'plain', name })).json()).toEqual({ execution_id: id });
+    expect((await start({ workflow: 'plain', name }, { headers })).json()).toEqual({ execution_id: id });
   });
 
   it.each([

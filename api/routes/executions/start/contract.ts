@@ -36,8 +36,8 @@ export const startExecution = defineContract({
             pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
             maxLength: 63,
             description:
-              'What to call the execution in Kubernetes; absent: a name is made up. The same caller, name and body ' +
-              'start one execution, however often they are sent: a name takes the place of an `Idempotency-Key`.',
+              'What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and ' +
+              '`Idempotency-Key`, if any, start one execution, however often they are sent.',
           }),
         ),
         version: Type.Optional(

@@ -50,10 +50,14 @@ interface Ask {
 /** A name of the caller's own makes a start as safe to repeat as a key does, and needs none. */
 function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<WorkflowExecution> {
   const { name } = ask.body;
-  if (name !== undefined) return startOnce(deps, ask, { name, assertSame: assertSameStart });
+  const { body, caller } = ask;
+  if (name !== undefined) {
+    // With a key as well, another key is another start: who names one that exists is told so.
+    return startOnce(deps, ask, { name, request: canonicalHash([body, key ?? null]), assertSame: assertSameStart });
+  }
   if (key === undefined) return startNew(deps, ask);
-  const named = `start-${shortHash(JSON.stringify([ask.caller.subject, key]), 32)}`;
-  return startOnce(deps, ask, { name: named, assertSame: assertSameRequest });
+  const named = `start-${shortHash(JSON.stringify([caller.subject, key]), 32)}`;
+  return startOnce(deps, ask, { name: named, request: canonicalHash(body), assertSame: assertSameRequest });
 }
 
 /** How often a name is made up that somebody has taken: ten characters at random leave no third time. */
@@ -74,6 +78,8 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
 
 interface Once {
   readonly name: string;
+  /** Hash of the request. */
+  readonly request: string;
   /** Throws where the execution of that name is another one. */
   readonly assertSame: (existing: WorkflowExecution, request: string, caller: Caller) => void;
 }
@@ -82,9 +88,8 @@ interface Once {
  * The name is the caller's, or follows from caller and key, so that a second request finds what the first one made, on
  * whatever replica and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
  */
-async function startOnce(deps: StartDeps, ask: Ask, { name, assertSame }: Once): Promise<WorkflowExecution> {
-  const { caller, namespace, body } = ask;
-  const request = canonicalHash(body);
+async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame }: Once): Promise<WorkflowExecution> {
+  const { caller, namespace } = ask;
   try {
     const workflow = await startable(deps, ask);
     const made = await create(deps, workflow, ask, { name, namespace, subject: caller.subject, request });
