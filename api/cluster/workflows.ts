@@ -65,8 +65,10 @@ class CachedWorkflows implements Workflows {
 
   async find(viewer: Viewer, nameOrId: string, scope?: Scope): Promise<Workflow | undefined> {
     const wanted = { ...this.#viewOf(viewer, scope), nameOrUid: nameOrId };
-    const known = cachedWorkflow(this.#deps.cache, wanted) ?? (await this.#findByName(wanted));
-    return known ?? (isUid(nameOrId) ? this.#findById(wanted) : undefined);
+    const known = cachedWorkflow(this.#deps.cache, wanted);
+    if (known !== undefined) return known;
+    // A name may look like an id; the search for ids finds that as well.
+    return isUid(nameOrId) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 
   list(viewer: Viewer, scope?: Scope): readonly Workflow[] {
@@ -104,10 +106,8 @@ class CachedWorkflows implements Workflows {
     const { cache } = this.#deps;
     const { namespace, nameOrUid: uid } = wanted;
     const key = `${namespace}/${uid}`;
+    if (this.#unknown.has(key)) return undefined;
     const probe = () => cachedWorkflow(cache, wanted);
-    // The watch may have brought it while it was looked for by name.
-    const known = probe();
-    if (known !== undefined || this.#unknown.has(key)) return known;
     const places = [namespace, globalNamespace].filter((place) => place !== nowhere);
     const [found] = (await Promise.all(places.map((place) => this.#catchUp.find(place, probe)))).filter(isDefined);
     if (found === undefined) this.#unknown.add(key);

@@ -1,15 +1,16 @@
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { Registration, WorkflowDefinition, WorkflowSummary } from '../../../api/routes/workflows/schema.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
+import { ownerKey } from '../../../lib/catalogue/index.ts';
 import { isNotFound } from '../../../lib/kube/index.ts';
 import { toManifest, userObjectName } from '../../../lib/manifest/index.ts';
-import { ownerKey } from '../../../lib/catalogue/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
+import { createHttpClient } from './harness/http.ts';
 import { type ApiWorld, type Received, type Sending, startApiWorld } from './harness/index.ts';
 
 const base = '/v1/workflows';
@@ -165,8 +166,8 @@ describe('many at the same time', () => {
     expect((await objectOf('contended'))?.spec.description).toBe(`${index}`);
   });
 
-  it('WF-API-11 of a hundred versions of one workflow none is lost', async () => {
-    const wanted = Array.from({ length: 100 }, (_, index) => `1.0.${index}`);
+  it('WF-API-11 of many versions of one workflow none is lost', async () => {
+    const wanted = Array.from({ length: 40 }, (_, index) => `1.0.${index}`);
     const answers = await Promise.all(
       wanted.map((version, index) => register(manifest(demo('busy', { version })), {}, index % 2)),
     );
@@ -174,7 +175,7 @@ describe('many at the same time', () => {
     expect(new Set(answers.map((answer) => answer.json()['workflow_id'])).size).toBe(1);
     expect((await versionsOf('busy', 1)).toSorted()).toEqual(wanted.toSorted());
     await accepted('busy');
-    const listed = ({ status }: Workflow) => status?.versions?.length === 100;
+    const listed = ({ status }: Workflow) => status?.versions?.length === wanted.length;
     await waitForObject(world.kube, { resource: workflows, namespace: world.tenant, name: 'busy' }, listed);
   });
 
@@ -191,15 +192,28 @@ describe('many at the same time', () => {
     expect(misses).toEqual([]);
   });
 
-  it('AMB-016 ids that nobody has are answered in a bounded time, however many', async () => {
-    const begun = Date.now();
+  it('AMB-016 ids that nobody has cost the server a few lists, however many they are', async () => {
+    const before = await lists();
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) => ask(`/00000000-0000-4000-8000-${String(index).padStart(12, '0')}`)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
-    expect(Date.now() - begun).toBeLessThan(10_000);
+    // Of the tenant's namespace and of the global one, for each wave of requests that the client's connections let out.
+    expect((await lists()) - before).toBeLessThanOrEqual(30);
   });
 });
+
+/** Lists of workflows that the first replica has asked the API server for. */
+async function lists(): Promise<number> {
+  const client = createHttpClient(world.replicas[0]?.internalUrl ?? '');
+  const { text } = await client.send('/metrics');
+  await client.close();
+  const rows = text.split('\n').filter((line) => line.startsWith('windlass_api_requests_total{'));
+  const ours = rows.filter(
+    (line) => line.includes('verb="list"') && line.includes('resource="workflows.windlass.dev"'),
+  );
+  return ours.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
 
 describe('reading', () => {
   beforeAll(async () => {
