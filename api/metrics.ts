@@ -21,12 +21,14 @@ export function createApiMetrics(): ApiMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
+  const requestsOf = remembered((labels: RequestLabels) => meters.requests.labels(labels));
+  const secondsOf = remembered((labels: Readonly<Record<'operation', string>>) => meters.requestSeconds.labels(labels));
   return {
     registry,
     requestDone({ operation, method: sent, status, seconds }) {
       const method = methods.has(sent) ? sent : 'other';
-      meters.requests.inc({ operation, method, status });
-      meters.requestSeconds.observe({ operation }, seconds);
+      requestsOf(`${operation} ${method} ${status}`, { operation, method, status }).inc();
+      secondsOf(operation, { operation }).observe(seconds);
     },
     streamOpened(operation) {
       meters.streams.inc({ operation });
@@ -38,6 +40,18 @@ export function createApiMetrics(): ApiMetrics {
       sinkFailed: () => meters.handlerFailures.inc({ kind }),
     }),
     kubeRequest: ({ verb, resource, code }) => meters.kubeRequests.inc({ verb, resource, code }),
+  };
+}
+
+type RequestLabels = Readonly<Record<'operation' | 'method', string>> & Readonly<Record<'status', number>>;
+
+/** Finding a metric by its labels costs more than counting, and there are only so many of them. */
+function remembered<Labels extends object, Found>(find: (labels: Labels) => Found) {
+  const known = new Map<string, Found>();
+  return (key: string, labels: Labels): Found => {
+    let found = known.get(key);
+    if (found === undefined) known.set(key, (found = find(labels)));
+    return found;
   };
 }
 

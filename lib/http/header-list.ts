@@ -4,7 +4,7 @@ import { invalidRequest } from './request-errors.ts';
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** Headers of which a request has at most one, so that everybody who reads it reads the same. */
-const singleHeaders: ReadonlySet<string> = new Set([
+export const singleHeaders: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
   'content-type',

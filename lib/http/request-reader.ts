@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject } from 'typebox';
 import { createValidator, type Validator } from '../../crds/validators.ts';
 import type { Contract } from './contract.ts';
-import { requireSingleHeaders } from './header-list.ts';
+import { requireSingleHeaders, singleHeaders } from './header-list.ts';
 import { HttpError, type RequestProblem } from './http-error.ts';
 import { type BodySource, readBody } from './read-body.ts';
 import { readQuery, readText, withDefaults } from './read-query.ts';
@@ -36,18 +36,23 @@ export function createRequestReader(contract: Contract): RequestReader {
   const checkHeaders = checkerOf(contract.headers, 'header');
   const checkBody = contract.body?.kind === 'json' ? createValidator(contract.body.schema, ['body']) : undefined;
   // The handler of a signed request judges its headers itself, in an order of its own (requirements AMB-045).
-  const headerNames = contract.access === 'signature' ? [] : Object.keys(contract.headers?.properties ?? {});
+  const headerNames = contract.access === 'signature' ? [] : furtherSingleHeaders(contract.headers);
   return async ({ params, query: text, headers: all, rawHeaders, body: source }) => {
     refuse(checkParams(params), contract.invalidParams);
     const query = readQuery(text, contract.query);
     refuse(checkQuery(query));
-    requireSingleHeaders(rawHeaders, headerNames);
+    if (headerNames.length > 0) requireSingleHeaders(rawHeaders, headerNames);
     const headers = readHeaders(all, contract.headers);
     refuse(checkHeaders(headers));
     const body = await readBody(source, contract.body);
     if (checkBody !== undefined) refuse(checkBody(body));
     return { params, query, headers, body };
   };
+}
+
+/** Headers of the contract that are not looked at for every request. */
+function furtherSingleHeaders(schema: TObject | undefined): readonly string[] {
+  return Object.keys(schema?.properties ?? {}).filter((name) => !singleHeaders.has(name));
 }
 
 /** A part that the contract does not describe is not looked at; unknown query parameters were refused before. */

@@ -34,8 +34,10 @@ export function requestScope(deps: { logger: Logger; newId: NewId }, inFlight: I
     const requestId = typeof given === 'string' && saneId.test(given) ? given : deps.newId();
     ctx.state.requestId = requestId;
     ctx.state.logger = deps.logger.child({ requestId });
-    ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
-    if (inFlight.isStopping) ctx.set('Connection', 'close');
+    ctx.res.setHeader('X-Request-Id', requestId);
+    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
+    ctx.res.setHeader('Cache-Control', 'no-store');
+    if (inFlight.isStopping) ctx.res.setHeader('Connection', 'close');
     await next();
   };
 }

@@ -1,5 +1,6 @@
 import type { EventStreams } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import type { InFlightRequest } from './in-flight.ts';
 import type { HttpContext } from './request-scope.ts';
 import type { Reply } from './route.ts';
 
@@ -9,11 +10,16 @@ export interface SendDeps {
 }
 
 /** Answers with what a handler returned. Of events it resolves when the last one is sent or the client is gone. */
-export async function sendReply(deps: SendDeps, ctx: HttpContext, reply: Reply, signal: AbortSignal): Promise<void> {
+export async function sendReply(
+  deps: SendDeps,
+  ctx: HttpContext,
+  reply: Reply,
+  running: Pick<InFlightRequest, 'signal'>,
+): Promise<void> {
   if (reply.headers !== undefined) ctx.set(reply.headers);
   switch (reply.kind) {
     case 'json':
-      ctx.set('Content-Type', 'application/json');
+      ctx.res.setHeader('Content-Type', 'application/json');
       ctx.body = JSON.stringify(reply.value);
       return;
     case 'text':
@@ -25,7 +31,9 @@ export async function sendReply(deps: SendDeps, ctx: HttpContext, reply: Reply, 
       ctx.body = reply.stream;
       return;
     case 'events':
-      return ctx.method === 'HEAD' ? endWithoutEvents(ctx, reply.events) : sendEvents(deps, ctx, reply.events, signal);
+      return ctx.method === 'HEAD'
+        ? endWithoutEvents(ctx, reply.events)
+        : sendEvents(deps, ctx, reply.events, running.signal);
   }
 }
 

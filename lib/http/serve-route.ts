@@ -1,7 +1,7 @@
 import { toHeaderList } from './header-list.ts';
 import type { HttpAppOptions } from './http-app.ts';
-import type { InFlight } from './in-flight.ts';
-import { createRequestReader, type RequestReader } from './request-reader.ts';
+import type { InFlight, InFlightRequest } from './in-flight.ts';
+import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
 import type { HttpContext } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
@@ -18,26 +18,43 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
   const read = createRequestReader(contract);
   const isStream = contract.success.kind === 'events';
 
-  async function serve(ctx: HttpContext, signal: AbortSignal): Promise<void> {
+  async function serve(ctx: HttpContext, running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
     const parts = await readParts(read, ctx);
-    const { requestId, logger } = ctx.state;
-    const rawHeaders = toHeaderList(ctx.req.rawHeaders);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
-    const reply = await handle({ ...parts, caller, rawHeaders, requestId, logger, signal } as never);
-    await sendReply(deps, ctx, reply, signal);
+    const reply = await handle(requestOf(ctx, running, parts, caller) as never);
+    await sendReply(deps, ctx, reply, running);
   }
 
   return async (ctx) => {
     ctx.state.contract = contract;
-    const { controller, leave } = deps.inFlight.enter(isStream);
+    const running = deps.inFlight.enter(isStream);
     // Aborting after the answer is complete would wake listeners for nothing.
-    ctx.res.once('close', () => (ctx.res.writableFinished ? undefined : controller.abort()));
+    ctx.res.once('close', () => (ctx.res.writableFinished ? undefined : running.abort()));
     try {
-      await serve(ctx, controller.signal);
+      await serve(ctx, running);
     } finally {
-      leave();
+      running.leave();
     }
+  };
+}
+
+/** What few handlers look at is made when they do. */
+function requestOf({ req, state }: HttpContext, running: InFlightRequest, parts: ReadRequest, caller: unknown): object {
+  return {
+    params: parts.params,
+    query: parts.query,
+    headers: parts.headers,
+    body: parts.body,
+    caller,
+    requestId: state.requestId,
+    logger: state.logger,
+    get rawHeaders() {
+      return toHeaderList(req.rawHeaders);
+    },
+    get signal() {
+      return running.signal;
+    },
   };
 }
 
