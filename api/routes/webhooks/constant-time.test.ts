@@ -1,7 +1,7 @@
 import type * as crypto from 'node:crypto';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { signatureProblem } from './signature.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { signatureProblem as SignatureProblem } from './signature.ts';
 
 vi.mock('node:crypto', async (original) => {
   const real = await original<typeof crypto>();
@@ -13,6 +13,16 @@ const secret = 'it is a secret';
 const right = createHmac('sha256', secret).update(body).digest('hex');
 
 describe('the comparison of signatures', () => {
+  let signatureProblem: typeof SignatureProblem;
+
+  // Test files share their modules: another one may have loaded this one before, without the spy.
+  beforeAll(async () => {
+    vi.resetModules();
+    ({ signatureProblem } = await import('./signature.ts'));
+  });
+
+  afterAll(() => void vi.resetModules());
+
   beforeEach(() => {
     vi.mocked(timingSafeEqual).mockClear();
   });
