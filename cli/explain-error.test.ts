@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError } from '../lib/errors.ts';
 import { ExecutionError } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
@@ -9,6 +10,14 @@ import { explainError } from './explain-error.ts';
 const request = { verb: 'get', resource: 'workflows.windlass.dev' };
 const execution = anExecution().build();
 const kube = (status: number, message: string, reason?: string) => new KubeError(status, { message, reason }, request);
+
+const details = [{ path: 'body.x', message: 'is unknown' }];
+const api = (status: number, error: string, message?: string, headers: Record<string, string> = {}) =>
+  new WindlassApiError(status, { error, message, details: status === 400 ? details : [] }, new Headers(headers));
+const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+const lost = new WindlassConnectionError('x cannot be reached', { cause: refused });
+const unknown = new TypeError('fetch failed', { cause: new Error('self-signed certificate; see Node') });
+const distrusted = new WindlassConnectionError('x cannot be reached', { cause: unknown });
 
 describe('an error on the command line', () => {
   it.each<[title: string, error: unknown, exitCode: number, want: RegExp]>([
@@ -37,9 +46,18 @@ describe('an error on the command line', () => {
     ['no log at all', new ExecutionError('NoSuchLog', execution, 'x'), 3, /See what it does/],
     ['no bucket', new AppError('invalid', 'x', { reason: 'OutputStoreNotConfigured' }), 2, /WINDLASS_S3_BUCKET/],
     ['a version that is taken', new AppError('conflict', 'taken', { reason: 'VersionExists' }), 4, /--force/],
+    ['a token that the API refuses', api(401, 'unauthorized'), 7, /windlass login --server URL$/],
+    ['a right that the API misses', api(403, 'forbidden'), 7, /windlass whoami/],
+    ['what the API does not have', api(404, 'Version not found', 'it has 1.0.0'), 3, /^error: it has 1\.0\.0$/],
+    ['what the API has already', api(409, 'already_exists'), 4, /--name/],
+    ['a body that the API refuses', api(400, 'invalid_request', 'see details'), 2, /\n {2}body\.x: is unknown$/],
+    ['too much for the API', api(429, 'rate_limited', undefined, { 'retry-after': '7' }), 7, /Try again in 7 s\.$/],
+    ['an API in trouble', api(500, 'internal', undefined, { 'x-request-id': 'r-1' }), 7, /about request r-1\.$/],
+    ['an API that is away', lost, 7, /^error: x cannot be reached\n {2}connect ECONNREFUSED\nIs the server up/],
+    ['a certificate that nobody knows', distrusted, 7, /self-signed certificate\nIf its authority is your own/],
     ['a defect of ours', new TypeError('x is undefined\n    at y'), 10, /^error: x is undefined\nThis is a defect/],
   ])('%s', (_title, error, exitCode, want) => {
-    const { lines, exitCode: code } = explainError(error);
+    const { lines, exitCode: code } = explainError(error, ' --server URL');
     expect(code).toBe(exitCode);
     expect(lines.join('\n')).toMatch(want);
   });

@@ -3,6 +3,7 @@ import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { KubeError } from '../lib/kube/kube-error.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { trustHint } from './trust-hint.ts';
 
 /** What goes to standard error, and how the process ends. */
 export interface Explanation {
@@ -36,8 +37,11 @@ function explained(error: unknown, flags: string): Parts {
   if (error instanceof AppError) return appParts(error, exitCode);
   if (error instanceof WindlassApiError) return apiParts(error, exitCode, flags);
   if (error instanceof WindlassConnectionError) {
-    const hint = 'Is the server up, and is this its address? Check with curl URL/health.';
-    return { message: firstLine(error.message), facts: [reasonOf(error)].filter(Boolean), hint, exitCode };
+    const why = reasonOf(error).split(';', 1)[0] ?? '';
+    const hint = /certificate/i.test(why)
+      ? trustHint
+      : 'Is the server up, and is this its address? Check with curl URL/health.';
+    return { message: firstLine(error.message), facts: [why].filter(Boolean), hint, exitCode };
   }
   const hint = 'This is a defect of windlass. Set WINDLASS_DEBUG=1 for the details and report it.';
   return { message: firstLine(messageOf(error)), facts: [], hint, exitCode };

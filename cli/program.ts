@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { approvalsCommand } from './commands/approvals.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { convertCommand } from './commands/convert.ts';
@@ -8,6 +9,7 @@ import { listCommand } from './commands/list.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
+import { stimulusCommand } from './commands/stimulus.ts';
 import { tenantCommand } from './commands/tenant.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
@@ -51,8 +53,10 @@ const commands: readonly ((launch: Launch) => Command)[] = [
   approveCommand,
   rejectCommand,
   signalCommand,
+  approvalsCommand,
   cancelCommand,
   waitCommand,
+  stimulusCommand,
   convertCommand,
   loginCommand,
   logoutCommand,

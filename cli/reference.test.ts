@@ -12,9 +12,11 @@ describe('the tree of commands', () => {
       ...['validate', 'register', 'list', 'get', 'versions', 'delete', 'promote', 'demote', 'run'].map(
         (name) => `windlass workflow ${name}`,
       ),
-      ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'cancel', 'wait', 'convert'].map(
+      ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'approvals', 'cancel', 'wait'].map(
         (name) => `windlass ${name}`,
       ),
+      'windlass stimulus send',
+      'windlass convert',
       ...['login', 'logout', 'whoami'].map((name) => `windlass ${name}`),
       ...['create', 'list', 'delete'].map((name) => `windlass tenant ${name}`),
       'windlass completion',

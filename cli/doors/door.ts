@@ -17,6 +17,7 @@ export interface Door {
   readonly workflows: WorkflowDoor;
   readonly executions: ExecutionDoor;
   readonly logs: LogDoor;
+  readonly stimuli: StimulusDoor;
   /** What is at the other end, and its version. */
   version(): Promise<{ readonly name: string; readonly version: string }>;
   whoAmI(): Promise<Identity>;
@@ -155,12 +156,25 @@ export interface Cancelled {
   readonly earlier?: { readonly by: string; readonly at: string };
 }
 
+/** What an execution asks somebody. The names are those of the fields of `-o json`. */
+export interface Question {
+  /** Name of the execution that waits. */
+  readonly execution: string;
+  readonly execution_id: string;
+  readonly state: string;
+  readonly prompt: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
 /** Executions. A name or uid that does not exist is a not-found error with a hint. */
 export interface ExecutionDoor {
   start(request: StartRequest): Promise<WorkflowExecution>;
   /** In no particular order. */
   list(filter: ExecutionFilter): Promise<readonly WorkflowExecution[]>;
   read(nameOrUid: string, options?: Pick<ListOptions, 'timeoutMs'>): Promise<WorkflowExecution>;
+  /** What waits for a decision, in no particular order. */
+  questions(): Promise<readonly Question[]>;
   /**
    * Every state of an execution from now on, the present one first. Survives lost connections. Ends quietly when
    * `signal` aborts; throws when access is refused and when the execution is deleted.
@@ -172,6 +186,17 @@ export interface ExecutionDoor {
   finalOutput(execution: WorkflowExecution): Promise<Json | undefined>;
   cancel(execution: WorkflowExecution, reason: string | undefined): Promise<Cancelled>;
   answer(execution: WorkflowExecution, answer: Answer): Promise<Answered>;
+}
+
+/** An event from outside that starts a workflow. */
+export interface Stimulus {
+  readonly source: string;
+  readonly content: string;
+  readonly key?: string;
+}
+
+export interface StimulusDoor {
+  send(stimulus: Stimulus): Promise<{ readonly stimulus_id: string; readonly workflow_execution_id: string }>;
 }
 
 /** The log of a command that has not ended, or has only just. */

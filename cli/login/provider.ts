@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { messageOf } from '../../lib/errors.ts';
 import { CliError } from '../exit-codes.ts';
+import { trustHint } from '../trust-hint.ts';
 import type { Login } from './login.ts';
 
 /** Which provider, as which client. */
@@ -116,7 +117,16 @@ async function discover(issuer: URL, options: Options): Promise<oauth.Authorizat
 
 function unreachable(issuer: string, error: unknown): CliError {
   const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
-  return new CliError('cluster', `the provider ${issuer} cannot be used: ${why}`, 'Is it up, and is this its address?');
+  return new CliError('cluster', `the provider ${issuer} cannot be used: ${firstPart(why)}`, hintOf(why));
+}
+
+/** Node's own advice behind a semicolon is for programs. */
+function firstPart(why: string): string {
+  return why.split(';', 1)[0] ?? why;
+}
+
+function hintOf(why: string): string {
+  return /certificate/i.test(why) ? trustHint : 'Is it up, and is this its address?';
 }
 
 async function startDevice(call: Call, { issuer, scope, audience }: ProviderChoice): Promise<DeviceCode> {

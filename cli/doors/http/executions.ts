@@ -7,7 +7,7 @@ import { cancelOf } from '../../../lib/decision/commit-cancel.ts';
 import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
-import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
 import { nameTaken } from '../name-taken.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
 import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
@@ -28,6 +28,7 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
     start: (request) => start(deps, request),
     list: (filter) => list(deps, filter),
     read: (nameOrUid, options = {}) => read(nameOrUid, options.timeoutMs),
+    questions: () => questions(deps),
     async *follow(execution, signal) {
       const known = told.get(execution.metadata.uid ?? '');
       const begin = known ?? { execution: { ...execution, status: undefined }, lastEventId: undefined };
@@ -82,6 +83,19 @@ async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<Work
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
   return found.map(executionOf);
+}
+
+/** An execution that is not in the list yet, or no more, is shown by its id. */
+async function questions(deps: HttpDeps): Promise<Question[]> {
+  const [{ pending_requests: requests }, executions] = await Promise.all([
+    deps.client.listHumanApprovals(),
+    list(deps, { everywhere: false, phase: 'waiting' }),
+  ]);
+  const known = new Map(executions.map((execution) => [execution.metadata.uid, execution]));
+  return requests.map(({ execution_id, prompt, created_at: since }) => {
+    const { metadata, status } = known.get(execution_id) ?? {};
+    return { execution: metadata?.name ?? execution_id, execution_id, state: status?.state ?? '', prompt, since };
+  });
 }
 
 async function readTold(deps: HttpDeps, nameOrUid: string, timeoutMs: number | undefined): Promise<Told> {

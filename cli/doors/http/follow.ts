@@ -60,6 +60,7 @@ export async function* followTold(deps: FollowDeps, begin: Told, signal: AbortSi
       const next = batch.reduce(after, told);
       told = finished(next.execution) ? await atEnd(deps, next, signal) : next;
       yield told;
+      if (finished(told.execution)) return;
     }
   } catch (error) {
     if (!signal.aborted) throw error;

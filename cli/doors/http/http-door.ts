@@ -29,6 +29,10 @@ export function createHttpDoor(deps: HttpDoorDeps): Door {
     workflows: createWorkflows(deps),
     executions,
     logs: createLogs(deps, executions),
+    stimuli: {
+      send: ({ source, content, key }) =>
+        deps.client.submitStimulus({ body: { source, content, idempotency_key: key } }),
+    },
     version: () => versionOf(deps),
     whoAmI: deps.whoAmI,
   };

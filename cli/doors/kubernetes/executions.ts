@@ -2,12 +2,13 @@ import { apiVersion, labels } from '../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
+import { waitingFor } from '../../../lib/decision/human-decision.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
-import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, StartRequest } from '../door.ts';
+import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
 import { nameTaken } from '../name-taken.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
@@ -20,6 +21,7 @@ export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
     start: (request) => start(deps, request),
     list: (filter) => list(deps, filter),
     read: (nameOrUid, options) => findExecution(deps, nameOrUid, options),
+    questions: () => questions(deps),
     follow: ({ metadata }, signal) => followExecution(deps, metadata, signal),
     inFull: (execution) => fullExecution(outputs, execution),
     finalOutput: (execution) => finalOutput(outputs, execution),
@@ -66,6 +68,16 @@ async function list(
   return items.filter((execution) => {
     if (phase !== undefined && (execution.status?.phase ?? 'pending') !== phase) return false;
     return workflow === undefined || [workflowOf(execution), execution.spec.workflow].includes(workflow);
+  });
+}
+
+async function questions({ kube, namespace }: KubernetesDeps): Promise<Question[]> {
+  const { items } = await kube.listAll(workflowExecutions, { namespace });
+  return items.flatMap((execution) => {
+    const { metadata, status } = execution;
+    if (waitingFor(execution) === undefined || status?.current === undefined) return [];
+    const { state, prompt = '', entered_at: since } = status.current;
+    return [{ execution: metadata.name, execution_id: metadata.uid ?? '', state, prompt, since }];
   });
 }
 

@@ -4,6 +4,7 @@ import type { Scope } from '../../../lib/catalogue/scope.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import { readWorkflow } from '../../../lib/registration/index.ts';
 import { CliError } from '../../exit-codes.ts';
+import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
 
 export interface WorkflowReader {
@@ -28,6 +29,7 @@ export async function findWorkflow(reader: WorkflowReader, nameOrUid: string, sc
 }
 
 function placesOf(namespace: string, scope: Scope | undefined): readonly string[] {
+  if (scope === 'user') throw onlyTheApi('only the API knows whose workflow one of scope user is');
   if (scope === 'global') return [globalNamespace];
   return scope === undefined ? [...new Set([namespace, globalNamespace])] : [namespace];
 }

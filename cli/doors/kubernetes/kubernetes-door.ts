@@ -5,6 +5,7 @@ import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Door, Identity } from '../door.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
+import { onlyTheApi } from './only-the-api.ts';
 import { createWorkflows } from './workflows.ts';
 
 /** The cluster and namespace that the user's kubeconfig and flags name. */
@@ -29,6 +30,7 @@ export function createKubernetesDoor(deps: KubernetesDeps): Door {
     workflows: createWorkflows(deps),
     executions: createExecutions(deps),
     logs: createLogs(deps),
+    stimuli: { send: () => Promise.reject(onlyTheApi('only the API takes stimuli')) },
     async version() {
       const { gitVersion } = await kube.serverVersion();
       return { name: 'kubernetes', version: gitVersion.replace(/^v/, '') };

@@ -6,7 +6,7 @@ import { scopeOf } from '../../../lib/catalogue/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
-import { CliError } from '../../exit-codes.ts';
+import type { CliError } from '../../exit-codes.ts';
 import type {
   ListOptions,
   Registered,
@@ -18,6 +18,7 @@ import type {
 } from '../door.ts';
 import { findWorkflow } from './find-workflow.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
+import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
 
 /** Definitions as custom resources. */
@@ -47,11 +48,8 @@ export function createWorkflows(deps: KubernetesDeps): WorkflowDoor {
 }
 
 function onlyTheApiMoves(): CliError {
-  return new CliError(
-    'usage',
-    'only the API moves workflows between scopes',
-    'Go through it with --server URL, or register the workflow in the other scope and delete it in this one.',
-  );
+  const otherwise = ', or register the workflow in the other scope and delete it in this one';
+  return onlyTheApi('only the API moves workflows between scopes', otherwise);
 }
 
 async function register(
@@ -60,11 +58,7 @@ async function register(
   { scope, force }: RegisterOptions,
 ): Promise<Registered> {
   if (scope === 'user') {
-    throw new CliError(
-      'usage',
-      'only the API knows whose workflow one of scope user is',
-      'Go through it with --server URL, or leave out --scope.',
-    );
+    throw onlyTheApi('only the API knows whose workflow one of scope user is', ', or leave out --scope');
   }
   const target = scope === 'global' ? globalNamespace : namespace;
   const { kind, object } = await registerWorkflow({ kube }, workflow, { namespace: target, force });

@@ -193,6 +193,8 @@ describe('a command through Kubernetes and through the HTTP API', () => {
     const shown = await alike('get', 'gate-1');
     expect(shown.stdout).toContain('Ship it?\n');
     expect(shown.stdout).toContain('windlass approve gate-1\n');
+    expect((await alike('approvals')).stdout).toMatch(/gate-1 review SPAN Ship it\? ⏎ Think\./);
+    expect((await alike('approvals', '-o', 'name')).stdout).toBe('gate-1\n');
     expect((await alike('approve', 'gate-1', '--state', 'other')).code).toBe(exitCodes.conflict);
     expect((await alike('reject', 'gate-1', '--reason', ' ')).code).toBe(exitCodes.usage);
     expect((await alike('approve', 'gate-1', '--feedback', 'nice')).stdout).toBe(
@@ -201,6 +203,7 @@ describe('a command through Kubernetes and through the HTTP API', () => {
     const end = await alike('get', 'gate-1', '--watch');
     expect(end.stdout).toContain('"said": "nice"');
     expect((await alike('approve', 'gate-1')).code).toBe(exitCodes.conflict);
+    expect((await alike('approvals')).stderr).toBe('nothing waits for a decision HERE\n');
     expect((await alike('get', 'gate-1')).stdout).toContain('approved by WHO');
   });
 
@@ -289,6 +292,14 @@ describe('windlass over HTTP', () => {
     expect(code).toBe(exitCodes.interrupted);
     expect(stderr).toContain(`windlass get left --watch --server ${server}`);
     expect((await http.run('cancel', 'left')).code).toBe(exitCodes.ok);
+  });
+
+  it('STIM-08 STIM-09 hands a stimulus to the API, which Kubernetes knows nothing of', async () => {
+    expect(await http.run('stimulus', 'send', 'the page is down', '--source', 'nobody')).toMatchObject({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining("no StimulusRouter routes the source 'nobody'"),
+    });
+    expect((await kubernetes.run('stimulus', 'send', 'x')).stderr).toContain('only the API takes stimuli');
   });
 
   it('says what only somebody with rights in the cluster can do', async () => {

@@ -1,0 +1,40 @@
+import { Command } from 'commander';
+import type { Question } from '../doors/door.ts';
+import { formatAge } from '../duration.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedValue } from '../print-object.ts';
+import { type Column, tableLines } from '../table.ts';
+
+export function approvalsCommand(launch: Launch): Command {
+  return new Command('approvals')
+    .summary('list what waits for a decision')
+    .description('Lists the executions that wait for a decision and what they ask, the longest waiting first.')
+    .addHelpText('after', examples('windlass approvals', 'windlass approvals -o name | xargs -n 1 windlass approve'))
+    .action(launch(approvals));
+}
+
+const approvals: Run<object> = async (session): Promise<ExitCode> => {
+  const { executions, words } = await session.door();
+  const questions = (await executions.questions()).toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  if (await printedValue(session, questions)) return ok;
+  if (session.format === 'name') {
+    for (const { execution } of questions) session.terminal.out(execution);
+    return ok;
+  }
+  if (questions.length === 0) session.terminal.note(`nothing waits for a decision ${words.place}`);
+  const columns = columnsAt(session.clock.now());
+  const lines = questions.length === 0 ? [] : tableLines(columns, questions, session.format === 'wide');
+  for (const line of lines) session.terminal.out(line);
+  return ok;
+};
+
+function columnsAt(now: number): Column<Question>[] {
+  return [
+    { heading: 'EXECUTION', cell: ({ execution }) => execution },
+    { heading: 'STATE', cell: ({ state }) => state },
+    { heading: 'WAITING', cell: ({ since }) => formatAge(since, now) },
+    { heading: 'PROMPT', cell: ({ prompt }) => prompt },
+    { heading: 'UID', cell: ({ execution_id: id }) => id, wide: true },
+  ];
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { answerJson, loopback } from '../../../test/builders/loopback.ts';
+import type { GlobalOptions } from '../../session.ts';
+import { type OpenDeps, openHttpDoor } from './open.ts';
+
+const payload = Buffer.from(JSON.stringify({ sub: 'anna', iss: 'https://id.example', tenant_id: 'acme', exp: 4e9 }));
+const token = `x.${payload.toString('base64url')}.y`;
+
+function open(server: string, options: GlobalOptions = {}, env: OpenDeps['env'] = {}) {
+  const notes: string[] = [];
+  const nobody = () => Promise.reject(new Error('there is no login'));
+  const deps: OpenDeps = {
+    env: { WINDLASS_TOKEN: token, ...env },
+    clock: systemClock,
+    files: { read: nobody },
+    logins: { read: nobody, write: nobody, remove: nobody, alone: nobody },
+    findProvider: nobody,
+    terminal: { note: (line) => void notes.push(line) },
+    fetch,
+  };
+  return { door: openHttpDoor(deps, options, server), notes };
+}
+
+describe('the door to the API', () => {
+  it.each(['https://w.example', 'http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:80'])(
+    '%s is safe',
+    (server) => {
+      expect(open(server).notes).toEqual([]);
+    },
+  );
+
+  it.each(['http://w.example', 'http://10.0.0.1:8080', 'http://127.0.0.1.example.com'])('%s is warned of', (server) => {
+    expect(open(server).notes).toEqual([expect.stringContaining('in clear')]);
+  });
+
+  it('says where it looks, and shows commands that lead back', () => {
+    const server = 'https://w.example';
+    expect(open(server).door.words).toEqual({
+      place: 'in your tenant',
+      workflowPlaces: 'in your tenant or at global scope',
+      flags: '',
+    });
+    expect(open(server, { server, tenant: 'acme' }).door.words).toMatchObject({
+      place: 'in tenant acme',
+      flags: ' --server https://w.example',
+    });
+  });
+
+  it('sends the token, the tenant of the option or the environment, and who asks', async () => {
+    await using server = await loopback(answerJson(200, { executions: [], next_cursor: null }));
+    const filter = { everywhere: false };
+    await open(server.url, { tenant: 'acme' }, { WINDLASS_TENANT: 'other' }).door.executions.list(filter);
+    await open(server.url, {}, { WINDLASS_TENANT: 'other' }).door.executions.list(filter);
+    await open(server.url, {}, { WINDLASS_TENANT: '' }).door.executions.list(filter);
+    expect(server.requests.map(({ headers }) => headers['x-tenant-id'])).toEqual(['acme', 'other', undefined]);
+    expect(server.requests[0]?.headers).toMatchObject({
+      authorization: `Bearer ${token}`,
+      'user-agent': expect.stringMatching(/^windlass-cli\/\d/),
+    });
+  });
+
+  it('reads every page of a list', async () => {
+    const summary = { execution_id: 'e', name: 'n', workflow: 'w', status: 'pending', reason: null, started_at: null };
+    await using server = await loopback(
+      answerJson(200, { executions: [{ ...summary, name: 'one' }], next_cursor: 'more' }),
+      answerJson(200, { executions: [{ ...summary, name: 'two' }], next_cursor: null }),
+    );
+    const found = await open(server.url).door.executions.list({ everywhere: false, phase: 'failed', workflow: 'w' });
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/v1/workflows/executions?workflow=w&status=failed&limit=200',
+      '/v1/workflows/executions?workflow=w&status=failed&limit=200&cursor=more',
+    ]);
+  });
+
+  it('knows who the token is about', async () => {
+    expect(await open('https://w.example').door.whoAmI()).toEqual({
+      user: 'anna',
+      facts: {
+        server: 'https://w.example',
+        issuer: 'https://id.example',
+        tenant: 'acme',
+        'token ends': '2096-10-02T07:06:40.000Z',
+      },
+    });
+  });
+
+  it.each([
+    ['--all-namespaces', { everywhere: true }],
+    ['--selector', { everywhere: false, selector: 'a=b' }],
+  ])('says that %s is for Kubernetes', async (option, filter) => {
+    await expect(open('https://w.example').door.executions.list(filter)).rejects.toMatchObject({
+      exit: 'usage',
+      message: `${option} is for Kubernetes, not for the HTTP API`,
+    });
+  });
+});
