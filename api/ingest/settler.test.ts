@@ -34,6 +34,13 @@ afterAll(async () => {
   await nats.stop();
 });
 
+const methodsOf = (store: KeyValueBucket<Reservation>): KeyValueBucket<Reservation> => ({
+  get: (key) => store.get(key),
+  create: (key, value) => store.create(key, value),
+  update: (key, value, revision) => store.update(key, value, revision),
+  delete: (key, revision) => store.delete(key, revision),
+});
+
 /** A key that somebody reserved. */
 async function aHold(): Promise<Hold> {
   const key = `key-${++number}`;
@@ -80,6 +87,23 @@ describe('a reservation', () => {
     const hold = await aHold();
     settler.resume([executionOf(hold, 60_000)]);
     await expect.poll(() => stateOf(hold), patient).toBe('routed found');
+  });
+
+  it('that is being settled when the process stops holds nothing up', async () => {
+    const stop = new AbortController();
+    const get: typeof bucket.get = (key) => {
+      stop.abort();
+      return bucket.get(key);
+    };
+    const stopping = createSettler({
+      bucket: { ...methodsOf(bucket), get },
+      reservations: reservationsOf(bucket),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    stopping.resume([executionOf(await aHold(), 1_000)]);
+    await stopping.run(stop.signal);
+    expect(stop.signal.aborted).toBe(true);
   });
 
   it('is left alone where the execution is old, or another stimulus has the key', async () => {

@@ -85,6 +85,7 @@ class QueueSettler implements Settler {
   /** Resolves when there is something to do, or `signal` aborts. */
   #added(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
       const wake = (): void => {
         signal.removeEventListener('abort', wake);
         resolve();

@@ -47,6 +47,8 @@ async function readBytes({ message, onRead }: BodySource, maxBytes: number): Pro
   if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
   if (!hasBody(message)) return Buffer.alloc(0);
   onRead();
+  // A client that left before somebody listened is never told of again.
+  if (message.destroyed) throw clientGone();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
