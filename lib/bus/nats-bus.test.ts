@@ -378,7 +378,7 @@ describe('an outage', () => {
   it('of a server that is frozen, and does not close its connections, fails calls within two seconds as well', async () => {
     const bus = connectBus();
     await isConnected(bus);
-    server.freeze();
+    await server.freeze();
     try {
       const { ms, error } = await elapsed(bus.bucket(bucket).create('frozen', 1));
       expect(error).toMatchObject({ code: 'unavailable' });

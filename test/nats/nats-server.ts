@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ export interface NatsServer {
   start(): Promise<void>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
-  /** Stops it between two instructions, and lets it go on. */
-  freeze(): void;
+  /** Stops it between two instructions, and lets it go on. Resolves when the last of its threads has stopped. */
+  freeze(): Promise<void>;
   thaw(): void;
   /** Ends it and deletes its store. */
   stop(): Promise<void>;
@@ -65,19 +65,32 @@ export async function startNatsServer({ args = [], host = '127.0.0.1' }: NatsSer
     await forgetProcess(pid);
   }
 
+  async function freeze(): Promise<void> {
+    const pid = child?.pid ?? 0;
+    child?.kill('SIGSTOP');
+    while (!(await isFrozen(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
   await start();
   return {
     url: `nats://${host}:${port}`,
     output: () => text,
     start,
     kill,
-    freeze: () => void child?.kill('SIGSTOP'),
+    freeze,
     thaw: () => void child?.kill('SIGCONT'),
     async stop() {
       await kill();
       await rm(store, { recursive: true, force: true });
     },
   };
+}
+
+/** A thread that is under way goes on for a moment after the signal was sent. */
+async function isFrozen(pid: number): Promise<boolean> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
+  return stats.every((stat) => /\) T /.test(stat));
 }
 
 async function freePort(host: string): Promise<number> {
