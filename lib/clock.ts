@@ -1,4 +1,4 @@
-/** Time as a dependency: everything outside `lib/clock.ts` and `controllers/runtime` receives a Clock. */
+/** Time as a dependency: everything but this file, and `client/`, which imports nothing of ours, receives a Clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

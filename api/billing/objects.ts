@@ -1,9 +1,9 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { oneOf, timestamp } from '../../crds/schema/parts.ts';
+import { orNull } from '../../lib/http/or-null.ts';
 
 /** The objects of spec 1 §2.5, as callers of the billing routes see them. */
 
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const currency = Type.String({ pattern: '^[a-z]{3}$', description: 'ISO 4217, in lower case' });
 const amount = (what: string) => Type.Integer({ description: `${what}, in the currency's smallest unit` });
 

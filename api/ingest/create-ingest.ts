@@ -124,7 +124,7 @@ async function start(deps: IngestDeps, { stimulus, destination, hold }: Work) {
   const plan = planOf({ stimulus, namespace, workflow, workflowName, ...reservation });
   await assertStarts(deps.kube, plan);
   const lease = hold === undefined ? undefined : await deps.reservations.renew(hold);
-  const { execution } = await createExecution(deps.kube, plan);
+  const execution = await createExecution(deps.kube, plan);
   deps.executions.remember(execution);
   return { execution, lease };
 }

@@ -55,28 +55,21 @@ function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
   });
 }
 
-/** The execution and who created it: somebody else where this stimulus was at work twice. */
-export interface CreatedExecution {
-  readonly execution: WorkflowExecution;
-  readonly isOurs: boolean;
-}
-
 type ExecutionsClient = Pick<KubeClient, 'create' | 'get'>;
 
 /**
  * Creates the execution under the name of its stimulus. Throws IngestError or AppError `limit_exceeded` where it
  * certainly was not created. Throws AppError `unavailable` with the reason `OutcomeUnknown` where that is not certain.
  */
-export async function createExecution(kube: ExecutionsClient, plan: ExecutionPlan): Promise<CreatedExecution> {
+export async function createExecution(kube: ExecutionsClient, plan: ExecutionPlan): Promise<WorkflowExecution> {
   try {
-    const execution = await kube.create(workflowExecutions, objectOf(plan), { timeoutMs: createTimeoutMs });
-    return { execution, isOurs: true };
+    return await kube.create(workflowExecutions, objectOf(plan), { timeoutMs: createTimeoutMs });
   } catch (error) {
     const refusal = isAlreadyExists(error) ? undefined : refusalOf(error);
     if (refusal !== undefined) throw refusal;
     const execution = await findExecution(kube, plan.namespace, plan.stimulus.id);
     if (execution === undefined) throw unknownOutcome(error);
-    return { execution, isOurs: !isAlreadyExists(error) };
+    return execution;
   }
 }
 

@@ -1,8 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { anyObject, oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { phases } from '../../../crds/schema/workflow-execution-status.ts';
-
-const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+import { orNull } from '../../../lib/http/or-null.ts';
 
 /** Stands in a value in place of a part that is too large for it (design §5). */
 export const LargeValue = Type.Object(
