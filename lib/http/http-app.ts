@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
@@ -10,10 +9,9 @@ import { createEventStreams, type EventStreamOptions } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { createInFlight } from './in-flight.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { type HttpContext, type RequestState, requestScope } from './request-scope.ts';
+import { type RequestState, requestScope } from './request-scope.ts';
 import type { Route } from './route.ts';
-import { serveRoute } from './serve-route.ts';
-import { refuseUnmatched, requireNarrowest } from './unmatched.ts';
+import { routing } from './routing.ts';
 
 export interface HttpAppOptions<Caller> {
   readonly routes: readonly Route<Caller>[];
@@ -46,12 +44,11 @@ export function createHttpApp<Caller>(options: HttpAppOptions<Caller>): HttpApp 
   const { logger } = options;
   const inFlight = createInFlight();
   const app = new Koa<RequestState>();
-  const router = createRouter(options, inFlight);
+  const streams = createEventStreams(options.clock, options.events);
   app.use(requestScope(options, inFlight));
   app.use(accessLog(options));
   app.use(answerErrors(options.clock));
-  app.use(router.routes() as Koa.Middleware<RequestState>);
-  app.use(refuseUnmatched);
+  app.use(routing(options.routes, { ...options, inFlight, streams }));
   // What reaches this is a connection that broke while an answer was on its way.
   app.on('error', (error: unknown) => logger.debug({ err: error }, 'answer not delivered'));
   const handle = app.callback();
@@ -60,20 +57,4 @@ export function createHttpApp<Caller>(options: HttpAppOptions<Caller>): HttpApp 
     stop: () => inFlight.stop(),
     abandon: () => inFlight.abandon(),
   };
-}
-
-function createRouter<Caller>(options: HttpAppOptions<Caller>, inFlight: ReturnType<typeof createInFlight>) {
-  const router = new Router({ sensitive: true, strict: true, exclusive: 'specificity' });
-  const deps = { ...options, inFlight, streams: createEventStreams(options.clock, options.events) };
-  for (const route of options.routes) {
-    const { method, path } = route.contract;
-    const serve = serveRoute(route, deps);
-    const parameters = path.split('{').length - 1;
-    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], (context) => {
-      const ctx = context as unknown as HttpContext;
-      requireNarrowest(ctx, parameters);
-      return serve(ctx);
-    });
-  }
-  return router;
 }

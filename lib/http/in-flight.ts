@@ -17,19 +17,25 @@ export interface InFlight {
 }
 
 export function createInFlight(): InFlight {
-  const requests = new Set<Entry>();
+  const ring = new Entry(false);
   let isStopping = false;
   let isAbandoned = false;
 
-  const abort = (which: (request: Entry) => boolean): void => {
-    for (const request of requests) if (which(request)) request.abort();
-  };
+  function abort(which: (request: Entry) => boolean): void {
+    for (let request = ring.next; request !== ring; ) {
+      // Whoever is called off may leave at once.
+      const { next } = request;
+      if (which(request)) request.abort();
+      request = next;
+    }
+  }
   return {
     get isStopping() {
       return isStopping;
     },
     enter(isStream) {
-      const request = new Entry(isStream, requests);
+      const request = new Entry(isStream);
+      request.joinBehind(ring);
       if (isAbandoned || (isStopping && isStream)) request.abort();
       return request;
     },
@@ -45,16 +51,20 @@ export function createInFlight(): InFlight {
   };
 }
 
+/**
+ * A link of a ring. A Set would do, but for the memory: its table is made anew every few requests, and each old one
+ * refers to the next and to the requests that ran then. Once one of them has grown old, all that follow are kept until
+ * the next full collection.
+ */
 class Entry implements InFlightRequest {
   readonly isStream: boolean;
-  readonly #all: Set<Entry>;
+  next: Entry = this;
+  #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
 
-  constructor(isStream: boolean, all: Set<Entry>) {
+  constructor(isStream: boolean) {
     this.isStream = isStream;
-    this.#all = all;
-    all.add(this);
   }
 
   get signal(): AbortSignal {
@@ -63,12 +73,23 @@ class Entry implements InFlightRequest {
     return this.#controller.signal;
   }
 
+  joinBehind(other: Entry): void {
+    this.next = other.next;
+    this.#previous = other;
+    other.next.#previous = this;
+    other.next = this;
+  }
+
   abort(): void {
     this.#isAborted = true;
     this.#controller?.abort();
   }
 
+  /** Refers to nobody any more, so that it keeps nobody alive. */
   leave(): void {
-    this.#all.delete(this);
+    this.#previous.next = this.next;
+    this.next.#previous = this.#previous;
+    this.next = this;
+    this.#previous = this;
   }
 }

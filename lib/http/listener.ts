@@ -61,13 +61,16 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
 /** Ends connections that have no request under way: those there are, and from then on each that has had its answer. */
 type EndIdle = () => void;
 
-/** Node's own list of idle connections lacks those that have never had a request, and is looked at only once. */
+/**
+ * Node's own list of idle connections lacks those that have never had a request, and is looked at only once. Entries are
+ * changed in place: a Set whose members come and go with every request is made anew every few of them.
+ */
 function watchIdle(server: Server): EndIdle {
-  const idle = new Set<Socket>();
+  const idle = new Map<Socket, boolean>();
   let isEnding = false;
   const settle = (socket: Socket): void => {
     if (isEnding) socket.destroySoon();
-    else if (!socket.destroyed) idle.add(socket);
+    else if (!socket.destroyed) idle.set(socket, true);
   };
   server.on('connection', (socket) => {
     settle(socket);
@@ -75,13 +78,13 @@ function watchIdle(server: Server): EndIdle {
   });
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
     server.on(event, ({ socket }, response) => {
-      idle.delete(socket);
+      idle.set(socket, false);
       response.once('close', () => settle(socket));
     });
   }
   return () => {
     isEnding = true;
-    for (const socket of idle) socket.destroy();
+    for (const [socket, isIdle] of idle) if (isIdle) socket.destroy();
   };
 }
 

@@ -6,7 +6,6 @@ import { requireSingleHeaders } from './header-list.ts';
 import { HttpError } from './http-error.ts';
 import type { InFlight } from './in-flight.ts';
 import { invalidRequest } from './request-errors.ts';
-import type { PathLayer } from './unmatched.ts';
 
 /** What is known of a request while it passes through. */
 export interface RequestState {
@@ -18,11 +17,7 @@ export interface RequestState {
   fault?: unknown;
 }
 
-export type HttpContext = Koa.ParameterizedContext<RequestState> & {
-  readonly params?: Readonly<Record<string, string>>;
-  /** Set by the router: what stands at this path, whatever the method. */
-  readonly matched?: readonly PathLayer[];
-};
+export type HttpContext = Koa.ParameterizedContext<RequestState>;
 
 /** Ids that may stand in a log line and a header as they are. */
 const saneId = /^[\w.:/+=-]{1,128}$/;

@@ -1,4 +1,5 @@
-import { toHeaderList } from './header-list.ts';
+import type { Logger } from '../logger.ts';
+import { type HeaderList, toHeaderList } from './header-list.ts';
 import type { HttpAppOptions } from './http-app.ts';
 import type { InFlight, InFlightRequest } from './in-flight.ts';
 import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
@@ -12,50 +13,70 @@ export interface ServeDeps<Caller>
   readonly inFlight: InFlight;
 }
 
+/** Answers a request; `params` are those of its path. */
+export type Serve = (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void>;
+
 /** Answers requests by a route: who asks is known before anything else of the request is looked at. */
-export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>): (ctx: HttpContext) => Promise<void> {
+export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>): Serve {
   const { contract, handle } = route;
   const read = createRequestReader(contract);
   const isStream = contract.success.kind === 'events';
 
-  async function serve(ctx: HttpContext, running: InFlightRequest): Promise<void> {
+  async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
-    const parts = await readParts(read, ctx);
+    const parts = await readParts(read, ctx, params);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
-    const reply = await handle(requestOf(ctx, running, parts, caller) as never);
+    const reply = await handle(new HandlerRequest(ctx, running, parts, caller) as never);
     await sendReply(deps, ctx, reply, running);
   }
 
-  return async (ctx) => {
+  return async (ctx, params) => {
     ctx.state.contract = contract;
     const running = deps.inFlight.enter(isStream);
     // Aborting after the answer is complete would wake listeners for nothing.
     ctx.res.once('close', () => (ctx.res.writableFinished ? undefined : running.abort()));
     try {
-      await serve(ctx, running);
+      await serve(ctx, params, running);
     } finally {
       running.leave();
     }
   };
 }
 
-/** What few handlers look at is made when they do. */
-function requestOf({ req, state }: HttpContext, running: InFlightRequest, parts: ReadRequest, caller: unknown): object {
-  return {
-    params: parts.params,
-    query: parts.query,
-    headers: parts.headers,
-    body: parts.body,
-    caller,
-    requestId: state.requestId,
-    logger: state.logger,
-    get rawHeaders() {
-      return toHeaderList(req.rawHeaders);
-    },
-    get signal() {
-      return running.signal;
-    },
-  };
+/**
+ * What few handlers look at is made when they do. A class: getters of an object literal would give each request a shape
+ * of its own, which outlives it.
+ */
+class HandlerRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly caller: unknown;
+  readonly requestId: string;
+  readonly logger: Logger;
+  readonly #rawHeaders: readonly string[];
+  readonly #running: InFlightRequest;
+
+  constructor({ req, state }: HttpContext, running: InFlightRequest, parts: ReadRequest, caller: unknown) {
+    this.params = parts.params;
+    this.query = parts.query;
+    this.headers = parts.headers;
+    this.body = parts.body;
+    this.caller = caller;
+    this.requestId = state.requestId;
+    this.logger = state.logger;
+    this.#rawHeaders = req.rawHeaders;
+    this.#running = running;
+  }
+
+  get rawHeaders(): HeaderList {
+    return toHeaderList(this.#rawHeaders);
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal;
+  }
 }
 
 async function identify<Caller>(deps: ServeDeps<Caller>, ctx: HttpContext): Promise<Caller> {
@@ -66,8 +87,8 @@ async function identify<Caller>(deps: ServeDeps<Caller>, ctx: HttpContext): Prom
   return caller;
 }
 
-function readParts(read: RequestReader, ctx: HttpContext): ReturnType<RequestReader> {
-  const { req, res, params = {}, querystring: query } = ctx;
+function readParts(read: RequestReader, ctx: HttpContext, params: Parameters<Serve>[1]): ReturnType<RequestReader> {
+  const { req, res, querystring: query } = ctx;
   // A client that waits to be asked for its body is asked only when everything else was in order.
   const onRead = (): void => (req.headers.expect === undefined ? undefined : res.writeContinue());
   return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body: { message: req, onRead } });

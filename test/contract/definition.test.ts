@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { reservedStateNames } from '../../crds/reserved-names.ts';
 import { stateKinds } from '../../crds/schema/state-kinds.ts';
+import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
+import { reservedNames } from '../../lib/template/template.ts';
 import { fullWorkflow } from '../bad-manifests/full-workflow.ts';
 import { badWorkflow, type Edit } from '../bad-manifests/row.ts';
 import { badManifests } from '../bad-manifests/rows.ts';
-import { reservedNames } from '../../lib/template/template.ts';
-import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 
 const check = (...edits: Edit[]): readonly Problem[] =>
   checkDefinition((badWorkflow({ edits }) as { spec: unknown }).spec);
