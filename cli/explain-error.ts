@@ -1,7 +1,7 @@
 import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
-import { KubeError } from '../lib/kube/kube-error.ts';
+import { isMissingKind, KubeError } from '../lib/kube/kube-error.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
 import { trustHint } from './trust-hint.ts';
 
@@ -110,11 +110,6 @@ function kubeParts(error: KubeError, exitCode: ExitCode): Parts {
     return text && !error.serverMessage.includes(message ?? text) ? [text] : [];
   });
   return { message: firstLine(error.serverMessage), facts, hint: kubeHint(error), exitCode };
-}
-
-/** A path that no kind is served under gets a plain 404, without the name of an object. */
-function isMissingKind({ status, serverMessage }: KubeError): boolean {
-  return status === 404 && /could not find the requested resource|page not found/.test(serverMessage);
 }
 
 function kubeHint({ status, code }: KubeError): string | undefined {

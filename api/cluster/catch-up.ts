@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type CacheReader, compareVersions } from '../../lib/informer/index.ts';
 import {
-  isNotFound,
+  findObject,
   type KubeClient,
   type KubeObject,
   keyOf,
@@ -115,11 +115,8 @@ async function fetchOne<T extends KubeObject>(
   item: KubeObject,
 ): Promise<void> {
   const { namespace, name = '' } = item.metadata;
-  try {
-    cache.remember(await kube.get(resource, { namespace, name }));
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const found = await findObject(kube, resource, { namespace, name });
+  if (found !== undefined) cache.remember(found);
 }
 
 function versionOf(cache: CacheReader<KubeObject>, item: KubeObject): string | undefined {

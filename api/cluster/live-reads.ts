@@ -1,5 +1,5 @@
 import type { CacheReader } from '../../lib/informer/index.ts';
-import { isNotFound, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
+import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
 import { createGate } from './gate.ts';
 
 /** Reads single objects from the server, for what the cache does not know by name. */
@@ -22,14 +22,9 @@ export function createLiveReads<T extends KubeObject>({ kube, resource, cache }:
   const gate = createGate(limits);
   const underWay = new Map<string, Promise<T | undefined>>();
   const read = async (ref: ObjectRef): Promise<T | undefined> => {
-    try {
-      const object = await gate(() => kube.get(resource, ref));
-      cache.remember(object);
-      return object;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const object = await gate(() => findObject(kube, resource, ref));
+    if (object !== undefined) cache.remember(object);
+    return object;
   };
   return {
     read(ref) {

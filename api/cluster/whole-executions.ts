@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 
 /** Gives an execution of the cache with all that was stripped from it; undefined when it is there no more. */
 export type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
@@ -17,7 +17,7 @@ export function createWholeExecutions(kube: Pick<KubeClient, 'get'>): WholeExecu
   const kept = createKept();
   const underWay = new Map<string, Promise<WorkflowExecution | undefined>>();
   const read = async (execution: WorkflowExecution): Promise<WorkflowExecution | undefined> => {
-    const whole = await get(kube, execution);
+    const whole = await findAgain(kube, workflowExecutions, execution);
     if (whole !== undefined) kept.add(whole);
     return whole;
   };
@@ -34,19 +34,6 @@ export function createWholeExecutions(kube: Pick<KubeClient, 'get'>): WholeExecu
 
 /** An object at one moment. */
 const versionOf = ({ metadata }: WorkflowExecution): string => `${metadata.uid}@${metadata.resourceVersion}`;
-
-async function get(
-  kube: Pick<KubeClient, 'get'>,
-  { metadata }: WorkflowExecution,
-): Promise<WorkflowExecution | undefined> {
-  try {
-    const found = await kube.get(workflowExecutions, { namespace: metadata.namespace, name: metadata.name });
-    return found.metadata.uid === metadata.uid ? found : undefined;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
 
 interface Entry {
   readonly execution: WorkflowExecution;

@@ -5,7 +5,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { AppError } from '../../lib/errors.ts';
 import { validate } from '../../lib/json-schema/validate.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
-import { isAlreadyExists, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, isAlreadyExists, type KubeClient } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { refusalOf } from './create-refusal.ts';
 import { executionFields, executionMetadata, executionName, type StimulusFields } from './execution-fields.ts';
@@ -80,9 +80,8 @@ export async function findExecution(
   stimulusId: string,
 ): Promise<WorkflowExecution | undefined> {
   try {
-    return await kube.get(workflowExecutions, { namespace, name: executionName(stimulusId) });
+    return await findObject(kube, workflowExecutions, { namespace, name: executionName(stimulusId) });
   } catch (error) {
-    if (isNotFound(error)) return undefined;
     throw unknownOutcome(error);
   }
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { labels } from '../../crds/labels.ts';
+import { findObject } from '../../lib/kube/find-object.ts';
 import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
-import { isNotFound } from '../../lib/kube/kube-error.ts';
 import { namespaces, networkPolicies, resourceQuotas, roleBindings } from '../../lib/kube/resource.ts';
 import { parseTenantSlug } from '../../lib/tenant/names.ts';
 import { type Subject, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
@@ -125,10 +125,7 @@ const remove: Run<{ readonly yes?: boolean }> = async (session, [slug = ''], { y
 
 /** A namespace that is somebody else's is never taken over; one that is no tenant yet may become one. */
 async function assertFree(kube: Pick<KubeClient, 'get'>, name: string, slug: string): Promise<void> {
-  const existing = await kube.get(namespaces, { name }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  const existing = await findObject(kube, namespaces, { name });
   const owner = existing?.metadata.labels?.[labels.tenant];
   if (owner !== undefined && owner !== slug) {
     throw new CliError('conflict', `namespace ${name} belongs to tenant '${owner}'`, 'Choose another with -n.');

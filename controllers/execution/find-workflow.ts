@@ -12,7 +12,7 @@ import {
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
-import { type ControllerRevision, controllerRevisions, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
 import { specOf, storedRevision } from '../../lib/registration/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
@@ -73,7 +73,8 @@ async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wis
  * that fails for it stays failed: nothing is refused before the server was asked.
  */
 async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
-  const fresh = known === undefined ? await live(deps, wish) : await read(deps, known.metadata);
+  const fresh =
+    known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
   // The watch may have overtaken the answer; what it has brought already will wake nobody again.
   const now = cached(deps, wish);
   const overtaken = compareVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
@@ -101,22 +102,10 @@ function cached({ workflows }: FindWorkflowDeps, wish: Wish): Workflow | undefin
 /** The workflow of this name on the server. */
 async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
   for (const place of placesOf(wish)) {
-    const workflow = await read(deps, place);
+    const workflow = await findObject(deps.kube, workflowKind, place);
     if (workflow !== undefined && isVisible(workflow, wish)) return workflow;
   }
   return undefined;
-}
-
-async function read(
-  { kube }: FindWorkflowDeps,
-  { namespace, name }: { readonly namespace?: string; readonly name: string },
-): Promise<Workflow | undefined> {
-  try {
-    return await kube.get(workflowKind, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<WorkflowLookup> {
@@ -159,14 +148,9 @@ async function revisionOf(
 ): Promise<ControllerRevision | undefined> {
   const known = revisions.get(`${namespace}/${name}`);
   if (known !== undefined) return known;
-  try {
-    const revision = await kube.get(controllerRevisions, { namespace, name });
-    revisions.remember(revision);
-    return revision;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const revision = await findObject(kube, controllerRevisions, { namespace, name });
+  if (revision !== undefined) revisions.remember(revision);
+  return revision;
 }
 
 function contentOf(revision: ControllerRevision): Pick<Definition, 'spec' | 'user'> {

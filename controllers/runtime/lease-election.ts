@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import {
+  findObject,
   isAlreadyExists,
   isConflict,
   isNotFound,
@@ -192,13 +193,8 @@ class Election implements LeaseElection {
     return true;
   }
 
-  async #read(): Promise<Lease | undefined> {
-    try {
-      return await this.#deps.client.get(leases, this.#options.lease, { timeoutMs: this.#timing.renewMs / 2 });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  #read(): Promise<Lease | undefined> {
+    return findObject(this.#deps.client, leases, this.#options.lease, { timeoutMs: this.#timing.renewMs / 2 });
   }
 
   /**

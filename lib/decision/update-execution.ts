@@ -1,8 +1,9 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { ExecutionError } from '../execution/execution-error.ts';
 import { workflowExecutions } from '../kinds.ts';
+import { findAgain } from '../kube/find-object.ts';
 import type { KubeClient } from '../kube/index.ts';
-import { isConflict, isInvalid, isNotFound } from '../kube/kube-error.ts';
+import { isConflict, isInvalid } from '../kube/kube-error.ts';
 
 export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
 
@@ -37,13 +38,9 @@ export async function updateExecution(
 
 /** The execution as the server has it now. Throws a not-found error when it was deleted. */
 export async function newest(kube: Pick<KubeClient, 'get'>, execution: WorkflowExecution): Promise<WorkflowExecution> {
-  const { namespace, name, uid } = execution.metadata;
-  const found = await kube.get(workflowExecutions, { namespace, name }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  if (found !== undefined && found.metadata.uid === uid) return found;
-  throw new ExecutionError('Deleted', execution, `${name} was deleted`);
+  const found = await findAgain(kube, workflowExecutions, execution);
+  if (found === undefined) throw new ExecutionError('Deleted', execution, `${execution.metadata.name} was deleted`);
+  return found;
 }
 
 /** A merge patch on a stale object answers 409; an append-only rule may answer 422 first. */

@@ -3,6 +3,7 @@ export type * from './core-objects.ts';
 export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
 export { createCredentialSource } from './credentials.ts';
 export { withFence } from './fence.ts';
+export { findAgain, findObject } from './find-object.ts';
 export { createKubeClient } from './http-client.ts';
 export {
   isAlreadyExists,

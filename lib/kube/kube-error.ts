@@ -61,6 +61,11 @@ export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404;
 }
 
+/** The server has no such kind at all: it answers a path that nothing is served under, and names no object. */
+export function isMissingKind(error: unknown): boolean {
+  return isNotFound(error) && /could not find the requested resource|page not found/.test(error.serverMessage);
+}
+
 /** Somebody wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are 409. */
 export function isConflict(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.code !== 'already_exists';

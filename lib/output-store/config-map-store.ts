@@ -2,7 +2,7 @@ import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
-import { configMaps, isAlreadyExists, isNotFound } from '../kube/index.ts';
+import { configMaps, findObject, isAlreadyExists } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
 import { pack, unpack } from './packed.ts';
@@ -75,12 +75,7 @@ async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator
 
 async function chunk(kube: ConfigMapPort, namespace: string, locator: BlobLocator, index: number): Promise<ConfigMap> {
   const name = blobName(locator.executionUid, locator.ref, index);
-  try {
-    return await kube.get(configMaps, { namespace, name });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new AppError('not_found', `stored output ${locator.ref} is gone: ConfigMap ${namespace}/${name}`, {
-      cause: error,
-    });
-  }
+  const map = await findObject(kube, configMaps, { namespace, name });
+  if (map !== undefined) return map;
+  throw new AppError('not_found', `stored output ${locator.ref} is gone: ConfigMap ${namespace}/${name}`);
 }

@@ -1,7 +1,7 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { AppError } from '../errors.ts';
 import { workflows } from '../kinds.ts';
-import { isAlreadyExists, isConflict, isNotFound, type KubeClient } from '../kube/index.ts';
+import { findObject, isAlreadyExists, isConflict, isNotFound, type KubeClient } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
 import type { KeepRevision } from './keep-revision.ts';
 import { planRegistration, type Registration } from './plan-registration.ts';
@@ -33,8 +33,10 @@ export async function registerWorkflow(
   workflow: Workflow,
   options: RegisterOptions,
 ): Promise<Registration> {
+  const { namespace } = options;
+  const { name } = workflow.metadata;
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const existing = await workflowOf(deps.kube, options.namespace, workflow.metadata.name);
+    const existing = await findObject(deps.kube, workflows, { namespace, name });
     const plan = await planOver(deps, workflow, existing, options);
     if (plan.kind === 'unchanged') return plan;
     const object = await write(deps, plan);
@@ -71,19 +73,6 @@ async function write({ kube, keep }: RegisterDeps, { kind, object }: Registratio
   } catch (error) {
     const isGone = kind === 'updated' && isNotFound(error);
     if (isGone || isConflict(error) || isAlreadyExists(error)) return undefined;
-    throw error;
-  }
-}
-
-async function workflowOf(
-  kube: Pick<KubeClient, 'get'>,
-  namespace: string,
-  name: string,
-): Promise<Workflow | undefined> {
-  try {
-    return await kube.get(workflows, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
+  findObject,
   isForbidden,
-  isNotFound,
   type KubeClient,
 } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
@@ -60,12 +60,7 @@ async function listedRevision(
 ): Promise<ControllerRevision | undefined> {
   const row = status?.versions?.find((candidate) => candidate.version === version);
   if (row === undefined) return undefined;
-  try {
-    return await kube.get(controllerRevisions, { namespace: metadata.namespace, name: row.revision });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return findObject(kube, controllerRevisions, { namespace: metadata.namespace, name: row.revision });
 }
 
 function noSuchVersion({ metadata, spec, status }: Workflow, version: string): AppError {

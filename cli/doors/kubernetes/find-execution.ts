@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
+import { findObject } from '../../../lib/kube/find-object.ts';
 import type { CallOptions, KubeClient } from '../../../lib/kube/index.ts';
-import { isNotFound } from '../../../lib/kube/kube-error.ts';
 import { isUid } from '../../../lib/uid.ts';
 import { CliError } from '../../exit-codes.ts';
 import type { Cluster } from './kubernetes-door.ts';
@@ -18,16 +18,9 @@ export async function findExecution(
     if (found) return found;
     throw missing(nameOrUid, namespace);
   }
-  try {
-    return await kube.get(workflowExecutions, { namespace, name: nameOrUid }, options);
-  } catch (error) {
-    throw isNotFound(error) && isAboutObject(error.serverMessage) ? missing(nameOrUid, namespace) : error;
-  }
-}
-
-/** A server without our kinds answers 404 as well, in other words. */
-function isAboutObject(serverMessage: string): boolean {
-  return serverMessage.endsWith('" not found');
+  const found = await findObject(kube, workflowExecutions, { namespace, name: nameOrUid }, options);
+  if (found === undefined) throw missing(nameOrUid, namespace);
+  return found;
 }
 
 function missing(name: string, namespace: string): CliError {

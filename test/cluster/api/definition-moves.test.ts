@@ -1,10 +1,10 @@
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { WorkflowIdentity } from '../../../api/routes/workflows/schema.ts';
 import { annotations } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
-import { isNotFound } from '../../../lib/kube/index.ts';
+import { findObject } from '../../../lib/kube/index.ts';
 import { toManifest } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
@@ -52,12 +52,8 @@ async function registered(workflow: Workflow, { query = '', token = user } = {})
 const demo = (name: string, fields: Partial<Workflow['spec']> = {}): Workflow =>
   aWorkflow(name).with(fields).state('end', anEnd()).build();
 
-async function objectOf(namespace: string, name: string): Promise<Workflow | undefined> {
-  return world.kube.get(workflows, { namespace, name }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-}
+const objectOf = (namespace: string, name: string): Promise<Workflow | undefined> =>
+  findObject(world.kube, workflows, { namespace, name });
 
 async function uids(name: string): Promise<Record<'tenant' | 'global', string | undefined>> {
   const [tenant, global] = await Promise.all([objectOf(world.tenant, name), objectOf(globalNamespace, name)]);

@@ -4,7 +4,7 @@ import { Registration, WorkflowDefinition, WorkflowSummary } from '../../../api/
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
-import { isNotFound } from '../../../lib/kube/index.ts';
+import { findObject } from '../../../lib/kube/index.ts';
 import { toManifest, userObjectName } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
@@ -62,12 +62,8 @@ async function registered(workflow: Workflow, sending: Sending & { query?: strin
   return answer.json<{ workflow_id: string }>().workflow_id;
 }
 
-async function objectOf(name: string, namespace = world.tenant): Promise<Workflow | undefined> {
-  return world.kube.get(workflows, { namespace, name }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-}
+const objectOf = (name: string, namespace = world.tenant): Promise<Workflow | undefined> =>
+  findObject(world.kube, workflows, { namespace, name });
 
 async function accepted(name: string, namespace = world.tenant): Promise<void> {
   const isAccepted = ({ status, metadata }: Workflow) =>

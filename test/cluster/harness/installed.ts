@@ -1,4 +1,11 @@
-import { defineResource, isNotFound, type KubeClient, type KubeObject, pods } from '../../../lib/kube/index.ts';
+import {
+  defineResource,
+  findObject,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  pods,
+} from '../../../lib/kube/index.ts';
 import type { Identity } from './api-proxy.ts';
 import { waitForNone, waitForObject } from './wait.ts';
 
@@ -22,13 +29,8 @@ const shippedReplicas = 2;
 
 /** Whether the chart's controllers are there and at least one replica works. */
 export async function installedControllersWork(kube: KubeClient): Promise<boolean> {
-  return kube.get(deployments, ref).then(
-    ({ status }) => (status?.availableReplicas ?? 0) > 0,
-    (error: unknown) => {
-      if (isNotFound(error)) return false;
-      throw error;
-    },
-  );
+  const installed = await findObject(kube, deployments, ref);
+  return (installed?.status?.availableReplicas ?? 0) > 0;
 }
 
 /** Whom installed controllers are for the API server: their roles and the admission policies speak of this user. */
@@ -39,13 +41,7 @@ const serviceAccount = {
 
 /** Who controllers of a test have to be: the chart's service account where the chart is installed, else the administrator. */
 export async function controllersIdentity(kube: KubeClient): Promise<Identity | undefined> {
-  return kube.get(deployments, ref).then(
-    () => serviceAccount,
-    (error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    },
-  );
+  return (await findObject(kube, deployments, ref)) && serviceAccount;
 }
 
 /** Takes the installed controllers away, so that those of a test are alone; nothing happens where none are installed. */

@@ -4,9 +4,9 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
 import {
+  findObject,
   isAlreadyExists,
   isNamespaceGone,
-  isNotFound,
   isQuotaExceeded,
   isTooLarge,
   type KubeClient,
@@ -31,21 +31,9 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
     if (isAlreadyExists(error)) throw error;
     const refusal = refusalOf(error);
     if (refusal !== undefined) throw refusal;
-    const found = await readExecution(kube, wanted.metadata);
+    const found = await findObject(kube, workflowExecutions, wanted.metadata);
     if (found === undefined) throw error;
     return found;
-  }
-}
-
-export async function readExecution(
-  kube: Pick<KubeClient, 'get'>,
-  { namespace, name }: Pick<WorkflowExecution['metadata'], 'namespace' | 'name'>,
-): Promise<WorkflowExecution | undefined> {
-  try {
-    return await kube.get(workflowExecutions, { namespace, name });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
   }
 }
 

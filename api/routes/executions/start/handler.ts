@@ -5,21 +5,15 @@ import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
-import { workflows as workflowKind } from '../../../../lib/kinds.ts';
-import { isAlreadyExists, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
+import { workflowExecutions, workflows as workflowKind } from '../../../../lib/kinds.ts';
+import { findAgain, findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import { specOfVersion } from '../../../../lib/registration/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
 import { startExecution } from './contract.ts';
-import {
-  assertSameRequest,
-  assertSameStart,
-  createExecution,
-  readExecution,
-  tenantNotFound,
-} from './create-execution.ts';
+import { assertSameRequest, assertSameStart, createExecution, tenantNotFound } from './create-execution.ts';
 import { assertInput, assertReady, executionOf, type StartBody, type StartedBy } from './plan-start.ts';
 
 export interface StartDeps {
@@ -96,7 +90,7 @@ async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame 
     assertSame(made, request, caller);
     return made;
   } catch (error) {
-    const existing = await readExecution(deps.kube, { name, namespace });
+    const existing = await findObject(deps.kube, workflowExecutions, { name, namespace });
     if (existing === undefined) throw error;
     assertSame(existing, request, caller);
     return existing;
@@ -113,23 +107,13 @@ async function create(deps: StartDeps, workflow: Workflow, ask: Ask, by: Started
 /** The workflow as the server has it, after all that can be said against starting it was said. */
 async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): Promise<Workflow> {
   const known = await cluster.workflows.find(caller, body.workflow);
-  const workflow = known && (await latest(kube, known));
+  // What was registered a moment ago through another replica is what starts.
+  const workflow = known && (await findAgain(kube, workflowKind, known));
   if (workflow === undefined) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
   assertReady(workflow, body.version);
   const spec = await specOfVersion(kube, workflow, body.version).catch(versionNotFound);
   assertInput(spec, body.input);
   return workflow;
-}
-
-/** What was registered a moment ago through another replica is what starts. */
-async function latest(kube: Pick<KubeClient, 'get'>, { metadata }: Workflow): Promise<Workflow | undefined> {
-  try {
-    const found = await kube.get(workflowKind, { namespace: metadata.namespace, name: metadata.name });
-    return found.metadata.uid === metadata.uid ? found : undefined;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 function versionNotFound(error: unknown): never {

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../../../lib/definition/canonical.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
-import { isConflict, isNotFound, type KubeClient, type ObjectRef } from '../../../../lib/kube/index.ts';
+import { findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import type { Cluster, Viewer } from '../../../cluster/index.ts';
 import { asRefusal } from '../kube-refusal.ts';
@@ -37,7 +37,7 @@ export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move):
   const { namespace, name, uid = '' } = known.metadata;
   try {
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const source = await read(deps.kube, { namespace, name });
+      const source = await findObject(deps.kube, workflowKind, { namespace, name });
       if (source?.metadata.uid !== uid) return await movedBySomebody(deps, known, move);
       const target = await registerThere(deps, source, move);
       if (await isDeleted(deps.kube, source)) {
@@ -55,7 +55,7 @@ async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Prom
   const { kube, write } = deps;
   const wanted = inScope(source, move.scope, move.viewer);
   const namespace = namespaceOf(deps.cluster.tenants, move.viewer, move.scope);
-  const existing = await read(kube, { namespace, name: wanted.metadata.name });
+  const existing = await findObject(kube, workflowKind, { namespace, name: wanted.metadata.name });
   const uid = source.metadata.uid ?? '';
   const isBegun = existing !== undefined && formerIdsOf(existing).includes(uid);
   const force = move.force || isBegun;
@@ -87,18 +87,12 @@ async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promis
 /** The source is gone: the same move by somebody else has come to its end, or it was deleted. */
 async function movedBySomebody({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
   const { name } = inScope(known, move.scope, move.viewer).metadata;
-  const there = await read(kube, { namespace: namespaceOf(cluster.tenants, move.viewer, move.scope), name });
+  const there = await findObject(kube, workflowKind, {
+    namespace: namespaceOf(cluster.tenants, move.viewer, move.scope),
+    name,
+  });
   if (there !== undefined && formerIdsOf(there).includes(known.metadata.uid ?? '')) return there;
   throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
-}
-
-async function read(kube: MoveDeps['kube'], ref: ObjectRef): Promise<Workflow | undefined> {
-  try {
-    return await kube.get(workflowKind, ref);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 function occupied(existing: Workflow, scope: Scope): HttpError {

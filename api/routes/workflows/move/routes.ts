@@ -1,5 +1,5 @@
-import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type Caller, requireOperator } from '../../../identity/index.ts';
 import { demoteWorkflow, promoteWorkflow } from '../contract.ts';

@@ -1,0 +1,29 @@
+import type { CallOptions, KubeClient } from './client.ts';
+import { isMissingKind, isNotFound } from './kube-error.ts';
+import type { KubeObject, ObjectRef } from './objects.ts';
+import type { Resource } from './resource.ts';
+
+/** The object, or undefined where there is none. A server that lacks the whole kind is trouble, and throws. */
+export async function findObject<T extends KubeObject>(
+  kube: Pick<KubeClient, 'get'>,
+  resource: Resource<T>,
+  ref: ObjectRef,
+  options?: CallOptions,
+): Promise<T | undefined> {
+  try {
+    return await kube.get(resource, ref, options);
+  } catch (error) {
+    if (isNotFound(error) && !isMissingKind(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The object as the server has it now; undefined where it is gone, also when another one has its name. */
+export async function findAgain<T extends KubeObject>(
+  kube: Pick<KubeClient, 'get'>,
+  resource: Resource<T>,
+  { metadata }: T,
+): Promise<T | undefined> {
+  const found = await findObject(kube, resource, { namespace: metadata.namespace, name: metadata.name ?? '' });
+  return found?.metadata.uid === metadata.uid ? found : undefined;
+}
