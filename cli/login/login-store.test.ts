@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,15 +88,46 @@ describe('the logins of a user', () => {
     expect(await readFile(counter, 'utf8')).toBe('8');
   });
 
-  it('are not locked for ever by a process that died', async () => {
-    await store().write(login);
+  it('are not taken from a process that works slowly, however old its lock', async () => {
+    const order: string[] = [];
+    const began = Promise.withResolvers<void>();
+    const slow = store().alone(server, async () => {
+      began.resolve();
+      await systemClock.sleep(200);
+      order.push('slow');
+    });
+    await began.promise;
     const own = join(folder, 'windlass', 'logins');
-    const [file = ''] = await readdir(own);
-    const lock = join(own, `${file}.lock`);
-    await writeFile(lock, '');
-    const longAgo = new Date(Date.now() - 120_000);
-    await utimes(lock, longAgo, longAgo);
-    expect(await store().alone(server, () => Promise.resolve('done'))).toBe('done');
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const file of await readdir(own)) await utimes(join(own, file), longAgo, longAgo);
+    const others = [1, 2, 3].map((n) => store().alone(server, async () => void order.push(`other ${n}`)));
+    await Promise.all([slow, ...others]);
+    expect(order[0]).toBe('slow');
+    expect(order).toHaveLength(4);
+  });
+
+  it('are locked for other processes, and free once one of those is killed', async () => {
+    const module = new URL('login-store.ts', import.meta.url).href;
+    const clock = new URL('../../lib/clock.ts', import.meta.url).href;
+    const program = `
+      import { createLoginStore } from ${JSON.stringify(module)};
+      import { systemClock } from ${JSON.stringify(clock)};
+      const store = createLoginStore(${JSON.stringify(join(folder, 'windlass', 'logins'))}, systemClock);
+      await store.alone(${JSON.stringify(server)}, async () => {
+        console.log('locked');
+        await systemClock.sleep(60_000);
+      });`;
+    const other = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 2] });
+    const ended = once(other, 'exit');
+    await once(other.stdout, 'data');
+    let isDone = false;
+    const mine = store().alone(server, async () => void (isDone = true));
+    await systemClock.sleep(200);
+    expect(isDone).toBe(false);
+    other.kill('SIGKILL');
+    await ended;
+    await mine;
+    expect(isDone).toBe(true);
   });
 
   it('are free again after work that failed', async () => {

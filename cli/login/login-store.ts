@@ -1,15 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Login, LoginStore } from './login.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How long another process may take to renew a login. One that holds its lock for longer has died. */
-const staleMs = 60_000;
+/** How long to wait for another process that renews the same login. */
+const longestWaitMs = 120_000;
 const lookAgainMs = 50;
 
 /** `$XDG_CONFIG_HOME/windlass/logins`, by default below `~/.config`. */
@@ -43,12 +44,11 @@ export function createLoginStore(folder: string, clock: Clock): LoginStore {
     },
     async alone(server, work) {
       await makePrivate(folder);
-      const lock = `${fileOf(server)}.lock`;
-      await take(lock, clock);
+      const free = await take(`${fileOf(server)}.lock`, clock);
       try {
         return await work();
       } finally {
-        await rm(lock, { force: true });
+        free();
       }
     },
   };
@@ -66,21 +66,42 @@ function nameOf(server: string): string {
   return `${server.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '_')}-${hash}`;
 }
 
-async function take(lock: string, clock: Clock): Promise<void> {
-  const until = clock.now() + 2 * staleMs;
-  while (clock.now() < until) {
-    try {
-      const file = await open(lock, 'wx', 0o600);
-      await file.close();
-      return;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+/**
+ * Resolves to what gives the lock back. It is a lock of the operating system, through SQLite: it ends with its process,
+ * however that ends, so none is ever left behind for others to judge. The file stays, empty: a lock on a file that is
+ * deleted keeps nobody out.
+ */
+async function take(file: string, clock: Clock): Promise<() => void> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const lock = new DatabaseSync(file);
+  const until = clock.now() + longestWaitMs;
+  try {
+    while (!isTaken(lock)) {
+      if (clock.now() >= until) throw stuck();
+      await clock.sleep(lookAgainMs);
     }
-    const held = await stat(lock).catch(unlessMissing);
-    if (held !== undefined && clock.now() - held.mtimeMs > staleMs) await rm(lock, { force: true });
-    else await clock.sleep(lookAgainMs);
+    return () => lock.close();
+  } catch (error) {
+    lock.close();
+    throw error;
   }
-  throw new CliError('conflict', 'another windlass is renewing this login and does not end', `Delete ${lock}.`);
+}
+
+function stuck(): CliError {
+  return new CliError('conflict', 'another windlass is renewing this login and does not end', 'Find it, and end it.');
+}
+
+/** SQLITE_BUSY: another connection has it. */
+const busy = 5;
+
+function isTaken(lock: DatabaseSync): boolean {
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return false;
+    throw error;
+  }
 }
 
 function parse(text: string, file: string): Login {
@@ -100,9 +121,5 @@ function parsed(text: string): Record<string, unknown> | undefined {
 }
 
 function unlessMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
