@@ -31,6 +31,8 @@ export type HumanApprovalRequested = {
   readonly state: string;
   /** 1 where the state was entered for the first time. */
   readonly visit: number;
+  /** Its id under `/v1/human-approvals`. */
+  readonly request_id: string;
   readonly requested_at: string;
   /** What is asked; only as long as the state waits. */
   readonly prompt?: string;
@@ -81,7 +83,7 @@ export type StateCompleted = {
 };
 
 /** The workflow reached a terminal state. Ends the stream. */
-export type ExecutionCompleted = {
+export type WorkflowExecutionCompleted = {
   readonly execution_id: string;
   /** As in the execution: null without an output_template, a reference where it is too large. */
   readonly final_output: Readonly<Record<string, unknown>> | {
@@ -98,7 +100,7 @@ export type ExecutionCompleted = {
 };
 
 /** The execution failed. Ends the stream. */
-export type ExecutionFailed = {
+export type WorkflowExecutionFailed = {
   readonly execution_id: string;
   /** Why, in one word. */
   readonly reason: string;
@@ -110,7 +112,7 @@ export type ExecutionFailed = {
 };
 
 /** Somebody cancelled the execution. Ends the stream. */
-export type ExecutionCancelled = {
+export type WorkflowExecutionCancelled = {
   readonly execution_id: string;
   /** Who cancelled it. */
   readonly by?: string;
@@ -122,7 +124,7 @@ export type ExecutionCancelled = {
 };
 
 /** The execution was deleted before it had ended. Ends the stream. */
-export type ExecutionDeleted = {
+export type WorkflowExecutionDeleted = {
   readonly execution_id: string;
 };
 
@@ -177,13 +179,13 @@ export type ExecutionEvent = {
 } | {
   readonly state_completed: StateCompleted;
 } | {
-  readonly execution_completed: ExecutionCompleted;
+  readonly workflow_execution_completed: WorkflowExecutionCompleted;
 } | {
-  readonly execution_failed: ExecutionFailed;
+  readonly workflow_execution_failed: WorkflowExecutionFailed;
 } | {
-  readonly execution_cancelled: ExecutionCancelled;
+  readonly workflow_execution_cancelled: WorkflowExecutionCancelled;
 } | {
-  readonly execution_deleted: ExecutionDeleted;
+  readonly workflow_execution_deleted: WorkflowExecutionDeleted;
 };
 
 export type ExecutionSummary = {
@@ -1483,7 +1485,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":["full"],"headers":{},"reply":"json"},
   cancelExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
-  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
+  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["workflow_execution_completed","workflow_execution_failed","workflow_execution_cancelled","workflow_execution_deleted"]},
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":[],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},

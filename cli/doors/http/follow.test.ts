@@ -46,9 +46,17 @@ const events = {
     state_completed: { ...visit, state: 'build', status: 'success', exit_code: 0, target: 'ask', completed_at: at },
   },
   ask: { state_started: { ...visit, state: 'ask', kind: 'Human', started_at: at } },
-  asked: { human_approval_requested: { ...visit, state: 'ask', requested_at: at, prompt: 'Ship it?' } },
-  end: { execution_cancelled: { execution_id, by: 'kim', transitions: 1, cancelled_at: at } },
-  deleted: { execution_deleted: { execution_id } },
+  asked: {
+    human_approval_requested: {
+      ...visit,
+      state: 'ask',
+      request_id: execution_id,
+      requested_at: at,
+      prompt: 'Ship it?',
+    },
+  },
+  end: { workflow_execution_cancelled: { execution_id, by: 'kim', transitions: 1, cancelled_at: at } },
+  deleted: { workflow_execution_deleted: { execution_id } },
 } as const satisfies Record<string, ExecutionEvent>;
 type Name = keyof typeof events;
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { createValidator } from '../../../../crds/validators.ts';
+import { approvalIdOf } from '../../../../lib/decision/approval-id.ts';
 import { anyExits, anyWorkflow, help, isOver } from '../../../../test/builders/any-workflow.ts';
 import { after, anExecution } from '../../../../test/builders/execution-builder.ts';
 import { World } from '../../../../test/builders/world.ts';
@@ -46,7 +47,7 @@ describe('what happened to an execution', () => {
     [
       'had a bad input',
       anExecution().status({ started_at: undefined, reason: 'InvalidInput' }).ended('failed', 1).build(),
-      ['end execution_failed'],
+      ['end workflow_execution_failed'],
     ],
     [
       'ended at once',
@@ -55,7 +56,7 @@ describe('what happened to an execution', () => {
         'start workflow_execution_started',
         '1.started state_started',
         '1.completed state_completed',
-        'end execution_completed',
+        'end workflow_execution_completed',
       ],
     ],
     [
@@ -103,7 +104,7 @@ describe('what happened to an execution', () => {
       transitions: 0,
       completed_at: after(9),
     });
-    expect(deletedEvent(id).event).toEqual({ execution_deleted: { execution_id: id } });
+    expect(deletedEvent(id).event).toEqual({ workflow_execution_deleted: { execution_id: id } });
   });
 
   it('WF-API-04 the final output is null without a template, and a reference where it is too large', () => {
@@ -127,6 +128,15 @@ describe('what happened to an execution', () => {
       completed_at: after(1),
     });
     expect(byId(aRun().build(), '2.completed')).toMatchObject({ state: 'ask', response: 'no', by: 'sam' });
+  });
+
+  it('HUMAN-API-01 a question is told with the id under which it is answered, while it is open and afterwards', () => {
+    const asking = anExecution().now({ state: 'ask', kind: 'Human', visit: 2, prompt: 'Deploy?' }).build();
+    const asked = approvalIdOf(asking);
+    expect(asked).toBeDefined();
+    expect(byId(asking, '1.approval')).toMatchObject({ request_id: asked });
+    const answered = anExecution().past({ state: 'ask', kind: 'Human', visit: 2 }, 'no').build();
+    expect(byId(answered, '1.approval')).toMatchObject({ request_id: asked });
   });
 
   it('a parallel state is told with the exit code of each step', () => {

@@ -4,6 +4,7 @@ import type {
   Visit,
   WorkflowExecutionStatus,
 } from '../../../../crds/schema/workflow-execution-status.ts';
+import { approvalId } from '../../../../lib/decision/approval-id.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
 import { finished } from '../../../../lib/execution/finished.ts';
 import { finalOutputOf } from '../present.ts';
@@ -45,7 +46,7 @@ export function eventsBehind(execution: WorkflowExecution, after: Position): Pla
 
 /** Told when an execution is deleted that had not ended. */
 export function deletedEvent(uid: string): PlacedEvent {
-  return place(endPosition, 'execution_deleted', { execution_id: uid });
+  return place(endPosition, 'workflow_execution_deleted', { execution_id: uid });
 }
 
 function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
@@ -75,7 +76,7 @@ function visitEvents(
   return [
     beginning(which, visit, number),
     ...(visit.kind === 'Human' && hasWaited(visit)
-      ? [place(approvalRequested(number), 'human_approval_requested', { ...which, requested_at: visit.entered_at })]
+      ? [requested(which, number, { requested_at: visit.entered_at })]
       : []),
     ...attempts(visit.attempts).map((attempt) =>
       place(attemptStarted(number, attempt), 'state_retried', { ...which, attempt }),
@@ -91,13 +92,7 @@ function openVisitEvents(execution: WorkflowExecution, current: CurrentState, nu
   return [
     beginning(which, current, number),
     ...(kind === 'Human'
-      ? [
-          place(approvalRequested(number), 'human_approval_requested', {
-            ...which,
-            requested_at: entered_at,
-            ...(prompt === undefined ? {} : { prompt }),
-          }),
-        ]
+      ? [requested(which, number, { requested_at: entered_at, ...(prompt === undefined ? {} : { prompt }) })]
       : []),
     ...attempts(latest).map((attempt) =>
       place(attemptStarted(number, attempt), 'state_retried', {
@@ -120,6 +115,13 @@ type Beginning = Pick<CurrentState, 'kind' | 'entered_at' | 'deadline'>;
 function beginning(which: WhichVisit, { kind, entered_at, deadline }: Beginning, number: number): PlacedEvent {
   const fields = { ...which, kind, started_at: entered_at, ...(deadline === undefined ? {} : { deadline }) };
   return place(visitStarted(number), 'state_started', fields);
+}
+
+type Request = Pick<EventFields['human_approval_requested'], 'requested_at' | 'prompt'>;
+
+function requested(which: WhichVisit, number: number, request: Request): PlacedEvent {
+  const request_id = approvalId(which.execution_id, which);
+  return place(approvalRequested(number), 'human_approval_requested', { ...which, request_id, ...request });
 }
 
 /** A Human state whose prompt could not be made has asked nobody. */
@@ -177,15 +179,26 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
   const execution_id = execution.metadata.uid ?? '';
   if (status.phase === 'completed') {
     const final_output = finalOutputOf(status);
-    return place(endPosition, 'execution_completed', { execution_id, final_output, transitions, completed_at: at });
+    return place(endPosition, 'workflow_execution_completed', {
+      execution_id,
+      final_output,
+      transitions,
+      completed_at: at,
+    });
   }
   if (status.phase === 'failed') {
-    return place(endPosition, 'execution_failed', { execution_id, reason, error: message, transitions, failed_at: at });
+    return place(endPosition, 'workflow_execution_failed', {
+      execution_id,
+      reason,
+      error: message,
+      transitions,
+      failed_at: at,
+    });
   }
   const { by, reason: why } = execution.spec.cancel ?? {};
   return place(
     endPosition,
-    'execution_cancelled',
+    'workflow_execution_cancelled',
     defined({ execution_id, by, reason: why, transitions, cancelled_at: at }),
   );
 }
