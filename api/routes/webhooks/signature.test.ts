@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
 import { type SignatureProblem, type SignedBody, signatureError, signatureProblem } from './signature.ts';
 
 const body = Buffer.from('{"a": 1}');
@@ -39,6 +39,16 @@ describe('signatureProblem', () => {
     ['AMB-045 a byte too many', [`sha256=${digest()}00`], 'invalid_signature'],
   ])('refuses %s', (_title, signatures, want) => {
     expect(check(signatures)).toBe(want);
+  });
+
+  it.each<[title: string, hex: string, want: SignatureProblem | undefined]>([
+    ['is right', digest(), undefined],
+    ['differs in its first byte', `00${digest().slice(2)}`, 'invalid_signature'],
+    ['differs in its last byte', `${digest().slice(0, -2)}00`, 'invalid_signature'],
+  ])('STIM-23 compares whole digests, once, where the one sent %s', (_title, hex, want) => {
+    const equal = vi.fn<typeof timingSafeEqual>(timingSafeEqual);
+    expect(signatureProblem({ signatures: [`sha256=${hex}`], secret, body }, equal)).toBe(want);
+    expect(equal).toHaveBeenCalledExactlyOnceWith(Buffer.from(hex, 'hex'), Buffer.from(digest(), 'hex'));
   });
 
   it('STIM-22 refuses the signature of the same JSON written differently', () => {
