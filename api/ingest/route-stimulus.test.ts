@@ -52,8 +52,8 @@ async function route(routing: Partial<Routing>, answer?: Answer) {
 }
 
 const agent = { routerAgent: 'triage' };
-const classified = (confidence: number, mode: string) => [
-  ['StimulusClassified', { stimulus_id: 's1', workflow_id: 'uid-of-build', confidence, mode }],
+const classified = (confidence: number, mode: string, workflow_id = 'uid-of-build') => [
+  ['StimulusClassified', { stimulus_id: 's1', workflow_id, confidence, mode }],
 ];
 const failed = (error: string) => [['ClassificationFailed', { stimulus_id: 's1', error }]];
 const rejected = (reason: string) => [['StimulusRejected', { stimulus_id: 's1', reason }]];
@@ -97,13 +97,19 @@ describe('routeStimulus', () => {
       failed('router agents cannot run in this version'),
     ],
     ['ROUTE-13 nowhere without both', {}, undefined, 'no_router_configured', rejected('NoRouterConfigured')],
-    ['STIM-34 to a workflow that is not there', { workflow: 'gone' }, undefined, 'workflow_error', []],
     [
-      'STIM-34 to a workflow that the router agent made up',
+      'STIM-34 ROUTE-11 to a workflow that is not there, which is told',
+      { workflow: 'gone' },
+      undefined,
+      'workflow_error',
+      classified(1, 'Deterministic', 'gone'),
+    ],
+    [
+      'STIM-34 ROUTE-14 to a workflow that the router agent made up, which is told',
       agent,
       { workflow: 'made-up', confidence: 1 },
       'workflow_error',
-      [],
+      classified(1, 'LlmClassified', 'made-up'),
     ],
   ])('goes %s', async (_title, routing, answer, ...want) => {
     const { result, events } = await route(routing, answer);

@@ -5,13 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
 import type { Classifier } from './classifier.ts';
-import {
-  type ClassifiedDecision,
-  decideClassified,
-  decideRoute,
-  type RejectionReason,
-  type Routed,
-} from './decide-route.ts';
+import { type ClassifiedDecision, decideClassified, decideRoute, type RejectionReason } from './decide-route.ts';
 import { IngestError } from './ingest-error.ts';
 import type { Destination } from './routing-table.ts';
 import { classificationFailed, type Occasion, stimulusClassified, stimulusRejected } from './stimulus-events.ts';
@@ -49,9 +43,12 @@ export async function routeStimulus(
     events.raise(stimulusRejected(occasion(), decision.reason));
     throw rejection(decision.reason, stimulus.source.name);
   }
-  const chosen = await find(deps, decision, tenant);
-  events.raise(stimulusClassified(occasion(), chosen.workflow.metadata.uid ?? '', decision));
-  return chosen;
+  const { workflow: name } = decision;
+  const workflow = await deps.workflows.find({ tenant, subject: nobody }, name);
+  // A decision was made, even where its workflow is not there: whoever follows the stimulus hears of it.
+  events.raise(stimulusClassified(occasion(), workflow?.metadata.uid ?? name, decision));
+  if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
+  return { workflow, name };
 }
 
 async function classify(
@@ -70,12 +67,6 @@ async function classify(
 
 /** A route is the tenant's: it leads to no workflow that a user keeps for himself. */
 const nobody = '';
-
-async function find({ workflows }: RouteStimulusDeps, { workflow: name }: Routed, tenant: string) {
-  const workflow = await workflows.find({ tenant, subject: nobody }, name);
-  if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
-  return { workflow, name };
-}
 
 function rejection(reason: RejectionReason, source: string): IngestError {
   if (reason === 'LowConfidence') {

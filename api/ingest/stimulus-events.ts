@@ -14,7 +14,7 @@ export function stimulusReceived(occasion: Occasion, { id, source, receivedAt }:
   return event(occasion, 'StimulusReceived', { stimulus_id: id, source: source.name, received_at: receivedAt });
 }
 
-/** A workflow was chosen; `workflowId` is its uid. */
+/** A workflow was chosen; `workflowId` is its uid, or what it is called where it is not there. */
 export function stimulusClassified(occasion: Occasion, workflowId: string, { confidence, mode }: Routed): BusEvent {
   const { stimulusId } = occasion;
   return event(occasion, 'StimulusClassified', { stimulus_id: stimulusId, workflow_id: workflowId, confidence, mode });
