@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { labelNamePattern } from '../../crds/schema/parts.ts';
 import { ConfigError, type ConfigProblem } from '../../lib/config.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import type { StripeOptions } from './stripe/create-stripe.ts';
-import { addressProblem, isLoopback } from './web-address.ts';
+import { addressProblem } from './web-address.ts';
 
 const optionalText = () => Type.Optional(Type.String({ minLength: 1 }));
 

@@ -117,7 +117,9 @@ describe('the logins of a user', () => {
         console.log('locked');
         await systemClock.sleep(60_000);
       });`;
-    const other = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 2] });
+    const other = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const ended = once(other, 'exit');
     await once(other.stdout, 'data');
     let isDone = false;

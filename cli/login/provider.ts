@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { messageOf } from '../../lib/errors.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { CliError } from '../exit-codes.ts';
 import { trustHint } from '../trust-hint.ts';
 import type { Login } from './login.ts';
@@ -101,8 +102,7 @@ interface Call {
 /** Tokens that travel in clear are anybody's; only this very machine is an exception. */
 function issuerOf(text: string): URL {
   const url = URL.parse(text);
-  const isLoopback = url !== null && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return url;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;
   throw new CliError('usage', `'${text}' is no address of a provider`, 'It begins with https://.');
 }
 

@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts';
-
-const loopbackNames = new Set(['localhost', '[::1]']);
+import { isLoopback } from '../loopback.ts';
 
 /**
  * The address of a provider or of one of its documents. Keys that come over a connection which anybody can change are
@@ -14,13 +13,9 @@ export function parseProviderAddress(text: string, allowHttp: boolean): URL {
   if (url.search !== '' || url.hash !== '') throw invalid('must not have a query or fragment');
   if (url.protocol === 'https:') return url;
   if (url.protocol !== 'http:') throw invalid('must begin with https://');
-  if (!isLoopback(url.hostname)) throw invalid('must begin with https://; http is possible on loopback addresses only');
+  if (!isLoopback(url)) throw invalid('must begin with https://; http is possible on loopback addresses only');
   if (!allowHttp) throw invalid('must begin with https://, unless OIDC_ALLOW_HTTP=true');
   return url;
-}
-
-function isLoopback(hostname: string): boolean {
-  return loopbackNames.has(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function invalid(problem: string): AppError {

@@ -1,4 +1,5 @@
 import { createWindlassClient } from '../../../client/index.ts';
+import { isLoopback } from '../../../lib/loopback.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { claimsOf, subjectOf } from '../../login/token-claims.ts';
 import { createTokenSource, type GetToken, type TokenDeps } from '../../login/token-source.ts';
@@ -52,7 +53,7 @@ async function identityOf(server: string, getToken: GetToken): Promise<Identity>
 }
 
 function warnOfClearText({ terminal }: OpenDeps, server: string): void {
-  const { protocol, hostname } = new URL(server);
-  if (protocol === 'https:' || /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return;
+  const url = new URL(server);
+  if (url.protocol === 'https:' || isLoopback(url)) return;
   terminal.note(`warning: the token goes to ${server} in clear; whoever sees it can act as you`);
 }
