@@ -70,6 +70,20 @@ describe('the lines that a watched execution appends', () => {
     ]);
   });
 
+  it('tell which visit a cancellation cut short', () => {
+    const build = { state: 'build', kind: 'ContainerRun', visit: 1, entered_at: after(1) } as const;
+    const running = anExecution().now(build).build();
+    const cancelled = anExecution()
+      .status({ reason: 'Cancelled', message: 'cancelled by kim', interrupted: build })
+      .ended('cancelled', 3)
+      .build();
+    expect(progressLines(running, cancelled, '')).toEqual([
+      '2026-01-02T03:04:08Z build interrupted after 2.0s',
+      '2026-01-02T03:04:08Z demo-1 cancelled after 3.0s, 0 transitions, Cancelled: cancelled by kim',
+    ]);
+    expect(progressLines(cancelled, cancelled, '')).toEqual([]);
+  });
+
   it('are nothing before the controller has seen the execution', () => {
     expect(progressLines(undefined, anExecution().build(), '')).toEqual([]);
   });

@@ -40,8 +40,15 @@ function visitLines(told: WorkflowExecutionStatus | undefined, status: WorkflowE
   const known = told?.history?.length ?? 0;
   const news = (status.history ?? []).slice(known);
   const lines = news.map((visit) => line(visit.finished_at, finishedText(status, visit)));
-  const { current } = status;
-  return current === undefined || status.finished_at !== undefined ? lines : [...lines, ...currentLine(told, current)];
+  const open = status.current ?? status.interrupted;
+  if (open === undefined || told?.finished_at !== undefined) return lines;
+  return [...lines, ...currentLine(told, open), ...interruptedLine(open, status.finished_at)];
+}
+
+/** That the end of the execution cut a visit short. */
+function interruptedLine({ state, entered_at: entered }: CurrentState, end: string | undefined): string[] {
+  if (end === undefined) return [];
+  return [line(end, `${state} interrupted after ${formatElapsed(Date.parse(end) - Date.parse(entered))}`)];
 }
 
 /** That a state was entered, or that a further attempt began. */

@@ -75,6 +75,32 @@ describe('the view of an execution', () => {
     expect(text(view(execution, begin, wide))[1]).toBe('  ✔ review  Human  1.0s  approved by kim');
   });
 
+  it('shows the visit that a cancellation cut short, and how far it was', () => {
+    const step = { status: 'success', result: { value: {} } } as const;
+    const execution = anExecution()
+      .past({ state: 'build', target: 'checks' }, { status: 'success', output: { exit_code: 0 } })
+      .status({
+        reason: 'Cancelled',
+        message: 'cancelled by kim',
+        interrupted: {
+          state: 'checks',
+          kind: 'ParallelContainerRun',
+          visit: 1,
+          entered_at: after(1),
+          deadline: after(60),
+          steps: { unit: step },
+        },
+      })
+      .ended('cancelled', 6)
+      .build();
+    expect(text(view(execution, begin + 100_000, wide))).toEqual([
+      'demo-1  demo 1.0.0  cancelled  6.0s',
+      '  ✔ build   ContainerRun          1.0s  exit 0  → checks',
+      '  ⊘ checks  ParallelContainerRun  5.0s  interrupted  ✔ unit',
+      '  Cancelled: cancelled by kim',
+    ]);
+  });
+
   it.each(['failed', 'cancelled'] as const)('says why an execution is %s, and its clock stands still', (phase) => {
     const execution = anExecution().status({ reason: 'StateTimeout', message: 'took long' }).ended(phase, 9).build();
     expect(text(view(execution, begin + 100_000, wide))).toEqual([

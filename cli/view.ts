@@ -76,8 +76,10 @@ interface Row {
 }
 
 function visitLines(status: WorkflowExecutionStatus, now: number): Line[] {
+  const { current, interrupted, finished_at: end } = status;
   const rows = (status.history ?? []).map((visit) => finishedRow(status, visit));
-  if (status.current && status.finished_at === undefined) rows.push(currentRow(status.current, now));
+  if (current && end === undefined) rows.push(currentRow(current, now));
+  if (interrupted && end !== undefined) rows.push(interruptedRow(interrupted, Date.parse(end)));
   const states = Math.max(0, ...rows.map((row) => textWidth(row.state)));
   const kinds = Math.max(0, ...rows.map((row) => row.kind.length));
   const times = Math.max(0, ...rows.map((row) => row.elapsed.length));
@@ -117,19 +119,27 @@ function currentRow(current: CurrentState, now: number): Row {
     kind: current.kind,
     visit: current.visit,
     elapsed: formatElapsed(now - entered),
-    facts: [
-      span((current.attempt ?? 1) > 1 ? `  attempt ${current.attempt}` : '', 'wait'),
-      span(current.child ? `  child ${current.child.name}` : '', 'dim'),
-      ...stepSpans(current),
-      span(deadlineText(current, now), 'dim'),
-    ],
+    facts: [...openSpans(current), span(deadlineText(current, now), 'dim')],
   };
 }
 
-function stepSpans(current: CurrentState): Span[] {
-  return Object.entries(current.steps ?? {}).map(([name, step]) =>
-    step.status === 'success' ? span(`  ✔ ${printable(name)}`, 'good') : span(`  ✘ ${printable(name)}`, 'bad'),
-  );
+/** The visit that the end of the execution cut short: by a cancellation, or because the whole had failed. */
+function interruptedRow(visit: CurrentState, end: number): Row {
+  return {
+    ...currentRow(visit, end),
+    sign: span('⊘', 'wait'),
+    facts: [span('  interrupted', 'wait'), ...openSpans(visit)],
+  };
+}
+
+function openSpans({ attempt = 1, child, steps = {} }: CurrentState): Span[] {
+  return [
+    span(attempt > 1 ? `  attempt ${attempt}` : '', 'wait'),
+    span(child ? `  child ${child.name}` : '', 'dim'),
+    ...Object.entries(steps).map(([name, { status }]) =>
+      status === 'success' ? span(`  ✔ ${printable(name)}`, 'good') : span(`  ✘ ${printable(name)}`, 'bad'),
+    ),
+  ];
 }
 
 function deadlineText(current: CurrentState, now: number): string {

@@ -94,6 +94,16 @@ const cases: Record<string, ExecutionBuilder> = {
     .past({ state: 'build', target: 'test' }, { status: 'success', output: result(0) })
     .status({ transitions: 1, state: 'test', reason: 'Cancelled', message: 'cancelled by kim: wrong branch' })
     .ended('cancelled', 6),
+  'that was cancelled while a command ran': anExecution()
+    .with({ cancel: { by: 'kim', at: after(5) } })
+    .status({
+      transitions: 0,
+      state: 'build',
+      reason: 'Cancelled',
+      message: 'cancelled by kim',
+      interrupted: { state: 'build', kind: 'ContainerRun', visit: 1, entered_at: after(1), attempt: 2 },
+    })
+    .ended('cancelled', 6),
   'that never began': anExecution()
     .status({
       phase: 'failed',

@@ -84,9 +84,9 @@ function ofCurrent({ current }: Status, changes: Partial<CurrentState>): Pick<St
   return current === undefined ? {} : { current: { ...current, ...changes } };
 }
 
-/** A visit that the end cut short is no part of the history. */
 function ended(status: Status, phase: Status['phase'], finished_at: string): Status {
-  return { ...withoutCurrent(status), phase, finished_at };
+  const { current: interrupted } = status;
+  return { ...withoutCurrent(status), phase, finished_at, ...(interrupted && { interrupted }) };
 }
 
 function withoutCurrent(status: Status): Status {
