@@ -228,7 +228,7 @@ describe('STIM-18 what may be submitted', () => {
     ['a name with dots and an underscore', { source: 'Tickets.EU_1' }],
     ['a key of one character', { idempotencyKey: 'k' }],
     ['a key of 1024 characters', { idempotencyKey: 'k'.repeat(1_024) }],
-    ['text in any script', { content: 'Łódź 🚲 \u0000' }],
+    ['text in any script', { content: '\ufeffŁódź 🚲 \u0000', headers: { 'x-ort': 'Łódź 🚲' } }],
     ['a hundred headers', { headers: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`h${n}`, 'v'])) }],
     ['headers of 16 KiB', { headers: { h: 'v'.repeat(16 * 1_024 - 1) } }],
     ['a header that every object has', { headers: { constructor: 'x' } }],
@@ -283,21 +283,49 @@ describe('STIM-18 what may be submitted', () => {
     expect(await call(undefined, { content: 'x'.repeat(1_000) }, { on: client })).toMatchObject(ids);
   });
 
-  it('bytes that are no message are refused', async () => {
+  const sendBytes = (message: Buffer): Promise<ServiceError | null> => {
     const client = open(RuntimeServiceClient, acme());
     const path = '/windlass.runtime.v1.RuntimeService/IngestStimulus';
-    const failure = await new Promise<ServiceError | null>((resolve) => {
-      client.makeUnaryRequest(
-        path,
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-        Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1]),
-        (error) => resolve(error),
-      );
-    });
+    const asItIs = (bytes: Buffer): Buffer => bytes;
+    return new Promise((resolve) => void client.makeUnaryRequest(path, asItIs, asItIs, message, resolve));
+  };
+
+  it('bytes that are no message are refused', async () => {
+    const failure = await sendBytes(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1]));
     expect(failure?.code).toBe(status.INTERNAL);
     expect(submissions).toEqual([]);
   });
+
+  const bad = { lone: [0xff], surrogate: [0xed, 0xa0, 0x80], 'cut off': [0xc3], overlong: [0xc0, 0xaf] };
+  const field = (number: number, bytes: readonly number[]): number[] => [(number << 3) | 2, bytes.length, ...bytes];
+  const letter = [0x61];
+  it.each(Object.entries(bad))(
+    'a string that is no UTF-8 (%s) is refused, and its field named',
+    async (_title, bytes) => {
+      const messages = {
+        source: [...field(1, bytes), ...field(2, letter)],
+        content: [...field(1, letter), ...field(2, bytes)],
+        idempotency_key: [...field(1, letter), ...field(2, letter), ...field(3, bytes)],
+        'headers by name': [
+          ...field(1, letter),
+          ...field(2, letter),
+          ...field(4, [...field(1, bytes), ...field(2, letter)]),
+        ],
+        'headers by value': [
+          ...field(1, letter),
+          ...field(2, letter),
+          ...field(4, [...field(1, letter), ...field(2, bytes)]),
+        ],
+      };
+      for (const [title, message] of Object.entries(messages)) {
+        expect(await sendBytes(Buffer.from(message))).toMatchObject({
+          code: status.INVALID_ARGUMENT,
+          details: `${title.split(' ')[0]} must be UTF-8`,
+        });
+      }
+      expect(submissions).toEqual([]);
+    },
+  );
 });
 
 describe('STIM-20 what becomes of it', () => {

@@ -6,13 +6,14 @@ import { type GrpcListener, type GrpcService, listenGrpc } from '../../lib/grpc/
 import { MutualTls } from '../../lib/grpc/mutual-tls.ts';
 import { createReflection, serveReflection } from '../../lib/grpc/reflection.ts';
 import { type GrpcMetrics, serveUnary } from '../../lib/grpc/serve-unary.ts';
+import { markingReader } from '../../lib/grpc/text.ts';
 import { followTlsFiles, readTlsFiles, type TlsPaths } from '../../lib/grpc/tls-files.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { descriptorSet } from '../../proto/generated/descriptors.ts';
 import { ServerReflectionService } from '../../proto/generated/grpc/reflection/v1/reflection.ts';
 import { HealthService } from '../../proto/generated/health/v1/health.ts';
-import { RuntimeServiceService } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
+import { IngestStimulusRequest, RuntimeServiceService } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
 import { handleIngestStimulus, type IngestStimulusDeps } from './ingest-stimulus.ts';
 
 export interface GrpcOptions {
@@ -69,7 +70,11 @@ export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps
 function runtimeService(deps: GrpcDeps): GrpcService {
   const unary = { ...deps, metrics: createGrpcMetrics(deps.registry) };
   const ingestStimulus = serveUnary(unary, 'ingestStimulus', handleIngestStimulus(deps));
-  return { definition: RuntimeServiceService, implementation: { ingestStimulus } };
+  const method = {
+    ...RuntimeServiceService.ingestStimulus,
+    requestDeserialize: (bytes: Buffer) => IngestStimulusRequest.decode(markingReader(bytes)),
+  };
+  return { definition: { ingestStimulus: method }, implementation: { ingestStimulus } };
 }
 
 /** Older clients know the service by the name that it had before it was finished; nothing else differs. */

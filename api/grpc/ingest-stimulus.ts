@@ -51,10 +51,15 @@ export function handleIngestStimulus({ ingest, clock, tenants }: IngestStimulusD
 /** @throws GrpcError INVALID_ARGUMENT with every problem. */
 function requireValid({ source, content, idempotencyKey, headers }: IngestStimulusRequest): void {
   const fields = { source, content, ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }) };
-  const problems = check(fields).map(({ path, message }) => `${path} ${message}`);
   const entries = Object.entries(headers);
+  const texts = Object.entries({ ...fields, headers: entries.flat().join('') });
+  const malformed = texts.filter(([, text]) => !text.isWellFormed());
+  if (malformed.length > 0) throw invalid(malformed.map(([path]) => `${path} must be UTF-8`));
+  const problems = check(fields).map(({ path, message }) => `${path} ${message}`);
   const bytes = entries.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
   if (entries.length > mostHeaders) problems.push(`headers must be at most ${mostHeaders}`);
   if (bytes > mostHeaderBytes) problems.push(`headers must take at most ${mostHeaderBytes} bytes together`);
-  if (problems.length > 0) throw new GrpcError('invalid', problems.join('; '));
+  if (problems.length > 0) throw invalid(problems);
 }
+
+const invalid = (problems: readonly string[]): GrpcError => new GrpcError('invalid', problems.join('; '));
