@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import { newest } from '../../../lib/decision/update-execution.ts';
 import { ExecutionError } from '../../../lib/execution/execution-error.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
-import { executionNotFound } from './find-execution.ts';
+import { notFound, unknownExecution } from '../not-found.ts';
 
 /**
  * Acts on an execution of the cache. What the cache forbids is tried once more on the execution as the server has it:
@@ -19,7 +19,7 @@ export async function onLatest<T>(
       return act(await newest(kube, known));
     });
   } catch (error) {
-    if (error instanceof ExecutionError && error.reason === 'Deleted') throw executionNotFound();
+    if (error instanceof ExecutionError && error.reason === 'Deleted') throw notFound(unknownExecution);
     throw error;
   }
 }

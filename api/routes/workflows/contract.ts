@@ -3,7 +3,8 @@ import { limits } from '../../../crds/limits.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
-import { notAnOperator, quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from './errors.ts';
+import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
+import { notAnOperator, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
   Registration,

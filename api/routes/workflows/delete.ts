@@ -7,6 +7,7 @@ import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
 import { workflowName } from '../../../lib/manifest/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../identity/index.ts';
+import { notFound, unknownWorkflow } from '../not-found.ts';
 import { deleteWorkflow } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';
 
@@ -24,7 +25,7 @@ export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): 
     if (scopeOf(workflow) === 'global') requireOperator(caller);
     const { namespace, name, uid = '' } = workflow.metadata;
     const isDeleted = await kube.delete(workflowKind, { namespace, name }, { uid }).catch(asRace);
-    if (!isDeleted) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+    if (!isDeleted) throw notFound(unknownWorkflow);
     await cluster.workflows.forgotten(uid);
     const data = { workflow: workflowName(workflow.metadata), scope: scopeOf(workflow) };
     audit.record({ type: 'WorkflowDeleted', by: caller, subject: uid, data });

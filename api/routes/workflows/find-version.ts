@@ -1,7 +1,7 @@
 import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
 import { type RevisionReader, specOfVersion } from '../../../lib/registration/index.ts';
+import { notFound, unknownVersion } from '../not-found.ts';
 
 /** The content of a version, by default of the newest. @throws HttpError 404 that lists the versions there are. */
 export async function findVersion(
@@ -13,6 +13,6 @@ export async function findVersion(
     return await specOfVersion(kube, workflow, version);
   } catch (error) {
     if (!(error instanceof AppError && error.reason === 'VersionNotFound')) throw error;
-    throw new HttpError({ code: 'not_found', error: 'Version not found', message: error.message, cause: error });
+    throw notFound(unknownVersion, { message: error.message, cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { Scope } from '../../../lib/catalogue/index.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
 import type { Viewer, Workflows } from '../../cluster/index.ts';
+import { notFound, unknownWorkflow } from '../not-found.ts';
 
 /** The workflow that the caller means by a name or id. @throws HttpError 404, the same for one of another tenant. */
 export async function findWorkflow(
@@ -10,6 +10,6 @@ export async function findWorkflow(
   { nameOrId, scope }: { readonly nameOrId: string; readonly scope?: Scope | undefined },
 ): Promise<Workflow> {
   const found = await workflows.find(viewer, nameOrId, scope);
-  if (found === undefined) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+  if (found === undefined) throw notFound(unknownWorkflow);
   return found;
 }

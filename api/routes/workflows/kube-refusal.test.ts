@@ -57,6 +57,11 @@ describe('what the API server holds against a workflow', () => {
     ],
     ['too large for its store', kube(500, { message: 'etcdserver: request is too large' }), { status: 413 }],
     [
+      'too large for the way to its store, where `<` has six bytes',
+      kube(500, { message: 'rpc error: code = ResourceExhausted desc = trying to send message larger than max' }),
+      { status: 413, error: 'payload_too_large' },
+    ],
+    [
       'a namespace that is not there',
       kube(404, { message: 'namespaces "x" not found' }),
       { code: 'not_found', error: 'Tenant not found' },
@@ -66,12 +71,15 @@ describe('what the API server holds against a workflow', () => {
       kube(403, {
         message: 'workflows.windlass.dev "x" is forbidden: exceeded quota: q, requested: 1, used: 1, limited: 1',
       }),
-      { code: 'limit_exceeded', message: 'exceeded quota: q, requested: 1, used: 1, limited: 1' },
+      {
+        code: 'limit_exceeded',
+        message: 'exceeded quota: q, requested: 1, used: 1, limited: 1; delete what is no longer needed',
+      },
     ],
     [
       'a namespace that goes',
       kube(403, { message: 'unable to create new content in namespace x because it is being terminated' }),
-      { code: 'conflict' },
+      { code: 'not_found', error: 'Tenant not found' },
     ],
   ])('AMB-054 is told as what it is: %s', (_title, error, want) => {
     expect(optionsOf(error)).toMatchObject(want);
@@ -79,6 +87,8 @@ describe('what the API server holds against a workflow', () => {
 
   it.each([
     ['a right that we lack', kube(403, { message: 'User "api" cannot create resource "workflows"' })],
+    ['a revision that is gone', kube(404, { message: 'controllerrevisions.apps "x" not found' })],
+    ['a server without our kinds', kube(404, { message: 'the server could not find the requested resource' })],
     ['a server in trouble', kube(500, { message: 'leader changed' })],
     ['overload', kube(429, { message: 'slow down' })],
     ['a defect', new TypeError('x')],

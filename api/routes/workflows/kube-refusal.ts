@@ -1,39 +1,24 @@
 import { movedFields } from '../../../crds/schema/workflow-manifest.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
-import { KubeError } from '../../../lib/kube/index.ts';
+import { isForbidden, isInvalid, type KubeError } from '../../../lib/kube/index.ts';
+import { refusalOf } from '../write-refusal.ts';
 
 /**
  * What the API server holds against a write, as an answer: the paths of a refused definition in the form of the
  * manifest, a namespace that is not there, a quota. Anything else comes back as it was.
  */
 export function asRefusal(error: unknown): unknown {
-  if (!(error instanceof KubeError)) return error;
-  if (error.status === 413 || /request is too large/.test(error.serverMessage)) return tooLarge(error);
-  if (error.status === 404) return new HttpError({ code: 'not_found', error: 'Tenant not found', cause: error });
-  if (error.status === 400 || error.status === 422) return invalidDefinition(error);
-  return error.status === 403 ? forbidden(error) : error;
+  if (isInvalid(error) || isDenied(error)) return invalidDefinition(error);
+  return refusalOf(error, tooLarge) ?? error;
 }
 
-/** A missing right is our own fault, and stays what it is. */
-function forbidden(error: KubeError): unknown {
-  const { serverMessage } = error;
-  if (/denied request/.test(serverMessage)) return invalidDefinition(error);
-  if (/exceeded quota/.test(serverMessage)) return overQuota(error);
-  return /being terminated/.test(serverMessage) ? beingTerminated(error) : error;
-}
+/** By an admission policy. A right that we lack is our own fault. */
+const isDenied = (error: unknown): error is KubeError =>
+  isForbidden(error) && error.serverMessage.includes('denied request');
 
-function tooLarge(cause: KubeError): HttpError {
+function tooLarge(cause: unknown): HttpError {
   const message = 'the definition is larger than a cluster can store';
   return new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message, cause });
-}
-
-function overQuota(cause: KubeError): HttpError {
-  const [, quota = ''] = /(exceeded quota:.*)$/.exec(cause.serverMessage) ?? [];
-  return new HttpError({ code: 'limit_exceeded', message: quota, cause });
-}
-
-function beingTerminated(cause: KubeError): HttpError {
-  return new HttpError({ code: 'conflict', message: 'the namespace of the tenant is being deleted', cause });
 }
 
 function invalidDefinition(cause: KubeError): HttpError {

@@ -1,14 +1,14 @@
 import { annotations, globalNamespace, labels } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { ownerKey, type Scope } from '../../../lib/catalogue/index.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
 import { objectName, userObjectName, workflowName } from '../../../lib/manifest/index.ts';
 import type { TenantDirectory, Viewer } from '../../cluster/index.ts';
+import { notFound, unknownTenant } from '../not-found.ts';
 
 /** Where a workflow of a scope stands. @throws HttpError 404 for a tenant that is not set up. */
 export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: Viewer, scope: Scope): string {
   const namespace = scope === 'global' ? globalNamespace : tenants.namespaceOf(tenant);
-  if (namespace === undefined) throw new HttpError({ code: 'not_found', error: 'Tenant not found' });
+  if (namespace === undefined) throw notFound(unknownTenant);
   return namespace;
 }
 

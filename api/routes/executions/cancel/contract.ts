@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { oneOf, timestamp } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { ExecutionId, unknownExecution } from '../execution-id.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { ExecutionId } from '../execution-id.ts';
 
 export const cancelExecution = defineContract({
   operationId: 'cancelExecution',

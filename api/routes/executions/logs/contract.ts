@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
 import { oneOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { ExecutionId, unknownExecution } from '../execution-id.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { ExecutionId } from '../execution-id.ts';
 
 export const readExecutionLogs = defineContract({
   operationId: 'readExecutionLogs',

@@ -8,7 +8,8 @@ import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.t
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { executionNotFound, findExecution } from '../find-execution.ts';
+import { notFound, unknownExecution } from '../../not-found.ts';
+import { findExecution } from '../find-execution.ts';
 import { readExecutionLogs } from './contract.ts';
 import { executionOutput } from './follow-output.ts';
 
@@ -24,7 +25,7 @@ export function createLogsRoute({ cluster, ...deps }: LogsDeps): Route<Caller> {
   return defineRoute<typeof readExecutionLogs, Caller>(readExecutionLogs, async ({ params, query, caller, signal }) => {
     const known = await findExecution(executions, caller, params.execution_id);
     const execution = await executions.whole(known);
-    if (execution === undefined) throw executionNotFound();
+    if (execution === undefined) throw notFound(unknownExecution);
     const { stream, follow, ...choice } = query;
     const latest = async () => {
       const found = await executions.find(caller.tenant, execution.metadata.uid ?? '');

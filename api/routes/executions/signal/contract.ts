@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { ExecutionId, unknownExecution } from '../execution-id.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { ExecutionId } from '../execution-id.ts';
 
 /** spec 1 §4.9, requirements AMB-055. */
 export const signalExecution = defineContract({

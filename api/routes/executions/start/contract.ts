@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { limits } from '../../../../crds/limits.ts';
 import { anyJson, anyObject, mapOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { quotaExceeded, unknownTenant, unknownVersion, unknownWorkflow } from '../../workflows/errors.ts';
+import { unknownTenant, unknownVersion, unknownWorkflow } from '../../not-found.ts';
+import { quotaExceeded } from '../../workflows/errors.ts';
 
 /** requirements AMB-015, AMB-056. */
 export const startExecution = defineContract({

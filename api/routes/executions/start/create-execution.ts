@@ -3,16 +3,10 @@ import { limits } from '../../../../crds/limits.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
-import {
-  findObject,
-  isAlreadyExists,
-  isNamespaceGone,
-  isQuotaExceeded,
-  isTooLarge,
-  type KubeClient,
-} from '../../../../lib/kube/index.ts';
+import { findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { storedBytes } from '../../../../lib/kube/stored-bytes.ts';
 import type { Caller } from '../../../identity/caller.ts';
+import { refusalOf } from '../../write-refusal.ts';
 
 export type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
 
@@ -29,7 +23,7 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
     return await kube.create(workflowExecutions, wanted);
   } catch (error) {
     if (isAlreadyExists(error)) throw error;
-    const refusal = refusalOf(error);
+    const refusal = refusalOf(error, tooLarge);
     if (refusal !== undefined) throw refusal;
     const found = await findObject(kube, workflowExecutions, wanted.metadata);
     if (found === undefined) throw error;
@@ -49,17 +43,6 @@ export function assertSameStart({ metadata }: WorkflowExecution, request: string
   const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
   if (known === request && by === subject) return;
   throw new HttpError({ code: 'already_exists', message: `there is an execution named ${metadata.name} already` });
-}
-
-export const tenantNotFound = (): HttpError => new HttpError({ code: 'not_found', error: 'Tenant not found' });
-
-function refusalOf(error: unknown): HttpError | undefined {
-  if (isNamespaceGone(error)) return tenantNotFound();
-  if (isQuotaExceeded(error)) {
-    const message = 'the quota of the tenant has no room for another execution; delete finished ones';
-    return new HttpError({ code: 'limit_exceeded', message, cause: error });
-  }
-  return isTooLarge(error) ? tooLarge(error) : undefined;
 }
 
 function tooLarge(cause?: unknown): HttpError {

@@ -2,18 +2,18 @@ import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
-import { AppError } from '../../../../lib/errors.ts';
-import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
 import { workflowExecutions, workflows as workflowKind } from '../../../../lib/kinds.ts';
 import { findAgain, findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
-import { specOfVersion } from '../../../../lib/registration/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
+import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
+import { findVersion } from '../../workflows/find-version.ts';
 import { startExecution } from './contract.ts';
-import { assertSameRequest, assertSameStart, createExecution, tenantNotFound } from './create-execution.ts';
+import { assertSameRequest, assertSameStart, createExecution } from './create-execution.ts';
 import { assertInput, assertReady, executionOf, type StartBody, type StartedBy } from './plan-start.ts';
 
 export interface StartDeps {
@@ -26,7 +26,7 @@ export interface StartDeps {
 export function createStartRoute(deps: StartDeps): Route<Caller> {
   return defineRoute<typeof startExecution, Caller>(startExecution, async ({ body, caller, headers }) => {
     const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
-    if (namespace === undefined) throw tenantNotFound();
+    if (namespace === undefined) throw notFound(unknownTenant);
     const key = headers['idempotency-key'];
     const ask = { body, caller, namespace };
     const execution = await start(deps, ask, key);
@@ -109,14 +109,9 @@ async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): P
   const known = await cluster.workflows.find(caller, body.workflow);
   // What was registered a moment ago through another replica is what starts.
   const workflow = known && (await findAgain(kube, workflowKind, known));
-  if (workflow === undefined) throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+  if (workflow === undefined) throw notFound(unknownWorkflow);
   assertReady(workflow, body.version);
-  const spec = await specOfVersion(kube, workflow, body.version).catch(versionNotFound);
+  const spec = await findVersion(kube, workflow, body.version);
   assertInput(spec, body.input);
   return workflow;
-}
-
-function versionNotFound(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-  throw new HttpError({ code: 'not_found', error: 'Version not found', message: error.message });
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { ExecutionId, unknownExecution } from '../execution-id.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { ExecutionId } from '../execution-id.ts';
 import { ExecutionEvent, lastEvents } from './event-schema.ts';
 
 const example = `id: start

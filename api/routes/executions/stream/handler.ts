@@ -1,7 +1,8 @@
 import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { executionNotFound, findExecution } from '../find-execution.ts';
+import { notFound, unknownExecution } from '../../not-found.ts';
+import { findExecution } from '../find-execution.ts';
 import { streamExecution } from './contract.ts';
 import { createEventHub } from './event-hub.ts';
 import { nowhere, type Position, positionOf } from './position.ts';
@@ -22,7 +23,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
     try {
       // What the cache has got since the channel is open, the channel has as well: what it had before is read now.
       const execution = await executions.whole(await findExecution(executions, caller, uid));
-      if (execution === undefined) throw executionNotFound();
+      if (execution === undefined) throw notFound(unknownExecution);
       channel.seen(execution);
     } catch (error) {
       channel.close();

@@ -5,9 +5,10 @@ import { canonicalJson } from '../../../../lib/definition/canonical.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
-import { findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
+import { findAgain, findObject, isConflict, type KubeClient } from '../../../../lib/kube/index.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import type { Cluster, Viewer } from '../../../cluster/index.ts';
+import { notFound, unknownWorkflow } from '../../not-found.ts';
 import { asRefusal } from '../kube-refusal.ts';
 import type { Writer } from '../register.ts';
 import { inScope, namespaceOf } from '../target.ts';
@@ -34,14 +35,13 @@ const attempts = 10;
  * the id of the old one. Nothing is deleted that was not registered.
  */
 export async function moveWorkflow(deps: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
-  const { namespace, name, uid = '' } = known.metadata;
   try {
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const source = await findObject(deps.kube, workflowKind, { namespace, name });
-      if (source?.metadata.uid !== uid) return await movedBySomebody(deps, known, move);
+      const source = await findAgain(deps.kube, workflowKind, known);
+      if (source === undefined) return await movedBySomebody(deps, known, move);
       const target = await registerThere(deps, source, move);
       if (await isDeleted(deps.kube, source)) {
-        await deps.cluster.workflows.forgotten(uid);
+        await deps.cluster.workflows.forgotten(known.metadata.uid ?? '');
         return target;
       }
     }
@@ -92,7 +92,7 @@ async function movedBySomebody({ kube, cluster }: MoveDeps, known: Workflow, mov
     name,
   });
   if (there !== undefined && formerIdsOf(there).includes(known.metadata.uid ?? '')) return there;
-  throw new HttpError({ code: 'not_found', error: 'Workflow not found' });
+  throw notFound(unknownWorkflow);
 }
 
 function occupied(existing: Workflow, scope: Scope): HttpError {

@@ -1,0 +1,15 @@
+import { HttpError } from '../../lib/http/http-error.ts';
+import { isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
+import { notFound, unknownTenant } from './not-found.ts';
+
+/**
+ * What the API server holds against an object that a request asked for, as an answer. Undefined for all that is not the
+ * caller's: a missing right of our own, a server in trouble, another kind of 404.
+ */
+export function refusalOf(cause: unknown, tooLarge: (cause: unknown) => HttpError): HttpError | undefined {
+  if (isTooLarge(cause)) return tooLarge(cause);
+  if (isNamespaceGone(cause)) return notFound(unknownTenant, { cause });
+  if (!isQuotaExceeded(cause)) return undefined;
+  const [quota = ''] = /exceeded quota:.*$/.exec(cause.serverMessage) ?? [];
+  return new HttpError({ code: 'limit_exceeded', message: `${quota}; delete what is no longer needed`, cause });
+}
