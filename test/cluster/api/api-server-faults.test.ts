@@ -20,10 +20,10 @@ let ada: string;
 beforeAll(async () => {
   const kubeconfig = join(buildDir, 'api-outage-proxy.kubeconfig');
   proxy = await startApiProxy({ upstream: kubeconfigPath(), kubeconfig, as: account });
-  world = await startStimuliWorld(['ci'], { purpose: 'api-outage', env: { KUBECONFIG: proxy.kubeconfig } });
+  world = await startStimuliWorld(['outages'], { purpose: 'api-outage', env: { KUBECONFIG: proxy.kubeconfig } });
   ada = await world.token({ user: 'ada', tenant: world.tenant });
   await world.workflow('answer');
-  await world.router('routes', { routes: { ci: 'answer', http_api: 'answer' } });
+  await world.router('routes', { routes: { outages: 'answer', http_api: 'answer' } });
 });
 afterEach(async () => {
   proxy.setRules({});
@@ -59,7 +59,7 @@ const writes: readonly (readonly [what: string, send: (round: string) => Promise
       }),
   ],
   ['a stimulus', (round) => world.submit({ source: 'http_api', content: `stimulus ${round}` })],
-  ['a webhook', (round) => world.webhook('ci', `webhook ${round}`)],
+  ['a webhook', (round) => world.webhook('outages', `webhook ${round}`)],
 ];
 
 interface Timed {

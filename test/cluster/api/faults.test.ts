@@ -13,7 +13,7 @@ let world: StimuliWorld;
 let ada: string;
 
 beforeAll(async () => {
-  world = await startStimuliWorld(['ci'], {
+  world = await startStimuliWorld(['deaths'], {
     purpose: 'api-faults',
     replicas: 2,
     // As long as it takes until everybody who sends requests has heard of a stop.
@@ -25,7 +25,7 @@ beforeAll(async () => {
     .state('ask', aQuestion('Go on?', { yes: 'end', no: 'end' }))
     .state('end', anEnd());
   await world.kube.create(workflows, { ...gate.build(), metadata: { name: 'gate', namespace: world.tenant } });
-  await world.router('routes', { routes: { ci: 'answer' } });
+  await world.router('routes', { routes: { deaths: 'answer' } });
 });
 afterAll(() => world?.close());
 
@@ -84,7 +84,7 @@ const starts: Work = {
 
 const webhooks: Work = {
   send: (index, replica) =>
-    world.webhook('ci', `hook-${index}`, { headers: { 'x-idempotency-key': `hook-${index}` }, replica }),
+    world.webhook('deaths', `hook-${index}`, { headers: { 'x-idempotency-key': `hook-${index}` }, replica }),
   told(answer) {
     if (answer.status === 409) return madeBefore;
     return answer.status === 200 ? answer.json<Accepted>().workflow_execution_id : undefined;

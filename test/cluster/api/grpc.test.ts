@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   for (const tenant of [world.tenant, world.otherTenant, 'nobody']) await makeCertificate('client', tenant);
   await world.workflow('answer');
-  await world.router('routes', { routes: { ci: 'answer', tickets: 'answer' } });
+  await world.router('routes', { routes: { builds: 'answer', tickets: 'answer' } });
 });
 afterAll(async () => {
   for (const client of clients) client.close();
@@ -76,7 +76,7 @@ interface Submitted {
 }
 
 function submit(client: RuntimeServiceClient, fields: Submitted = {}): Promise<IngestStimulusResponse> {
-  const request = { source: 'ci', content: 'built', idempotencyKey: undefined, headers: {}, ...fields };
+  const request = { source: 'builds', content: 'built', idempotencyKey: undefined, headers: {}, ...fields };
   return new Promise((resolve, reject) => {
     client.ingestStimulus(request, new Metadata(), { deadline: Date.now() + 20_000 }, (error, response) =>
       error === null ? resolve(response) : reject(error),
@@ -101,7 +101,7 @@ describe('stimuli over gRPC', () => {
     expect(execution?.spec).toMatchObject({ workflow: 'answer', input: { ref: 'main' } });
     expect(execution?.metadata.labels).toMatchObject({
       'windlass.dev/stimulus': stimulusId,
-      'windlass.dev/stimulus-source': 'ci',
+      'windlass.dev/stimulus-source': 'builds',
     });
     expect(JSON.stringify(execution)).not.toContain('secret');
     const events = (await world.events(2)).filter(({ subject }) => subject === stimulusId);
@@ -120,12 +120,12 @@ describe('stimuli over gRPC', () => {
       'windlass-error': 'idempotent_duplicate',
       'original-stimulus-id': stimulusId,
     });
-    const overHttp = await world.submit({ source: 'ci', content: 'x', idempotency_key: 'one' });
+    const overHttp = await world.submit({ source: 'builds', content: 'x', idempotency_key: 'one' });
     expect([overHttp.status, overHttp.json()]).toEqual([
       409,
       { error: 'idempotent_duplicate', original_stimulus_id: stimulusId },
     ]);
-    const answer = await world.submit({ source: 'ci', content: 'x', idempotency_key: 'two' });
+    const answer = await world.submit({ source: 'builds', content: 'x', idempotency_key: 'two' });
     const other = await failureOf(submit(first, { idempotencyKey: 'two' }));
     expect(other.metadata.get('original-stimulus-id')).toEqual([answer.json<Accepted>().stimulus_id]);
     await expect(submit(first, { source: 'tickets', idempotencyKey: 'one' })).resolves.toHaveProperty('stimulusId');

@@ -27,7 +27,7 @@ let priceId: string;
 beforeAll(async () => {
   provider = await startPaymentProvider();
   priceId = provider.ledger.addPrice(provider.ledger.addProduct(), 'monthly').id;
-  world = await startStimuliWorld(['ci'], {
+  world = await startStimuliWorld(['hostile'], {
     purpose: 'hostile',
     env: { PAYMENT_PROVIDER_SECRET_KEY: provider.secretKey, PAYMENT_PROVIDER_API_URL: provider.url },
   });
@@ -35,7 +35,7 @@ beforeAll(async () => {
   mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator'] });
   own = await makeTenant(world.tenant);
   foreign = await makeTenant(world.otherTenant);
-  await world.router('routes', { routes: { ci: 'gate', http_api: 'gate' } });
+  await world.router('routes', { routes: { hostile: 'gate', http_api: 'gate' } });
 });
 afterAll(async () => {
   await world?.close();
@@ -56,7 +56,7 @@ async function makeWaiting(namespace: string, name: string): Promise<Ids> {
   const patience = { timeoutMs: 120_000 };
   const { metadata } = await waitUntilWaiting(world.kube, { namespace, name, state: 'ask' }, patience);
   const request = { execution_id: metadata.uid ?? '', id: await pendingOf(namespace, metadata.uid ?? '') };
-  return { workflow: '', source: 'ci', ...request };
+  return { workflow: '', source: 'hostile', ...request };
 }
 
 /** The id of what an execution asks; the cache of a replica is a moment behind the cluster. */
@@ -101,7 +101,7 @@ function goodRequest({ operationId, path, access, body }: Contract, ids: Ids): P
     query: '',
     headers: [
       ...(access === 'bearer' ? [['authorization', `Bearer ${mallory}`] as const] : []),
-      ...(access === 'signature' ? [['x-svc-signature', signatureOf('ci', text ?? '')] as const] : []),
+      ...(access === 'signature' ? [['x-svc-signature', signatureOf('hostile', text ?? '')] as const] : []),
       ...(body === undefined ? [] : [['content-type', 'application/json'] as const]),
     ],
     body: text,
@@ -188,7 +188,7 @@ describe('ids', () => {
     'ORCH-AUTH-11 of another tenant are to %s exactly like unknown ones',
     async (_id, contract) => {
       const before = await written();
-      const nobody: Ids = { workflow: unknownId, execution_id: unknownId, id: unknownId, source: 'ci' };
+      const nobody: Ids = { workflow: unknownId, execution_id: unknownId, id: unknownId, source: 'hostile' };
       const [theirs, unknown] = [
         await send(contract, goodRequest(contract, foreign)),
         await send(contract, goodRequest(contract, nobody)),

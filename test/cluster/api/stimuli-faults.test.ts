@@ -6,9 +6,9 @@ import { type Accepted, type StimuliWorld, startStimuliWorld } from './stimuli-w
 let world: StimuliWorld;
 
 beforeAll(async () => {
-  world = await startStimuliWorld(['ci'], { purpose: 'stimuli-faults', replicas: 2 });
+  world = await startStimuliWorld(['restarts'], { purpose: 'stimuli-faults', replicas: 2 });
   await world.workflow('build');
-  await world.router('routes', { routes: { ci: 'build' } });
+  await world.router('routes', { routes: { restarts: 'build' } });
 });
 
 afterAll(() => world.close());
@@ -26,7 +26,7 @@ async function deliver(key: string, first: number): Promise<Told> {
   const deadline = Date.now() + 90_000;
   for (let attempt = 0; Date.now() < deadline; attempt++) {
     const options = { headers: { 'x-idempotency-key': key }, replica: (first + attempt) % 2 };
-    const answer = await world.webhook('ci', `{"key":"${key}"}`, options).catch(() => undefined);
+    const answer = await world.webhook('restarts', `{"key":"${key}"}`, options).catch(() => undefined);
     if (answer?.status === 200) {
       const { stimulus_id: stimulusId, workflow_execution_id: executionId } = answer.json<Accepted>();
       return { key, status: 200, stimulusId, executionId };
@@ -90,14 +90,14 @@ describe('the event bus', () => {
     await world.nats?.kill();
     try {
       const start = Date.now();
-      const keyed = await world.webhook('ci', '{"key":"away"}', { headers: { 'x-idempotency-key': 'away' } });
+      const keyed = await world.webhook('restarts', '{"key":"away"}', { headers: { 'x-idempotency-key': 'away' } });
       expect([keyed.status, keyed.json()['error'], Number(keyed.headers['retry-after']) > 0]).toEqual([
         503,
         'unavailable',
         true,
       ]);
       expect(Date.now() - start).toBeLessThan(5_000);
-      expect((await world.webhook('ci', '{"key":"free"}')).status).toBe(200);
+      expect((await world.webhook('restarts', '{"key":"free"}')).status).toBe(200);
     } finally {
       await world.nats?.start();
     }

@@ -18,7 +18,7 @@ beforeAll(async () => {
     },
   });
   await world.router('routes', {
-    routes: { http_api: 'answer', tickets: 'answer', strict: 'strict', gone: 'nowhere' },
+    routes: { http_api: 'answer', tickets: 'answer', typed: 'strict', gone: 'nowhere' },
   });
 });
 
@@ -185,7 +185,7 @@ describe('a stimulus that does not run', () => {
 
   it('STIM-34 AMB-145 does not satisfy the input_schema: 500 with every path, and the key is free', async () => {
     const before = (await world.executions()).length;
-    const bad = { source: 'strict', content: '{"ticket": "seven", "to": 1}', idempotency_key: 'k' };
+    const bad = { source: 'typed', content: '{"ticket": "seven", "to": 1}', idempotency_key: 'k' };
     const answer = await world.submit(bad);
     expect(answer.status).toBe(500);
     expect(answer.json()).toMatchObject({
@@ -200,7 +200,7 @@ describe('a stimulus that does not run', () => {
   });
 
   it('STIM-34 AMB-145 text for a workflow that asks for fields: 500', async () => {
-    const answer = await world.submit({ source: 'strict', content: 'ticket 7' });
+    const answer = await world.submit({ source: 'typed', content: 'ticket 7' });
     expect([answer.status, answer.json()['error']]).toEqual([500, 'workflow_error']);
   });
 
