@@ -3,6 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aQuestion, aWorkflow } from '../builders/workflow-builder.ts';
 import { type ApiWorld, startApiWorld } from '../cluster/api/harness/index.ts';
 import { startExecution, waitUntilFinished, waitUntilWaiting } from '../cluster/harness/executions.ts';
+import { removeGlobalWorkflows } from '../cluster/harness/global-workflows.ts';
 import { stimulusRouters, workflows } from '../cluster/harness/kinds.ts';
 import { waitForObject } from '../cluster/harness/wait.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../payment-provider/payment-provider.ts';
@@ -37,13 +38,18 @@ export async function startWorld(): Promise<SchemathesisWorld> {
     await payments.stop();
     throw error;
   });
+  const ending = `-${world.tenant.slice(-6)}`;
   const close = async (): Promise<void> => {
-    await world.close();
-    await payments.stop();
+    try {
+      await removeGlobalWorkflows(world.kube, ending);
+    } finally {
+      await world.close();
+      await payments.stop();
+    }
   };
   try {
     const [replica] = world.replicas;
-    const facts = await fill(world, offerTier(payments));
+    const facts = await fill(world, offerTier(payments), ending);
     return { url: replica?.url ?? '', logFile: replica?.logFile ?? '', facts, close };
   } catch (error) {
     await close();
@@ -62,8 +68,11 @@ function offerTier({ ledger }: PaymentProviderDouble): readonly [price: string, 
   return [ledger.addPrice(product, 'monthly').id, ledger.addPrice(product, 'seat_monthly').id];
 }
 
-async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, string]): Promise<Facts> {
+async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, string], ending: string): Promise<Facts> {
   const { kube, tenant: namespace } = world;
+  const five = (kind: string): string[] => Array.from({ length: 5 }, (_, index) => `${kind}-${index}${ending}`);
+  const moved = five('moved');
+  await Promise.all(moved.map((name) => define(world, aWorkflow(name).state('done', anEnd()).build())));
   await define(world, aWorkflow('quick').state('done', anEnd()).build());
   const gate = aWorkflow('gate')
     .state('ask', aQuestion('Go on?', { yes: 'done', no: 'done' }))
@@ -79,7 +88,8 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   } as never);
   const finished = await Promise.all(['first', 'second'].map((name) => run(world, name)));
   const waiting = await Promise.all(Array.from({ length: 8 }, (_, index) => wait(world, `waits-${index}`)));
-  const token = await world.token({ serviceAccount: 'schemathesis' });
+  // An operator may do everything; what others may not is tested in test/cluster/api/identity.test.ts and its neighbours.
+  const token = await world.token({ serviceAccount: 'schemathesis', roles: ['svc:operator'] });
   const approvals = await pendingRequests(world, token);
   return {
     token,
@@ -88,7 +98,10 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
     manifest,
     values: {
       workflow: ['quick', 'gate'],
-      'deleteWorkflow.workflow': madeUp,
+      // What good requests register; only these are deleted.
+      'deleteWorkflow.workflow': five('made'),
+      'promoteWorkflow.workflow': moved,
+      'demoteWorkflow.workflow': moved,
       price_id: [price],
       seat_price_id: [seatPrice],
       source: [source],
@@ -101,10 +114,7 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   };
 }
 
-/** What good requests register; only these are deleted. */
-const madeUp = Array.from({ length: 5 }, (_, index) => `made-${index}`);
-
-/** Without a name; hooks.py gives it one of those above. */
+/** Without a name; hooks.py gives it one of those that are deleted. */
 const manifest = {
   apiVersion,
   kind: 'Workflow',

@@ -8,6 +8,7 @@ import { findObject } from '../../../lib/kube/index.ts';
 import { toManifest } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
+import { removeGlobalWorkflows } from '../harness/global-workflows.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
 import { type ApiWorld, type Received, type Sending, startApiWorld } from './harness/index.ts';
@@ -29,12 +30,7 @@ beforeAll(async () => {
   suffix = world.tenant.slice(-6);
 });
 afterAll(async () => {
-  // Global workflows outlive the tenants of a test.
-  const { items } = (await world?.kube.listAll(workflows, { namespace: globalNamespace })) ?? { items: [] };
-  const ours = items.filter(({ metadata }) => metadata.name.endsWith(`-${suffix}`));
-  await Promise.all(
-    ours.map(({ metadata }) => world.kube.delete(workflows, { namespace: globalNamespace, name: metadata.name })),
-  );
+  if (world !== undefined) await removeGlobalWorkflows(world.kube, `-${suffix}`);
   await world?.close();
 });
 
