@@ -20,8 +20,9 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
           exclude: ignored,
-          fileParallelism: false,
-          // A machine shared with others can stall a kubelet for longer than a test waits; the report names what was tried again.
+          // dev/test/run lets two files run at a time where neither touches what the other sees.
+          maxWorkers: 1,
+          // A machine shared with others can stall a kubelet for longer than a test waits; dev/test/run names what was tried again.
           retry: 1,
           testTimeout: 180_000,
           hookTimeout: 300_000,

@@ -2,8 +2,6 @@
 # Stages of a test run: each has a name, a time limit, a log and a count of what passed. Sourced; needs log_dir,
 # results (a file of NAME, OUTCOME, PASSED, FAILED, SECONDS, LOG, split by tabs) and processes.sh.
 
-failed_stages=0
-
 note_result() {
   local IFS=$'\t'
   echo "$*" >>"$results"
@@ -70,7 +68,6 @@ stage() {
   took=$((SECONDS - started))
   read -r passed failed < <(count_of "$kind" "$log" "$status")
   if ((failed)); then
-    failed_stages=$((failed_stages + 1))
     note_result "$name" failed "$passed" "$failed" "$took" "${log#"$PWD/"}"
     printf '✗ %s: %s passed, %s failed, %s s' "$name" "$passed" "$failed" "$took"
     ((status == 124)) && printf ', stopped after its limit of %s s' "$limit"
@@ -84,13 +81,26 @@ stage() {
 
 # A stage that cannot run because an earlier one failed: not run is not passed.
 skip_stage() {
-  failed_stages=$((failed_stages + 1))
   note_result "$1" "not run" 0 1 0 -
   printf '✗ %s: not run\n' "$1"
+}
+
+all_passed() { awk -F'\t' '$2 != "passed" { exit 1 }' "$results"; }
+
+# A test that passed when it was tried again shows that it is not to be relied on, or that the product is not.
+print_retried() {
+  local name
+  while IFS=$'\t' read -r name _; do
+    [[ -f $log_dir/$name.log.json ]] || continue
+    jq -r --arg stage "$name" '
+      .testResults[]?.assertionResults[] | select(.status == "passed" and (.failureMessages | length) > 0) |
+      "↻ passed only when tried again: \($stage): \(.fullName)"' "$log_dir/$name.log.json" 2>/dev/null || true
+  done <"$results"
 }
 
 print_summary() {
   printf '\n%-14s %-8s %7s %7s %7s  %s\n' stage outcome passed failed seconds log
   awk -F'\t' '{ printf "%-14s %-8s %7s %7s %7s  %s\n", $1, $2, $3, $4, $5, $6; p += $3; f += $4; s += $5 }
     END { printf "%-14s %-8s %7s %7s %7s\n\n", "all", (f ? "failed" : "passed"), p, f, s }' "$results"
+  print_retried
 }
