@@ -877,9 +877,19 @@ export interface ReadExecutionLogsRequest {
   readonly follow?: boolean;
 }
 
+/** What {@link Operations.listHumanApprovals} is given. */
+export interface ListHumanApprovalsRequest {
+  /** Requests a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
 /** What is answered by {@link Operations.listHumanApprovals}. */
 export type ListHumanApprovalsReply = {
   readonly pending_requests: readonly ApprovalRequest[];
+  /** There when more requests follow. */
+  readonly next_cursor?: string;
 };
 
 /** What {@link Operations.readHumanApproval} is given. */
@@ -1300,8 +1310,10 @@ export interface Operations {
    * List what waits for a decision
    *
    * `GET /v1/human-approvals`
+   *
+   * - 400 `invalid_request`: The cursor is none that a list has given.
    */
-  listHumanApprovals(options?: CallOptions): Promise<ListHumanApprovalsReply>;
+  listHumanApprovals(request?: ListHumanApprovalsRequest, options?: CallOptions): Promise<ListHumanApprovalsReply>;
   /**
    * Read what waits for a decision
    *
@@ -1487,7 +1499,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["workflow_execution_completed","workflow_execution_failed","workflow_execution_cancelled","workflow_execution_deleted"]},
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
-  listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   rejectHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/reject","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { limits } from '../../../crds/limits.ts';
 import { timestamp } from '../../../crds/schema/parts.ts';
 import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
+import { pageQuery, unknownCursor } from '../paging.ts';
 
 const tag = 'Human approvals';
 const uuid = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
@@ -56,13 +58,21 @@ export const listHumanApprovals = defineContract({
   tag,
   summary: 'List what waits for a decision',
   access: 'bearer',
+  // Whoever knows of no pages (spec 1 §4.3) sees as much as one can hold, in exactly the form of the specification.
+  query: Type.Object(pageQuery('Requests', limits.pageSizeMax), { additionalProperties: false }),
   success: {
     kind: 'json',
-    description: 'Every pending request of the tenant, the oldest first.',
-    schema: Type.Object({ pending_requests: Type.Array(ApprovalRequest) }, { additionalProperties: false }),
+    description: 'The pending requests of the tenant, the oldest first.',
+    schema: Type.Object(
+      {
+        pending_requests: Type.Array(ApprovalRequest),
+        next_cursor: Type.Optional(Type.String({ description: 'There when more requests follow.' })),
+      },
+      { additionalProperties: false },
+    ),
     example: { pending_requests: [requestExample] },
   },
-  errors: [],
+  errors: [unknownCursor],
 });
 
 export const readHumanApproval = defineContract({

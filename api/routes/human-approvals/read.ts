@@ -6,6 +6,7 @@ import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../identity/index.ts';
+import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
 import { goneText, listHumanApprovals, readHumanApproval } from './contract.ts';
 import { type Pending, pendingOf } from './pending.ts';
 import { presentRequest } from './present.ts';
@@ -18,20 +19,23 @@ export interface ReadDeps {
 }
 
 export function createListRoute({ clock, outputs, cluster }: ReadDeps): Route<Caller> {
-  return defineRoute<typeof listHumanApprovals, Caller>(listHumanApprovals, async ({ caller }) => {
+  return defineRoute<typeof listHumanApprovals, Caller>(listHumanApprovals, async ({ query, caller }) => {
     const now = clock.now();
     const pending = cluster.executions
       .listAsking(caller.tenant)
-      .flatMap((execution) => pendingOf(execution, now) ?? [])
-      .toSorted(byAge);
-    return json({ pending_requests: await Promise.all(pending.map((one) => presentRequest(outputs, one))) });
+      .flatMap((execution) => pendingOf(execution, now) ?? []);
+    const { rows, next } = pageOf(pending, byAge, { limit: query.limit, after: timeCursor.decode(query.cursor) });
+    return json({
+      pending_requests: await Promise.all(rows.map((one) => presentRequest(outputs, one))),
+      ...(next !== undefined && { next_cursor: timeCursor.encode(next) }),
+    });
   });
 }
 
-function byAge(a: Pending, b: Pending): number {
-  const age = a.current.entered_at.localeCompare(b.current.entered_at);
-  return age === 0 ? a.id.localeCompare(b.id) : age;
-}
+const byAge = {
+  keyOf: ({ id, current }: Pending): TimeKey => ({ at: current.entered_at, id }),
+  compare: (a: TimeKey, b: TimeKey): number => a.at.localeCompare(b.at) || a.id.localeCompare(b.id),
+};
 
 /** Asks the server, so that a request is gone on every replica as soon as it is decided on one. */
 export function createReadRoute({ kube, clock, outputs, cluster }: ReadDeps): Route<Caller> {

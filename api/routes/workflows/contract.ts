@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { limits } from '../../../crds/limits.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../paging.ts';
 import { notAnOperator, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
@@ -79,14 +79,7 @@ export const listWorkflows = defineContract({
         description: 'Only those with these labels: `key=value`, several with commas between them.',
       }),
     ),
-    limit: Type.Integer({
-      minimum: 1,
-      default: limits.pageSizeDefault,
-      description: `Workflows a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
-    }),
-    cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
-    ),
+    ...pageQuery('Workflows'),
   }),
   success: {
     kind: 'json',
@@ -94,13 +87,13 @@ export const listWorkflows = defineContract({
     schema: Type.Object(
       {
         workflows: Type.Array(WorkflowSummary),
-        next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+        next_cursor: nextCursor,
       },
       { additionalProperties: false },
     ),
     example: { workflows: [summaryExample], next_cursor: null },
   },
-  errors: [{ status: 400, error: 'invalid_request', when: 'The cursor is none that a list has given.' }],
+  errors: [unknownCursor],
 });
 
 /** requirements AMB-016. */

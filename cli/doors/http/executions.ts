@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type ExecutionSummary, WindlassApiError } from '../../../client/index.ts';
+import { WindlassApiError } from '../../../client/index.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
@@ -9,6 +9,7 @@ import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
 import { nameTaken } from '../name-taken.ts';
+import { allPages } from './all-pages.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
 import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
 import type { HttpDeps } from './http-door.ts';
@@ -75,20 +76,21 @@ async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<Work
   const { everywhere, selector, workflow, phase, timeoutMs } = filter;
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the executions of one tenant.');
   if (selector !== undefined) throw onlyKubernetes('--selector', 'Narrow the list with --workflow and --phase.');
-  const found: ExecutionSummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listExecutions({ workflow, status: phase as Phase, cursor, limit: 200 }, { timeoutMs });
-    found.push(...page.executions);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  const found = await allPages(async (cursor) => {
+    const query = { workflow, status: phase as Phase, cursor, limit: 200 };
+    const { executions: rows, next_cursor: next } = await client.listExecutions(query, { timeoutMs });
+    return { rows, next };
+  });
   return found.map(executionOf);
 }
 
 /** An execution that is not in the list yet, or no more, is shown by its id. */
 async function questions(deps: HttpDeps): Promise<Question[]> {
-  const [{ pending_requests: requests }, executions] = await Promise.all([
-    deps.client.listHumanApprovals(),
+  const [requests, executions] = await Promise.all([
+    allPages(async (cursor) => {
+      const { pending_requests: rows, next_cursor: next } = await deps.client.listHumanApprovals({ cursor });
+      return { rows, next };
+    }),
     list(deps, { everywhere: false, phase: 'waiting' }),
   ]);
   const known = new Map(executions.map((execution) => [execution.metadata.uid, execution]));

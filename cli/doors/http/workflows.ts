@@ -12,6 +12,7 @@ import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
 import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowDoor, WorkflowRow } from '../door.ts';
+import { allPages } from './all-pages.ts';
 import type { HttpDeps } from './http-door.ts';
 import { notFoundHere, onlyKubernetes } from './refusals.ts';
 
@@ -80,14 +81,10 @@ const notJudged = 'Pending';
 
 async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the workflows that you can run.');
-  const rows: WorkflowRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listWorkflows({ cursor, limit: 200 }, { timeoutMs });
-    rows.push(...page.workflows.map(rowOf));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return rows;
+  return allPages(async (cursor) => {
+    const { workflows, next_cursor: next } = await client.listWorkflows({ cursor, limit: 200 }, { timeoutMs });
+    return { rows: workflows.map(rowOf), next };
+  });
 }
 
 function rowOf(summary: WorkflowSummary): WorkflowRow {

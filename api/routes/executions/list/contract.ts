@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { limits } from '../../../../crds/limits.ts';
 import { oneOf } from '../../../../crds/schema/parts.ts';
 import { phases } from '../../../../crds/schema/workflow-execution-status.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../paging.ts';
 import { ExecutionSummary, summaryExample } from '../execution-object.ts';
 
 export const listExecutions = defineContract({
@@ -21,14 +21,7 @@ export const listExecutions = defineContract({
         Type.String({ minLength: 1, maxLength: 253, description: 'Only executions of this workflow, by name or id.' }),
       ),
       status: Type.Optional(oneOf(phases, { description: 'Only executions in this status.' })),
-      limit: Type.Integer({
-        minimum: 1,
-        default: limits.pageSizeDefault,
-        description: `Executions a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
-      }),
-      cursor: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 256, description: '`next_cursor` of the page before.' }),
-      ),
+      ...pageQuery('Executions'),
     },
     { additionalProperties: false },
   ),
@@ -38,11 +31,11 @@ export const listExecutions = defineContract({
     schema: Type.Object(
       {
         executions: Type.Array(ExecutionSummary),
-        next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+        next_cursor: nextCursor,
       },
       { additionalProperties: false },
     ),
     example: { executions: [summaryExample], next_cursor: null },
   },
-  errors: [{ status: 400, error: 'invalid_request', when: 'The cursor is none that a list has given.' }],
+  errors: [unknownCursor],
 });

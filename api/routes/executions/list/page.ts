@@ -2,34 +2,19 @@ import { labels } from '../../../../crds/labels.ts';
 import { limits } from '../../../../crds/limits.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
+import type { Page, PageOptions, TimeKey } from '../../paging.ts';
 
-/** Where an execution stands in the list; it never changes. */
-export interface ListKey {
-  /** RFC 3339, to the second. */
-  readonly createdAt: string;
-  readonly uid: string;
-}
-
-export interface PageQuery {
+export interface PageQuery extends PageOptions<TimeKey> {
   /** Name or id. */
   readonly workflow?: string;
   readonly status?: Phase;
-  readonly limit: number;
-  /** The last execution of the page before. */
-  readonly after?: ListKey;
-}
-
-export interface Page {
-  readonly executions: readonly WorkflowExecution[];
-  /** Undefined on the last page. */
-  readonly next: ListKey | undefined;
 }
 
 /**
  * The newest executions behind `after`, the newest first. Of any number of executions only one page is sorted, and
  * fastest where new ones stand at the end of `all`, as in a cache.
  */
-export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page {
+export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
   const size = Math.min(query.limit, limits.pageSizeMax);
   const best: WorkflowExecution[] = [];
   for (let index = all.length - 1; index >= 0; index--) {
@@ -40,8 +25,8 @@ export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Pag
     insert(best, execution);
     best.length = Math.min(best.length, size + 1);
   }
-  const executions = best.slice(0, size);
-  return { executions, next: best.length > size ? keyOf(executions.at(-1)) : undefined };
+  const rows = best.slice(0, size);
+  return { rows, next: best.length > size ? keyOf(rows.at(-1)) : undefined };
 }
 
 /** The newest first; a time is as exact as Kubernetes keeps it. Makes no objects: a list compares all there are. */
@@ -54,9 +39,9 @@ function compareKeys(time: string, uid: string, otherTime: string, otherUid: str
   return uid === otherUid ? 0 : uid < otherUid ? -1 : 1;
 }
 
-function keyOf(execution: WorkflowExecution | undefined): ListKey {
-  const { creationTimestamp: createdAt = '', uid = '' } = execution?.metadata ?? {};
-  return { createdAt, uid };
+function keyOf(execution: WorkflowExecution | undefined): TimeKey {
+  const { creationTimestamp: at = '', uid: id = '' } = execution?.metadata ?? {};
+  return { at, id };
 }
 
 /** Into its place in a sorted list. */
@@ -77,7 +62,7 @@ function fits(execution: WorkflowExecution, { workflow, status, after }: PageQue
   if (workflow !== undefined && !isOf(execution, workflow)) return false;
   if (after === undefined) return true;
   const { creationTimestamp = '', uid = '' } = execution.metadata;
-  return compareKeys(creationTimestamp, uid, after.createdAt, after.uid) > 0;
+  return compareKeys(creationTimestamp, uid, after.at, after.id) > 0;
 }
 
 function isOf({ metadata, spec, status }: WorkflowExecution, workflow: string): boolean {

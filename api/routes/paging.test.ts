@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { timeCursor } from './paging.ts';
+
+const uidOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+describe('a cursor', () => {
+  const key = { at: '2026-01-02T03:04:05Z', id: uidOf(7) };
+
+  it('leads back to its place', () => {
+    expect(timeCursor.decode(timeCursor.encode(key))).toEqual(key);
+  });
+
+  it.each([
+    'x',
+    '',
+    '=',
+    `${timeCursor.encode(key)}=`,
+    ` ${timeCursor.encode(key)}`,
+    timeCursor.encode(key).slice(0, -1),
+    Buffer.from('2026-01-02T03:04:05Z').toString('base64url'),
+    Buffer.from(`2026-01-02T03:04:05Z/${uidOf(7)}/x`).toString('base64url'),
+    Buffer.from(`__proto__/${uidOf(7)}`).toString('base64url'),
+  ])('%j is refused', (text) => {
+    expect(() => timeCursor.decode(text)).toThrow('the cursor is not valid');
+  });
+});

@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import { limits } from '../../crds/limits.ts';
+import { uidPattern } from '../../crds/schema/parts.ts';
+import type { ErrorContract } from '../../lib/http/contract.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+
+/** The query parameters of a list that comes in pages. */
+export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDefault) => ({
+  limit: Type.Integer({
+    minimum: 1,
+    default: defaultLimit,
+    description: `${rows} a page; more than ${limits.pageSizeMax} counts as ${limits.pageSizeMax}.`,
+  }),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_024, description: '`next_cursor` of the page before.' }),
+  ),
+});
+
+export const nextCursor = Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' });
+
+export const unknownCursor: ErrorContract = {
+  status: 400,
+  error: 'invalid_request',
+  when: 'The cursor is none that a list has given.',
+};
+
+/** A place in a list as text that clients hand back. */
+export interface Cursor<Key> {
+  encode(key: Key): string;
+  /** @throws HttpError 400 for what `encode` has not made. */
+  decode(cursor: string | undefined): Key | undefined;
+}
+
+/** What `parse` makes of a text counts only where `write` makes the same text of it. */
+export function createCursor<Key>(write: (key: Key) => string, parse: (text: string) => Key | undefined): Cursor<Key> {
+  const encode = (key: Key): string => Buffer.from(write(key)).toString('base64url');
+  return {
+    encode,
+    decode(cursor) {
+      if (cursor === undefined) return undefined;
+      const key = parse(Buffer.from(cursor, 'base64url').toString());
+      if (key !== undefined && encode(key) === cursor) return key;
+      const details = [{ path: 'query.cursor', message: 'is no cursor of this list: give next_cursor as it came' }];
+      throw new HttpError({ code: 'invalid', message: 'the cursor is not valid', details });
+    },
+  };
+}
+
+/** Where something stands in a list by time. */
+export interface TimeKey {
+  /** RFC 3339 in UTC, always to the same fraction of a second. */
+  readonly at: string;
+  readonly id: string;
+}
+
+const timeKey = new RegExp(
+  `^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?Z)/(${uidPattern.slice(1, -1)})$`,
+);
+
+export const timeCursor: Cursor<TimeKey> = createCursor(
+  ({ at, id }) => `${at}/${id}`,
+  (text) => {
+    const [, at, id] = timeKey.exec(text) ?? [];
+    return at === undefined || id === undefined ? undefined : { at, id };
+  },
+);
+
+export interface PageOptions<Key> {
+  readonly limit: number;
+  /** The last row of the page before. */
+  readonly after: Key | undefined;
+}
+
+export interface Page<Row, Key> {
+  readonly rows: readonly Row[];
+  /** Undefined on the last page. */
+  readonly next: Key | undefined;
+}
+
+/** The rows behind `after`, in order. What comes or goes between two pages moves nothing else. */
+export function pageOf<Row, Key>(
+  all: readonly Row[],
+  order: { readonly keyOf: (row: Row) => Key; readonly compare: (a: Key, b: Key) => number },
+  { limit, after }: PageOptions<Key>,
+): Page<Row, Key> {
+  const size = Math.min(limit, limits.pageSizeMax);
+  const found = all
+    .map((row) => ({ row, key: order.keyOf(row) }))
+    .filter(({ key }) => after === undefined || order.compare(key, after) > 0)
+    .toSorted((a, b) => order.compare(a.key, b.key));
+  const page = found.slice(0, size);
+  return { rows: page.map(({ row }) => row), next: found.length > size ? page.at(-1)?.key : undefined };
+}
