@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson, loopback } from '../test/builders/loopback.ts';
-import { createWindlassClient, type ServerEvent, WindlassApiError } from './index.ts';
 import type { ExecutionEvent } from './generated/operations.ts';
+import { createWindlassClient, type ServerEvent, WindlassApiError } from './index.ts';
 
 const id = 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22';
 
@@ -63,7 +63,7 @@ describe('a client', () => {
   it('AMB-030 follows an execution to its one terminal event', async () => {
     const start = { workflow_execution_started: { execution_id: id } };
     const end = {
-      workflow_execution_cancelled: { execution_id: id, transitions: 0, cancelled_at: '2026-01-02T03:04:05Z' },
+      execution_cancelled: { execution_id: id, transitions: 0, cancelled_at: '2026-01-02T03:04:05Z' },
     };
     await using server = await loopback(
       (_, response) => void response.write(`id: start\ndata: ${JSON.stringify(start)}\n\n`, () => response.destroy()),

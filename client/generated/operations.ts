@@ -83,7 +83,7 @@ export type StateCompleted = {
 };
 
 /** The workflow reached a terminal state. Ends the stream. */
-export type WorkflowExecutionCompleted = {
+export type ExecutionCompleted = {
   readonly execution_id: string;
   /** As in the execution: null without an output_template, a reference where it is too large. */
   readonly final_output: Readonly<Record<string, unknown>> | {
@@ -100,7 +100,7 @@ export type WorkflowExecutionCompleted = {
 };
 
 /** The execution failed. Ends the stream. */
-export type WorkflowExecutionFailed = {
+export type ExecutionFailed = {
   readonly execution_id: string;
   /** Why, in one word. */
   readonly reason: string;
@@ -112,7 +112,7 @@ export type WorkflowExecutionFailed = {
 };
 
 /** Somebody cancelled the execution. Ends the stream. */
-export type WorkflowExecutionCancelled = {
+export type ExecutionCancelled = {
   readonly execution_id: string;
   /** Who cancelled it. */
   readonly by?: string;
@@ -124,7 +124,7 @@ export type WorkflowExecutionCancelled = {
 };
 
 /** The execution was deleted before it had ended. Ends the stream. */
-export type WorkflowExecutionDeleted = {
+export type ExecutionDeleted = {
   readonly execution_id: string;
 };
 
@@ -179,13 +179,13 @@ export type ExecutionEvent = {
 } | {
   readonly state_completed: StateCompleted;
 } | {
-  readonly workflow_execution_completed: WorkflowExecutionCompleted;
+  readonly execution_completed: ExecutionCompleted;
 } | {
-  readonly workflow_execution_failed: WorkflowExecutionFailed;
+  readonly execution_failed: ExecutionFailed;
 } | {
-  readonly workflow_execution_cancelled: WorkflowExecutionCancelled;
+  readonly execution_cancelled: ExecutionCancelled;
 } | {
-  readonly workflow_execution_deleted: WorkflowExecutionDeleted;
+  readonly execution_deleted: ExecutionDeleted;
 };
 
 export type ExecutionSummary = {
@@ -1497,7 +1497,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":["full"],"headers":{},"reply":"json"},
   cancelExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
-  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["workflow_execution_completed","workflow_execution_failed","workflow_execution_cancelled","workflow_execution_deleted"]},
+  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},

@@ -77,7 +77,7 @@ export const eventFields = {
     },
     'A state has ended, well or not.',
   ),
-  workflow_execution_completed: strict(
+  execution_completed: strict(
     {
       ...id,
       final_output: Type.Union([anyObject(), LargeValue, Type.Null()], {
@@ -88,7 +88,7 @@ export const eventFields = {
     },
     'The workflow reached a terminal state. Ends the stream.',
   ),
-  workflow_execution_failed: strict(
+  execution_failed: strict(
     {
       ...id,
       reason: Type.String({ description: 'Why, in one word.' }),
@@ -98,7 +98,7 @@ export const eventFields = {
     },
     'The execution failed. Ends the stream.',
   ),
-  workflow_execution_cancelled: strict(
+  execution_cancelled: strict(
     {
       ...id,
       by: Type.Optional(Type.String({ description: 'Who cancelled it.' })),
@@ -108,15 +108,15 @@ export const eventFields = {
     },
     'Somebody cancelled the execution. Ends the stream.',
   ),
-  workflow_execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
+  execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;
 
 /** The types of event that end a stream. */
 export const lastEvents = [
-  'workflow_execution_completed',
-  'workflow_execution_failed',
-  'workflow_execution_cancelled',
-  'workflow_execution_deleted',
+  'execution_completed',
+  'execution_failed',
+  'execution_cancelled',
+  'execution_deleted',
 ] as const satisfies readonly EventType[];
 
 export type EventType = keyof typeof eventFields;

@@ -46,7 +46,7 @@ export function eventsBehind(execution: WorkflowExecution, after: Position): Pla
 
 /** Told when an execution is deleted that had not ended. */
 export function deletedEvent(uid: string): PlacedEvent {
-  return place(endPosition, 'workflow_execution_deleted', { execution_id: uid });
+  return place(endPosition, 'execution_deleted', { execution_id: uid });
 }
 
 function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
@@ -179,7 +179,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
   const execution_id = execution.metadata.uid ?? '';
   if (status.phase === 'completed') {
     const final_output = finalOutputOf(status);
-    return place(endPosition, 'workflow_execution_completed', {
+    return place(endPosition, 'execution_completed', {
       execution_id,
       final_output,
       transitions,
@@ -187,7 +187,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
     });
   }
   if (status.phase === 'failed') {
-    return place(endPosition, 'workflow_execution_failed', {
+    return place(endPosition, 'execution_failed', {
       execution_id,
       reason,
       error: message,
@@ -198,7 +198,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
   const { by, reason: why } = execution.spec.cancel ?? {};
   return place(
     endPosition,
-    'workflow_execution_cancelled',
+    'execution_cancelled',
     defined({ execution_id, by, reason: why, transitions, cancelled_at: at }),
   );
 }
