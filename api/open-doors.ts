@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../lib/clock.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
+import type { RateLimit } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
@@ -21,6 +22,7 @@ export interface DoorsDeps {
   readonly runtime: Pick<ProcessRuntime, 'stop' | 'abandon'>;
   readonly ingest: Ingest;
   readonly tenants: TenantDirectory;
+  readonly rateLimit: RateLimit;
   /** Touched only when it is to be read. */
   readonly stdin: () => Readable;
   readonly readFile: (path: string) => Promise<string>;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { aborted } from '../lib/aborted.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { OutputReader } from '../lib/execution/output-reader.ts';
-import { createHttpApp, createRateLimit, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
+import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -66,9 +66,9 @@ function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener
   return listen(app, { port, ...(host === undefined ? {} : { host }) });
 }
 
-function openOthers(deps: ApiDeps, { routes: { stimuli, cluster } }: Services): Promise<Doors> {
+function openOthers(deps: ApiDeps, { routes: { stimuli, cluster, rateLimit } }: Services): Promise<Doors> {
   const { registry } = deps.metrics;
-  return openDoors({ ...deps, registry, ingest: stimuli.ingest, tenants: cluster.tenants });
+  return openDoors({ ...deps, registry, rateLimit, ingest: stimuli.ingest, tenants: cluster.tenants });
 }
 
 function publicApp(deps: ApiDeps, services: Services): HttpApp {
@@ -77,7 +77,7 @@ function publicApp(deps: ApiDeps, services: Services): HttpApp {
     routes: createRoutes(services.routes),
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
-    rateLimit: createRateLimit(deps.config.WINDLASS_RATE_LIMIT_PER_SECOND),
+    rateLimit: services.routes.rateLimit,
   });
 }
 

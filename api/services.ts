@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
@@ -34,10 +35,11 @@ export function createServices(deps: ApiDeps): Services {
   const audit = createAuditTrail({ events: bus, clock, newId: deps.newId }, 'api');
   const systemTenant = config.WINDLASS_SYSTEM_TENANT;
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
+  const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, cluster, bus, audit, stimuli, billing: createBilling(config, deps) },
+    routes: { ...deps, cluster, bus, audit, stimuli, billing: createBilling(config, deps), rateLimit },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {

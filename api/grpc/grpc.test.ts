@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
+import { createRateLimit, type RateLimit } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { type LogFields, silentLogger } from '../../lib/logger.ts';
 import { ServerReflectionClient } from '../../proto/generated/grpc/reflection/v1/reflection.ts';
@@ -33,6 +34,7 @@ let listener: GrpcListener;
 let submissions: Submission[];
 let respond: (submission: Submission) => Promise<IngestStimulusResponse>;
 let registry: Registry;
+let takeShare: RateLimit['take'];
 let lines: (readonly [fields: LogFields, message: string])[];
 /** Lets the files be looked at again. */
 let look: () => void;
@@ -56,6 +58,7 @@ beforeEach(async () => {
   putServer(authority);
   submissions = [];
   lines = [];
+  takeShare = async () => undefined;
   respond = async () => ids;
   registry = new Registry();
   const log = (fields: LogFields, message: string) => void lines.push([fields, message]);
@@ -66,6 +69,7 @@ beforeEach(async () => {
         submissions.push(submission);
         return respond(submission);
       },
+      rateLimit: { take: (tenant) => takeShare(tenant) },
       tenants: { namespaceOf: (slug) => (['acme', 'globex'].includes(slug) ? `tenant-${slug}` : undefined) },
       clock: {
         now: () => systemClock.now(),
@@ -329,6 +333,18 @@ describe('STIM-18 what may be submitted', () => {
 });
 
 describe('STIM-20 what becomes of it', () => {
+  it('AMB-057 more than the share of a tenant is refused', async () => {
+    const limit = createRateLimit(1);
+    takeShare = (tenant) => limit.take(tenant);
+    for (let calls = 0; calls < 10; calls += 1) expect(await call(acme())).toMatchObject(ids);
+    expect(await call(acme())).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: expect.stringContaining('too many requests'),
+    });
+    expect(await call(authority.issue(tenantUri('globex')))).toMatchObject(ids);
+    expect(submissions).toHaveLength(11);
+  });
+
   it.each<[title: string, error: () => Error, want: object]>([
     [
       'STIM-31 a duplicate names the first stimulus',
@@ -420,6 +436,7 @@ describe('certificates that change on disk', () => {
       { port: 0, host: '127.0.0.1', tls: paths },
       {
         ingest: async () => ids,
+        rateLimit: createRateLimit(0),
         tenants: { namespaceOf: () => undefined },
         clock: systemClock,
         logger: silentLogger,

@@ -2,6 +2,7 @@ import { createValidator } from '../../crds/validators.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { UnaryCall } from '../../lib/grpc/serve-unary.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type {
   IngestStimulusRequest,
   IngestStimulusResponse,
@@ -16,6 +17,7 @@ export interface IngestStimulusDeps {
   readonly ingest: Ingest;
   readonly clock: Clock;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  readonly rateLimit: RateLimit;
 }
 
 /** What a request over HTTP may hold in its headers; more is no description of an event. */
@@ -26,10 +28,11 @@ const mostHeaderBytes = 16 * 1024;
 const check = createValidator(submitStimulus.body.schema);
 
 /** The door for machines with a certificate: the stimulus is the tenant's that the certificate names. */
-export function handleIngestStimulus({ ingest, clock, tenants }: IngestStimulusDeps) {
+export function handleIngestStimulus({ ingest, clock, tenants, rateLimit }: IngestStimulusDeps) {
   return async ({ request, peer, signal }: UnaryCall<IngestStimulusRequest>): Promise<IngestStimulusResponse> => {
     const receivedAt = clock.now();
     const tenant = tenantOf(peer, tenants);
+    await rateLimit.take(tenant);
     requireValid(request);
     const { source, content, idempotencyKey, headers } = request;
     try {

@@ -1,6 +1,7 @@
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
@@ -33,18 +34,20 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly outputs: OutputReader;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
+  /** For doors that learn late whose a request is. */
+  readonly rateLimit: RateLimit;
 }
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
-  const { billing, bus, clock, cluster, stimuli, webhookSecrets: secrets } = deps;
+  const { billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
   return [
     createWorkflowRoutes(deps),
     createExecutionRoutes(deps),
     createHumanApprovalRoutes(deps),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
-    createWebhookRoutes({ ...stimuli, clock, secrets, events: bus }),
+    createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),
     createHealthRoutes<Caller>(),
     createDiscoveryRoutes<Caller>(deps),
     createDocsRoutes<Caller>(deps),

@@ -46,9 +46,21 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
 );
 
+/** What is known of a request before its body is read. */
+export interface RequestHead {
+  /** Those of its path, not validated yet. */
+  readonly params: Readonly<Record<string, string>>;
+  /** As in a request. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+}
+
+/** Throws for a request whose head alone says that it will be refused, so that nobody reads its body. */
+export type Admit = (head: RequestHead) => void;
+
 /** A contract with what fulfils it. */
 export interface Route<Caller> {
   readonly contract: Contract;
+  readonly admit?: Admit;
   // The request's type is known where the route is defined; behind this line only the contract counts.
   readonly handle: (request: never) => Promise<Reply>;
   readonly caller?: Caller;
@@ -58,8 +70,9 @@ export interface Route<Caller> {
 export function defineRoute<C extends Contract, Caller>(
   contract: C,
   handle: (request: RouteRequest<C, Caller>) => Promise<Reply>,
+  admit?: Admit,
 ): Route<Caller> {
-  return { contract, handle };
+  return { contract, handle, ...(admit === undefined ? {} : { admit }) };
 }
 
 /** The usual answer. */

@@ -18,12 +18,13 @@ export type Serve = (ctx: HttpContext, params: Readonly<Record<string, string>>)
 
 /** Answers requests by a route: who asks is known before anything else of the request is looked at. */
 export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>): Serve {
-  const { contract, handle } = route;
+  const { contract, handle, admit } = route;
   const read = createRequestReader(contract);
   const isStream = contract.success.kind === 'events';
 
   async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
+    admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     const parts = await readParts(read, ctx, params);
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
     const reply = await handle(new HandlerRequest(ctx, running, parts, caller) as never);

@@ -27,7 +27,7 @@ export const sharedErrors: readonly SharedError[] = [
     when: 'The body is of another media type, or compressed.',
     of: hasBody,
   },
-  { status: 429, error: 'rate_limited', when: 'The tenant has sent too many requests.', of: hasCaller },
+  { status: 429, error: 'rate_limited', when: 'The tenant has sent too many requests.', of: isBehindSomething },
   { status: 500, error: 'internal', when: 'Something is wrong with the service.', of: always },
   {
     status: 431,

@@ -2,7 +2,8 @@ import { limits } from '../../../crds/limits.ts';
 import type { EventSink } from '../../../lib/bus/event-bus.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
-import { defineRoute, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
+import type { RateLimit } from '../../../lib/http/rate-limit.ts';
+import { defineRoute, type Reply, type RequestHead, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { contentOfBytes } from '../../ingest/content.ts';
@@ -15,7 +16,7 @@ import { headersOf } from '../stimuli/headers.ts';
 import { receiveWebhook } from './contract.ts';
 import { createRejectionBudget, type RejectionBudget } from './rejection-budget.ts';
 import type { WebhookSecrets } from './secrets.ts';
-import { signatureError, signatureProblem } from './signature.ts';
+import { headProblem, type SignatureProblem, signatureError, signatureProblem } from './signature.ts';
 
 export interface WebhookDeps {
   readonly ingest: Ingest;
@@ -25,12 +26,21 @@ export interface WebhookDeps {
   readonly events: EventSink;
   readonly observer: StimuliObserver;
   readonly newStimulusId: NewId;
+  /** Counts a webhook when it is known whose it is: before that, anybody could use up somebody else's share. */
+  readonly rateLimit: RateLimit;
 }
 
 /** The door for senders that sign what they send (spec 1 §5.3). */
 export function createWebhookRoutes(deps: WebhookDeps): Route<Caller>[] {
   const budget = createRejectionBudget(deps.clock);
-  return [defineRoute<typeof receiveWebhook, Caller>(receiveWebhook, (request) => receive(deps, budget, request))];
+  const handle = (request: WebhookRequest): Promise<Reply> => receive(deps, budget, request);
+  return [defineRoute<typeof receiveWebhook, Caller>(receiveWebhook, handle, (head) => admit(deps, budget, head))];
+}
+
+/** A body is read only from a sender that may have signed it: nobody has said yet who it is. */
+function admit(deps: WebhookDeps, budget: RejectionBudget, { params: { source = '' }, rawHeaders }: RequestHead): void {
+  const problem = headProblem({ signatures: signaturesOf(rawHeaders), secret: deps.secrets(source) });
+  if (problem !== undefined) refuse(deps, budget, source, problem);
 }
 
 type WebhookRequest = RouteRequest<typeof receiveWebhook, Caller>;
@@ -39,13 +49,9 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   const { body, rawHeaders, signal } = request;
   const { source } = request.params;
   const receivedAt = deps.clock.now();
-  const signatures = rawHeaders.filter(([name]) => name === 'x-svc-signature').map(([, value]) => value);
-  const problem = signatureProblem({ signatures, secret: deps.secrets(source), body });
-  if (problem !== undefined) {
-    deps.observer.ended('Webhook', 'not_authentic');
-    if (budget()) tellRejection(deps, source);
-    throw signatureError(problem);
-  }
+  const problem = signatureProblem({ signatures: signaturesOf(rawHeaders), secret: deps.secrets(source), body });
+  if (problem !== undefined) refuse(deps, budget, source, problem);
+  await deps.rateLimit.take(deps.table.tenantOf(source));
   const idempotencyKey = keyOf(request);
   const headers = headersOf(rawHeaders);
   const submission = async () =>
@@ -58,6 +64,15 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
       signal,
     });
   return answer(submission());
+}
+
+const signaturesOf = (headers: RequestHead['rawHeaders']): string[] =>
+  headers.filter(([name]) => name === 'x-svc-signature').map(([, value]) => value);
+
+function refuse(deps: WebhookDeps, budget: RejectionBudget, source: string, problem: SignatureProblem): never {
+  deps.observer.ended('Webhook', 'not_authentic');
+  if (budget()) tellRejection(deps, source);
+  throw signatureError(problem);
 }
 
 function tellRejection({ clock, events, newStimulusId, table }: WebhookDeps, source: string): void {

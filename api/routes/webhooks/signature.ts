@@ -17,12 +17,15 @@ const statuses: Readonly<Record<SignatureProblem, 400 | 401>> = {
   invalid_signature: 401,
 };
 
-/** What a webhook claims, and what it is measured by. */
-export interface SignedBody {
+/** What a webhook claims before its body is there, and what it will be measured by. */
+export interface SignedHead {
   /** Each value of `X-Svc-Signature`, as often as it was sent. */
   readonly signatures: readonly string[];
   /** Undefined where none is configured for the source. */
   readonly secret: string | undefined;
+}
+
+export interface SignedBody extends SignedHead {
   readonly body: Uint8Array;
 }
 
@@ -36,12 +39,16 @@ export function signatureProblem(
   { signatures, secret, body }: SignedBody,
   equal = timingSafeEqual,
 ): SignatureProblem | undefined {
-  const problem = headerProblem(signatures);
-  if (problem !== undefined) return problem;
-  if (secret === undefined) return 'secret_not_found';
+  const problem = headProblem({ signatures, secret });
+  if (problem !== undefined || secret === undefined) return problem;
   const given = Buffer.from(signatures[0]?.slice(scheme.length) ?? '', 'hex');
   const wanted = createHmac('sha256', secret).update(body).digest();
   return given.length === wanted.length && equal(given, wanted) ? undefined : 'invalid_signature';
+}
+
+/** What is wrong whatever the body will be. */
+export function headProblem({ signatures, secret }: SignedHead): SignatureProblem | undefined {
+  return headerProblem(signatures) ?? (secret === undefined ? 'secret_not_found' : undefined);
 }
 
 function headerProblem([signature, ...others]: readonly string[]): SignatureProblem | undefined {

@@ -1,0 +1,120 @@
+import { createHmac } from 'node:crypto';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../crds/limits.ts';
+import type { BusEvent } from '../../../lib/bus/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { createRateLimit } from '../../../lib/http/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { readAnswer, requestText, sendRaw, startTestServer, type TestServer } from '../../../lib/http/test-server.ts';
+import type { Submission } from '../../ingest/index.ts';
+import { createWebhookRoutes } from './handler.ts';
+import { secretsFromEnvironment } from './secrets.ts';
+
+const secrets = secretsFromEnvironment({ SVC_WEBHOOK_SECRET_CI: 'secret', SVC_WEBHOOK_SECRET_OTHER: 'secret' });
+const signature = (body: string | Uint8Array) =>
+  `X-Svc-Signature: sha256=${createHmac('sha256', 'secret').update(body).digest('hex')}`;
+
+let server: TestServer;
+let submissions: Submission[];
+let events: BusEvent[];
+let ended: string[];
+
+async function serve(perSecond: number): Promise<void> {
+  const routes = createWebhookRoutes({
+    ingest: async (submission) => {
+      submissions.push(submission);
+      return { stimulusId: 's-1', workflowExecutionId: 'e-1' };
+    },
+    clock: systemClock,
+    secrets,
+    table: { tenantOf: (source) => (source === 'other' ? 'globex' : 'acme') },
+    events: { raise: (event) => void events.push(event) },
+    observer: { ended: (_door, outcome) => void ended.push(outcome) },
+    newStimulusId: newId,
+    rateLimit: createRateLimit(perSecond),
+  });
+  // Callers of webhooks are nobody: the type of those who call otherwise does not matter here.
+  server = await startTestServer(routes.map(({ caller: _caller, ...route }) => route));
+}
+
+beforeEach(() => {
+  submissions = [];
+  events = [];
+  ended = [];
+});
+afterEach(() => server.close());
+
+const send = (source: string, headers: readonly string[], body = 'x') =>
+  sendRaw(server.port, requestText(`POST /v1/webhooks/${source}`, headers, body));
+
+describe('a webhook that cannot be authentic', () => {
+  beforeEach(() => serve(0));
+
+  const wellFormed = `X-Svc-Signature: sha256=${'0'.repeat(64)}`;
+  it.each<[title: string, source: string, headers: string[], want: string]>([
+    ['STIM-26 without a signature', 'ci', [], '401 missing_signature'],
+    ['STIM-27 with one of another form', 'ci', ['X-Svc-Signature: sha1=00'], '400 malformed_signature'],
+    ['AMB-045 with two', 'ci', [wellFormed, wellFormed], '400 malformed_signature'],
+    ['STIM-28 with one that is not hexadecimal', 'ci', ['X-Svc-Signature: sha256=xy'], '400 invalid_hex'],
+    ['STIM-29 of a source without a secret', 'unknown', [wellFormed], '401 secret_not_found'],
+    ['AMB-043 of a source that is no slug', 'CI', [wellFormed], '401 secret_not_found'],
+  ])('%s is refused before its body is read', async (_title, source, headers, want) => {
+    const announced = [...headers, `Content-Length: ${limits.webhookBodyBytes}`, 'Expect: 100-continue'];
+    const answer = await sendRaw(server.port, requestText(`POST /v1/webhooks/${source}`, announced), 'the beginning');
+    expect(`${answer.status} ${JSON.parse(answer.body).error}`).toBe(want);
+    expect(ended).toEqual(['not_authentic']);
+    expect(events.map(({ type, data }) => [type, data['reason']])).toEqual([['StimulusRejected', 'HmacInvalid']]);
+  });
+
+  it('AMB-045 is told so rather than that it is too large, compressed, or has too long a key', async () => {
+    for (const header of [
+      `Content-Length: ${limits.webhookBodyBytes + 1}`,
+      'Content-Encoding: gzip',
+      `X-Idempotency-Key: ${'k'.repeat(limits.idempotencyKeyLength + 1)}`,
+    ]) {
+      const answer = await sendRaw(server.port, requestText('POST /v1/webhooks/ci', [header]));
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([401, { error: 'missing_signature' }]);
+    }
+  });
+
+  it('AMB-153 is refused by the length that it announces, where only the digest could still be wrong', async () => {
+    const tooMany = requestText('POST /v1/webhooks/ci', [wellFormed, `Content-Length: ${limits.webhookBodyBytes + 1}`]);
+    expect(await sendRaw(server.port, tooMany, 'the beginning')).toMatchObject({ status: 413 });
+    expect(await send('ci', [wellFormed])).toMatchObject({ status: 401, body: '{"error":"invalid_signature"}' });
+    expect(submissions).toEqual([]);
+  });
+
+  it('is asked for its body where it may be authentic and waits to be asked', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(requestText('POST /v1/webhooks/ci', [signature('late'), 'Content-Length: 4', 'Expect: 100-continue']));
+    const [asked] = await new Promise<Buffer[]>((resolve) => socket.once('data', (chunk) => resolve([chunk])));
+    expect(String(asked)).toContain('100 Continue');
+    socket.write('late');
+    expect(await readAnswer(socket)).toMatchObject({ status: 200 });
+    expect(submissions).toMatchObject([{ content: 'late' }]);
+  });
+});
+
+describe('AMB-057 the limit of a tenant', () => {
+  beforeEach(() => serve(1));
+  const many = async (count: number, source: string, headers: readonly string[]) => {
+    const answers: number[] = [];
+    for (let index = 0; index < count; index += 1) answers.push((await send(source, headers)).status);
+    return answers;
+  };
+
+  it('counts its webhooks, and not those of another tenant', async () => {
+    expect(await many(10, 'ci', [signature('x')])).toEqual(Array.from({ length: 10 }, () => 200));
+    const refused = await send('ci', [signature('x')]);
+    expect([refused.status, JSON.parse(refused.body)]).toMatchObject([429, { error: 'rate_limited' }]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(await many(1, 'other', [signature('x')])).toEqual([200]);
+    expect(submissions).toHaveLength(11);
+  });
+
+  it('is not used up by those who cannot sign', async () => {
+    expect(new Set(await many(30, 'ci', [`X-Svc-Signature: sha256=${'0'.repeat(64)}`]))).toEqual(new Set([401]));
+    expect(await many(1, 'ci', [signature('x')])).toEqual([200]);
+  });
+});
