@@ -160,11 +160,14 @@ export type ControllerFactory = (
 ) => Controller;
 
 function controllerFactory({ config, clock, logger, metrics, newId }: ProcessDeps): ControllerFactory {
-  return (kind, reconcile) =>
-    createController(
+  return (kind, reconcile) => {
+    const controller = createController(
       { clock, logger, newId, observer: metrics.forController(kind) },
       { kind, reconcile, workers: config.WINDLASS_WORKERS },
     );
+    metrics.queueAge(kind, () => controller.queue.oldestMs);
+    return controller;
+  };
 }
 
 /** Without election this replica leads from the start and for ever. */

@@ -4,6 +4,7 @@ import { KubeError } from '../../lib/kube/index.ts';
 import type { LogFields, Logger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { createController, type Reconcile } from './controller.ts';
+import { RefusedError } from './outcome.ts';
 
 interface Line extends LogFields {
   readonly level: string;
@@ -35,6 +36,8 @@ function setUp(reconcile: Reconcile, workers = 2) {
   return { controller, clock, lines, outcomes, stop };
 }
 
+const forbidden = (message: string) =>
+  new KubeError(403, { reason: 'Forbidden', message }, { verb: 'create', resource: 'things' });
 const conflict = new KubeError(409, { reason: 'Conflict' }, { verb: 'patch', resource: 'things' });
 
 describe('what becomes of a key', () => {
@@ -80,6 +83,46 @@ describe('what becomes of a key', () => {
       outcome: 'lost_leadership',
       againAfter: 1_000,
       level: 'info',
+    },
+    'a right that is missing: tried again later, warned of': {
+      act: () => {
+        throw forbidden('pods is forbidden: User "x" cannot create resource "pods"');
+      },
+      outcome: 'forbidden',
+      againAfter: 1_000,
+      level: 'warn',
+    },
+    'a namespace that is being deleted: the same': {
+      act: () => {
+        throw forbidden('unable to create new content in namespace a because it is being terminated');
+      },
+      outcome: 'forbidden',
+      againAfter: 1_000,
+      level: 'warn',
+    },
+    'a namespace that is gone: the same': {
+      act: () => {
+        throw new KubeError(404, { message: 'namespaces "a" not found' }, { verb: 'create', resource: 'things' });
+      },
+      outcome: 'forbidden',
+      againAfter: 1_000,
+      level: 'warn',
+    },
+    'a refusal before a deadline: tried again when that has come': {
+      act: () => {
+        throw new RefusedError(forbidden('no'), 300);
+      },
+      outcome: 'forbidden',
+      againAfter: 300,
+      level: 'warn',
+    },
+    'a full quota: a failure like any other': {
+      act: () => {
+        throw forbidden('exceeded quota: windlass');
+      },
+      outcome: 'failed',
+      againAfter: 100,
+      level: 'error',
     },
     'anything else: tried again, logged as an error': {
       act: () => {
@@ -132,6 +175,22 @@ describe('what becomes of a key', () => {
   });
 });
 
+it('refusals of one namespace are warned of once an hour, however many objects it has', async () => {
+  const { controller, clock, lines, stop } = setUp(async () => {
+    throw forbidden('no');
+  });
+  const running = controller.run(stop.signal);
+  const warned = () => lines.filter(({ level }) => level === 'warn').map(({ namespace }) => namespace);
+  for (const key of ['a/1', 'a/2', 'b/1', 'a/3']) controller.queue.add(key);
+  await clock.advance(3_599_999);
+  expect(warned()).toEqual(['a', 'b']);
+  await clock.advance(600_000);
+  expect(warned()).toEqual(['a', 'b', 'a', 'b']);
+  expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['warn', 'debug']));
+  stop.abort();
+  await running;
+});
+
 describe('workers', () => {
   it('one key is never worked on twice at once, several keys are, up to the number of workers', async () => {
     const active = new Set<string>();
@@ -152,6 +211,27 @@ describe('workers', () => {
     expect(most).toBe(3);
     stop.abort();
     await running;
+  });
+
+  it.each([
+    { workers: 1, spare: 1 },
+    { workers: 4, spare: 1 },
+    { workers: 5, spare: 2 },
+    { workers: 16, spare: 4 },
+  ])('of $workers one namespace has all, and $spare more are there for others', async ({ workers, spare }) => {
+    const begun: string[] = [];
+    const { controller, stop, clock } = setUp((key) => {
+      begun.push(key);
+      return new Promise(() => undefined);
+    }, workers);
+    void controller.run(stop.signal);
+    for (let i = 0; i < 40; i++) controller.queue.add(`hanging/${i}`);
+    await clock.advance(1);
+    expect(begun).toHaveLength(workers);
+    for (let i = 0; i < 40; i++) controller.queue.add(`other${i}/1`);
+    await clock.advance(1);
+    expect(begun.slice(workers)).toEqual(Array.from({ length: spare }, (_, i) => `other${i}/1`));
+    stop.abort();
   });
 
   it('a stop lets running reconciles end and begins no other', async () => {

@@ -3,6 +3,7 @@ import type { NewId } from '../../lib/ids.ts';
 import { type ObjectRef, refOfKey } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type Outcome, outcomeOfError, outcomeOfResult, type ReconcileResult } from './outcome.ts';
+import { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 import { createWorkQueue, type QueueObserver, type WorkQueue } from './work-queue.ts';
 
 /** What a reconcile is given besides its key. */
@@ -40,7 +41,7 @@ export interface ControllerOptions {
   /** Kind that is reconciled, for logs. */
   readonly kind: string;
   readonly reconcile: Reconcile;
-  /** Reconciles at once. Default 8. */
+  /** Reconciles at once of one namespace; a quarter more run where several have work. Default 8. */
   readonly workers?: number;
   readonly baseDelayMs?: number;
   readonly maxDelayMs?: number;
@@ -61,26 +62,34 @@ export function createController(deps: ControllerDeps, options: ControllerOption
 
 /** After a reconcile was given up for no fault of its object. */
 const GIVEN_UP_MS = 1_000;
+/** Workers that one namespace cannot have, however slow its reconciles are: this part of its own number, rounded up. */
+const SPARE = 1 / 4;
 
 class QueueController implements Controller {
   readonly kind: string;
   readonly queue: WorkQueue;
   readonly #deps: ControllerDeps;
   readonly #options: ControllerOptions;
+  readonly #mostOfNamespace: number;
+  readonly #refusals: RefusalLog;
 
   constructor(deps: ControllerDeps, options: ControllerOptions) {
+    const { clock, random, observer } = deps;
+    const mostOfNamespace = options.workers ?? 8;
     this.kind = options.kind;
     this.#deps = deps;
     this.#options = options;
-    const { clock, random, observer } = deps;
-    this.queue = createWorkQueue({ clock, random, observer: observer?.queue }, options);
+    this.#mostOfNamespace = mostOfNamespace;
+    this.#refusals = createRefusalLog(clock);
+    this.queue = createWorkQueue({ clock, random, observer: observer?.queue }, { ...options, mostOfNamespace });
   }
 
   async run(stop: AbortSignal, abandon: AbortSignal = new AbortController().signal): Promise<void> {
     const close = (): void => void this.queue.close();
     if (stop.aborted) close();
     stop.addEventListener('abort', close, { once: true });
-    const workers = Array.from({ length: this.#options.workers ?? 8 }, () => this.#work(abandon));
+    const length = Math.ceil(this.#mostOfNamespace * (1 + SPARE));
+    const workers = Array.from({ length }, () => this.#work(abandon));
     await Promise.all(workers);
     stop.removeEventListener('abort', close);
   }
@@ -123,6 +132,9 @@ class QueueController implements Controller {
       case 'conflict':
         queue.addRateLimited(key);
         return logger.debug({}, 'reconcile met a newer version');
+      case 'forbidden':
+        queue.addRefused(key, outcome.atLatestMs);
+        return this.#refusals.tell(logger, key, outcome.error);
       case 'terminal':
         queue.forget(key);
         return logger.warn({ err: outcome.error, reason: outcome.error.reason }, 'reconcile cannot succeed');

@@ -8,7 +8,7 @@ export {
 export { createEventRecorder, type EventRecorder, type Happening } from './events.ts';
 export { createLeaseElection, type LeaseElection, LostLeadership } from './lease-election.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export type { ReconcileResult } from './outcome.ts';
+export { type ReconcileResult, RefusedError } from './outcome.ts';
 export { runReplica } from './run.ts';
 export { statusPatch } from './status-patch.ts';
 export { createWorkQueue, type WorkQueue } from './work-queue.ts';

@@ -55,6 +55,8 @@ describe('metrics', () => {
     controller.reconciled('done', 12);
     controller.queue?.depth(3);
     controller.queue?.waited(4);
+    metrics.queueAge('WorkflowExecution', () => 1_500);
+    metrics.queueAge('Volume', () => 0);
     metrics.forReflector('Pod').failed('Expired');
     metrics.forReflector('Pod').sinkFailed();
     metrics.apiRequest({ verb: 'create', resource: 'pods', code: '201', ms: 5 });
@@ -68,6 +70,8 @@ describe('metrics', () => {
     for (const line of [
       'windlass_reconcile_seconds_count{kind="WorkflowExecution",outcome="done"} 1',
       'windlass_queue_depth{kind="WorkflowExecution"} 3',
+      'windlass_queue_oldest_seconds{kind="WorkflowExecution"} 1.5',
+      'windlass_queue_oldest_seconds{kind="Volume"} 0',
       'windlass_queue_wait_seconds_count{kind="WorkflowExecution"} 1',
       'windlass_watch_failures_total{kind="Pod",reason="Expired"} 1',
       'windlass_watch_handler_failures_total{kind="Pod"} 1',

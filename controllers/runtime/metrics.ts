@@ -9,6 +9,8 @@ export interface Metrics {
   /** The exposition format, and the content type it goes with. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
   forController(kind: string): ReconcileObserver;
+  /** Asked at each scrape for the age of the oldest key that waits, in milliseconds. */
+  queueAge(kind: string, oldestMs: () => number): void;
   forReflector(kind: string): ReflectorObserver;
   apiRequest(report: RequestReport): void;
   /** Asked at each scrape for the number of executions in each phase. */
@@ -41,7 +43,9 @@ export function createMetrics(): Metrics {
       meters.requests.inc({ verb, resource, code });
       if (verb !== 'watch') meters.requestSeconds.observe({ verb }, ms / 1000);
     },
-    executionsByPhase: (count) => void phaseGauge(registry, count),
+    queueAge: queueAges(registry),
+    executionsByPhase: (count) =>
+      void askedGauge(registry, { name: 'executions', help: 'Executions by phase.', label: 'phase' }, count),
     stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
@@ -96,15 +100,30 @@ function controllerObserver(meters: Meters, kind: string): ReconcileObserver {
   };
 }
 
-function phaseGauge(registry: Registry, count: () => Readonly<Record<string, number>>): Gauge {
+interface Asked {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+}
+
+/** A gauge whose values, by label, are asked for at each scrape. */
+function askedGauge(registry: Registry, { name, help, label }: Asked, ask: () => Readonly<Record<string, number>>) {
   return new Gauge({
-    name: 'windlass_executions',
-    help: 'Executions by phase.',
-    labelNames: ['phase'],
+    name: `windlass_${name}`,
+    help,
+    labelNames: [label],
     registers: [registry],
     collect() {
       this.reset();
-      for (const [phase, number] of Object.entries(count())) this.set({ phase }, number);
+      for (const [value, number] of Object.entries(ask())) this.set({ [label]: value }, number);
     },
   });
+}
+
+/** By kind, since one gauge serves all controllers. */
+function queueAges(registry: Registry): Metrics['queueAge'] {
+  const ages = new Map<string, () => number>();
+  const gauge = { name: 'queue_oldest_seconds', help: 'Age of the oldest key that waits.', label: 'kind' };
+  askedGauge(registry, gauge, () => Object.fromEntries([...ages].map(([kind, oldestMs]) => [kind, oldestMs() / 1000])));
+  return (kind, oldestMs) => void ages.set(kind, oldestMs);
 }

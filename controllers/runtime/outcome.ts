@@ -1,5 +1,5 @@
-import { AppError, TerminalError, WaitError } from '../../lib/errors.ts';
-import { isConflict } from '../../lib/kube/index.ts';
+import { AppError, messageOf, TerminalError, WaitError } from '../../lib/errors.ts';
+import { isConflict, isForbidden, isNamespaceGone, isQuotaExceeded } from '../../lib/kube/index.ts';
 
 /** What a reconcile may return: nothing, or when to look again and why. */
 export type ReconcileResult = undefined | { readonly requeueAfterMs: number; readonly reason: string };
@@ -10,8 +10,23 @@ export type Outcome =
   | { readonly kind: 'requeue' | 'wait'; readonly afterMs: number; readonly reason: string }
   | { readonly kind: 'conflict' }
   | { readonly kind: 'terminal'; readonly error: TerminalError }
+  | { readonly kind: 'forbidden'; readonly error: unknown; readonly atLatestMs?: number | undefined }
   | { readonly kind: 'lost_leadership' | 'cancelled' }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * Something is not allowed, and nothing that we watch will tell when it is. Tried again ever more rarely, but not later
+ * than after `atLatestMs`.
+ */
+export class RefusedError extends AppError {
+  override readonly name = 'RefusedError';
+  readonly atLatestMs: number | undefined;
+
+  constructor(cause: unknown, atLatestMs?: number) {
+    super('forbidden', messageOf(cause), { reason: 'Forbidden', cause });
+    this.atLatestMs = atLatestMs;
+  }
+}
 
 export function outcomeOfResult(result: ReconcileResult): Outcome {
   return result === undefined
@@ -19,12 +34,20 @@ export function outcomeOfResult(result: ReconcileResult): Outcome {
     : { kind: 'requeue', afterMs: result.requeueAfterMs, reason: result.reason };
 }
 
-/** The three ways to fail (terminal, wait, anything else) and the three that are no failure of the object. */
+/** The three ways to fail (terminal, wait, anything else) and the four that are no failure of the object. */
 export function outcomeOfError(error: unknown): Outcome {
   if (error instanceof TerminalError) return { kind: 'terminal', error };
   if (error instanceof WaitError) return { kind: 'wait', afterMs: error.afterMs, reason: error.reason };
   if (isConflict(error)) return { kind: 'conflict' };
+  if (isRefusal(error)) return { kind: 'forbidden', error, atLatestMs: atLatestOf(error) };
   if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'lost_leadership' };
   if (error instanceof AppError && error.code === 'cancelled') return { kind: 'cancelled' };
   return { kind: 'failed', error };
 }
+
+/** A full quota is none: it has room again when something ends, while a right is granted by a person. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof RefusedError || isNamespaceGone(error) || (isForbidden(error) && !isQuotaExceeded(error));
+
+const atLatestOf = (error: unknown): number | undefined =>
+  error instanceof RefusedError ? error.atLatestMs : undefined;

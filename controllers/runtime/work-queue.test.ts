@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-function setUp(options: { random?: number } = {}) {
+function setUp(options: { random?: number; mostOfNamespace?: number } = {}) {
   const clock = createManualClock(0);
   const waits: number[] = [];
   const observer = { depth: () => undefined, waited: (ms: number) => void waits.push(ms) };
   const queue = createWorkQueue(
     { clock, random: () => options.random ?? 1, observer },
-    { baseDelayMs: 100, maxDelayMs: 1_000 },
+    { baseDelayMs: 100, maxDelayMs: 1_000, mostOfNamespace: options.mostOfNamespace },
   );
   return { clock, queue, waits };
 }
@@ -49,6 +49,39 @@ describe('a queue', () => {
     expect(queue.depth).toBe(0);
     queue.done('a');
     expect(await readyKeys(queue)).toEqual(['a']);
+  });
+
+  it('gives namespaces their turns, and keys whose time has come the place of those that come then', async () => {
+    const { queue, clock } = setUp();
+    queue.addAfter('a/late', 50);
+    for (const key of ['a/1', 'a/2', 'b/1']) queue.add(key);
+    await clock.advance(50);
+    queue.add('a/3');
+    expect(await readyKeys(queue)).toEqual(['a/1', 'b/1', 'a/2', 'a/late', 'a/3']);
+  });
+
+  it('leaves a worker idle rather than give one namespace more than its part', async () => {
+    const { queue } = setUp({ mostOfNamespace: 1 });
+    for (const key of ['a/1', 'a/2']) queue.add(key);
+    expect(await queue.take()).toBe('a/1');
+    const idle = queue.take();
+    const idler = queue.take();
+    queue.add('b/1');
+    expect(await idle).toBe('b/1');
+    queue.done('a/1');
+    expect(await idler).toBe('a/2');
+  });
+
+  it('says how long the oldest key has been ready', async () => {
+    const { queue, clock } = setUp();
+    expect(queue.oldestMs).toBe(0);
+    queue.add('a/1');
+    await clock.advance(30);
+    queue.add('b/1');
+    await clock.advance(40);
+    expect(queue.oldestMs).toBe(70);
+    await queue.take();
+    expect(queue.oldestMs).toBe(40);
   });
 
   it('reports how long a key waited', async () => {
@@ -139,6 +172,26 @@ describe('backoff', () => {
     expect(queue.depth).toBe(1);
   });
 
+  it('after a refusal doubles from a second up to five minutes, and begins anew when there is news', async () => {
+    const { queue, clock } = setUp();
+    const refuse = async (): Promise<number> => {
+      queue.addRefused('a');
+      let waited = 0;
+      for (; queue.depth === 0; waited += 1_000) await clock.advance(1_000);
+      await readyKeys(queue);
+      return waited / 1_000;
+    };
+    const delays: number[] = [];
+    for (let i = 0; i < 11; i++) delays.push(await refuse());
+    expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    queue.add('a');
+    await readyKeys(queue);
+    expect([await refuse(), await refuse()]).toEqual([1, 2]);
+    queue.forget('a');
+    expect(await refuse()).toBe(1);
+    expect(queue.failures('a')).toBe(0);
+  });
+
   it('of one key does not hold up another', async () => {
     const { queue, clock } = setUp();
     for (let i = 0; i < 5; i++) queue.addRateLimited('bad');
@@ -182,7 +235,7 @@ type Move =
   | { act: 'after'; key: string; ms: number }
   | { act: 'pass'; ms: number };
 
-const key = fc.constantFrom('a', 'b', 'c');
+const key = fc.constantFrom('a/1', 'a/2', 'b/1');
 const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.oneof(
     fc.record({ act: fc.constantFrom('add' as const, 'done' as const, 'limited' as const), key }),
@@ -196,7 +249,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 it('property: a key is never held twice, and whatever was added is handed out after it was added', async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (plan) => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ mostOfNamespace: 2 });
       const held = new Set<string>();
       /** Keys added (or to be due) since they were last handed out. */
       const owed = new Set<string>();

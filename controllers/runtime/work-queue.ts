@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { type BackoffLimits, halfJitter } from '../../lib/informer/backoff.ts';
 import { createDelayHeap, type DelayHeap } from './delay-heap.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** Told about the queue's state; must not throw. Times are milliseconds. */
 export interface QueueObserver {
@@ -21,29 +22,43 @@ export interface WorkQueueOptions {
   readonly baseDelayMs?: number;
   /** Default 30,000. */
   readonly maxDelayMs?: number;
+  /** Keys of one namespace that workers may hold at once. Default: any number. */
+  readonly mostOfNamespace?: number;
 }
+
+/** After something that is not allowed, in milliseconds: whoever may change that is a person. */
+const REFUSED: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 
 /**
  * Keys that need work. A key waits at most once however often it is added; while a worker holds it, adding it
- * again makes it ready right after `done`, so no change is lost and no key is worked on twice at once.
+ * again makes it ready right after `done`, so no change is lost and no key is worked on twice at once. Namespaces
+ * take turns (`turns.ts`).
  */
 export interface WorkQueue {
+  /** There is news of the key. */
   add(key: string): void;
   /** Ready after `ms`. Of several delays of one key the earliest wins. */
   addAfter(key: string, ms: number): void;
   /** Ready after the key's own backoff, which doubles with each call up to the maximum and is half random. */
   addRateLimited(key: string): void;
-  /** Resets the key's backoff. */
+  /**
+   * Ready after a backoff that grows up to five minutes and begins anew when there is news of the key, or earlier, after
+   * `atLatestMs`.
+   */
+  addRefused(key: string, atLatestMs?: number): void;
+  /** Resets the key's backoffs. */
   forget(key: string): void;
   /** Calls of `addRateLimited` since the last `forget`. */
   failures(key: string): number;
-  /** The next ready key, first come first served; undefined once the queue is closed. Give it back with `done`. */
+  /** The next ready key; undefined once the queue is closed. Give it back with `done`. */
   take(): Promise<string | undefined>;
   done(key: string): void;
   /** Takes nothing more in, lets go of what waits, and resolves when no worker holds a key any more. */
   close(): Promise<void>;
   /** Ready keys, those being worked on not included. */
   readonly depth: number;
+  /** How long the oldest of them has been ready, in milliseconds. */
+  readonly oldestMs: number;
   /** Keys whose time has not come. */
   readonly delayed: number;
 }
@@ -52,20 +67,22 @@ export function createWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions =
   return new KeyQueue(deps, options);
 }
 
+/** `dirty`: a worker holds the key, and it was added again. */
+type KeyState = 'ready' | 'held' | 'dirty';
+
 class KeyQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #observer: QueueObserver | undefined;
   readonly #limits: BackoffLimits;
-  /** Ready keys in order, each with the time since when. */
-  readonly #ready = new Map<string, number>();
-  readonly #held = new Set<string>();
-  /** Held keys that were added again. */
-  readonly #dirty = new Set<string>();
+  readonly #states = new Map<string, KeyState>();
+  readonly #turns: Turns;
   readonly #failures = new Map<string, number>();
+  readonly #refusals = new Map<string, number>();
   readonly #delays: DelayHeap;
   readonly #takers: ((key: string | undefined) => void)[] = [];
   readonly #drained: (() => void)[] = [];
+  #held = 0;
   #closed = false;
 
   constructor(deps: WorkQueueDeps, options: WorkQueueOptions) {
@@ -73,11 +90,17 @@ class KeyQueue implements WorkQueue {
     this.#random = deps.random ?? Math.random;
     this.#observer = deps.observer;
     this.#limits = { baseMs: options.baseDelayMs ?? 50, maxMs: options.maxDelayMs ?? 30_000 };
-    this.#delays = createDelayHeap(deps.clock, (key) => this.add(key));
+    this.#turns = createTurns(options.mostOfNamespace ?? Number.POSITIVE_INFINITY);
+    this.#delays = createDelayHeap(deps.clock, (key) => this.#enqueue(key));
   }
 
   get depth(): number {
-    return this.#ready.size;
+    return this.#turns.size;
+  }
+
+  get oldestMs(): number {
+    const { oldest } = this.#turns;
+    return oldest === undefined ? 0 : this.#clock.now() - oldest;
   }
 
   get delayed(): number {
@@ -85,30 +108,28 @@ class KeyQueue implements WorkQueue {
   }
 
   add(key: string): void {
-    if (this.#closed || this.#ready.has(key)) return;
-    if (this.#held.has(key)) {
-      this.#dirty.add(key);
-      return;
-    }
-    this.#ready.set(key, this.#clock.now());
-    this.#takers.shift()?.(this.#hand());
-    this.#observer?.depth(this.#ready.size);
+    this.#refusals.delete(key);
+    this.#enqueue(key);
   }
 
   addAfter(key: string, ms: number): void {
     if (this.#closed) return;
-    if (ms <= 0) this.add(key);
+    if (ms <= 0) this.#enqueue(key);
     else this.#delays.set(key, this.#clock.now() + ms);
   }
 
   addRateLimited(key: string): void {
-    const failures = this.failures(key);
-    this.#failures.set(key, failures + 1);
-    this.addAfter(key, halfJitter(this.#limits, failures, this.#random()));
+    this.addAfter(key, this.#backoff(key, this.#failures, this.#limits));
+  }
+
+  addRefused(key: string, atLatestMs = Number.POSITIVE_INFINITY): void {
+    const delayMs = this.#backoff(key, this.#refusals, REFUSED);
+    this.addAfter(key, Math.min(delayMs, atLatestMs));
   }
 
   forget(key: string): void {
     this.#failures.delete(key);
+    this.#refusals.delete(key);
   }
 
   failures(key: string): number {
@@ -119,34 +140,69 @@ class KeyQueue implements WorkQueue {
     if (this.#closed) return Promise.resolve(undefined);
     const key = this.#hand();
     if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
-    this.#observer?.depth(this.#ready.size);
+    this.#observer?.depth(this.depth);
     return Promise.resolve(key);
   }
 
   done(key: string): void {
-    this.#held.delete(key);
-    if (this.#dirty.delete(key)) this.add(key);
-    if (this.#closed && this.#held.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
+    const state = this.#states.get(key);
+    if (state !== 'held' && state !== 'dirty') return;
+    this.#states.delete(key);
+    this.#held -= 1;
+    this.#turns.end(key);
+    if (state === 'dirty') this.#enqueue(key);
+    else this.#serve();
+    if (this.#closed && this.#held === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
   close(): Promise<void> {
     this.#closed = true;
     this.#delays.clear();
-    this.#ready.clear();
-    this.#dirty.clear();
+    this.#turns.clear();
+    for (const [key, state] of this.#states) {
+      if (state === 'ready') this.#states.delete(key);
+      if (state === 'dirty') this.#states.set(key, 'held');
+    }
     for (const taker of this.#takers.splice(0)) taker(undefined);
     this.#observer?.depth(0);
-    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#drained.push(resolve));
+    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#drained.push(resolve));
   }
 
-  /** Moves the oldest ready key into a worker's hands. */
+  #backoff(key: string, counts: Map<string, number>, limits: BackoffLimits): number {
+    const before = counts.get(key) ?? 0;
+    counts.set(key, before + 1);
+    return halfJitter(limits, before, this.#random());
+  }
+
+  #enqueue(key: string): void {
+    const state = this.#states.get(key);
+    if (this.#closed || state === 'ready') return;
+    if (state !== undefined) {
+      this.#states.set(key, 'dirty');
+      return;
+    }
+    this.#states.set(key, 'ready');
+    this.#turns.push({ key, since: this.#clock.now() });
+    this.#serve();
+    this.#observer?.depth(this.depth);
+  }
+
+  /** Gives idle workers what they may have. */
+  #serve(): void {
+    while (this.#takers.length > 0) {
+      const key = this.#hand();
+      if (key === undefined) return;
+      this.#takers.shift()?.(key);
+    }
+  }
+
+  /** Moves the next key into a worker's hands. */
   #hand(): string | undefined {
-    const next = this.#ready.entries().next();
-    if (next.done) return undefined;
-    const [key, since] = next.value;
-    this.#ready.delete(key);
-    this.#held.add(key);
-    this.#observer?.waited(this.#clock.now() - since);
-    return key;
+    const next = this.#turns.next();
+    if (next === undefined) return undefined;
+    this.#states.set(next.key, 'held');
+    this.#held += 1;
+    this.#observer?.waited(this.#clock.now() - next.since);
+    return next.key;
   }
 }
