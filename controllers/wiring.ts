@@ -2,7 +2,7 @@ import { labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { formerIdsOf } from '../lib/catalogue/index.ts';
-import type { ControllerRevision } from '../lib/kube/index.ts';
+import { type ControllerRevision, type KubeObject, keyOf } from '../lib/kube/index.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import { isTerminal } from './execution/terminal.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
@@ -70,6 +70,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (maker !== undefined) executions.queue.add(`${maker.metadata.namespace}/${maker.metadata.name}`);
     for (const waiter of waiting.take([key])) executions.queue.add(waiter);
   });
+  connectNamespaces(informers, executions);
   connectClaims(informers, volumes);
   connectRevisions(informers, workflows);
   connectRouters(informers, controllers.routers);
@@ -81,6 +82,21 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
  */
 function isUnseen(object: WorkflowExecution | Volume | undefined): boolean {
   return object !== undefined && object.status?.observedGeneration !== object.metadata.generation;
+}
+
+/**
+ * A namespace that is being deleted wakes whatever holds a finalizer in it. Kubernetes begins to delete its content five
+ * seconds later, in no particular order, and with the role binding goes our right to let go.
+ */
+function connectNamespaces({ tenants, executions, pods }: Informers, { queue }: Controller): void {
+  tenants.onChange(({ after }) => {
+    if (after?.metadata.deletionTimestamp === undefined) return;
+    const isInside = ({ metadata }: KubeObject): boolean => metadata.namespace === after.metadata.name;
+    const keys = [...pods.cache.values()].filter(isInside).map(executionKey);
+    for (const key of [...keys, ...[...executions.cache.values()].filter(isInside).map(keyOf)]) {
+      if (key !== undefined) queue.add(key);
+    }
+  });
 }
 
 /** A claim wakes the volume of its own name, and every volume that names it. */

@@ -57,7 +57,7 @@ type Wake = (key: string | undefined) => void;
 
 function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
-  const { executions, pods, volumes, workflows, revisions } = informers;
+  const { executions, pods, volumes, workflows, revisions, tenants } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
   const blocked = new Map<string, Failure>();
@@ -76,6 +76,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     events,
     store,
     findWorkflow: createFindWorkflow({ kube, workflows: workflows.cache, revisions: revisions.cache }),
+    isEnding: (namespace) => tenants.cache.get(namespace)?.metadata.deletionTimestamp !== undefined,
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),

@@ -5,11 +5,11 @@ import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import type { ReconcileResult } from '../runtime/outcome.ts';
+import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import { decide } from './decide.ts';
@@ -30,6 +30,8 @@ export interface ExecutionDeps {
   readonly observe: ObserveDeps;
   readonly apply: ApplyDeps;
   readonly findWorkflow: FindWorkflow;
+  /** Whether a namespace is being deleted. */
+  readonly isEnding: (namespace: string) => boolean;
   readonly store: OutputStore;
   readonly events: EventRecorder;
   /** Told of each state that has ended, with its duration in seconds. */
@@ -54,14 +56,12 @@ const roundsMax = 1_000;
 export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => Promise<ReconcileResult> {
   return async (key) => {
     const execution = deps.caches.executions.get(key);
-    if (execution === undefined || execution.metadata.deletionTimestamp !== undefined) {
-      return releaseAll(deps, key, execution);
-    }
+    if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
     const now = deps.clock.now();
     const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
     const current = await write(deps, held, decision, storedBytes);
     tell(deps, current, decision);
-    await act(deps, current, decision.actions);
+    await act(deps, current, decision);
     if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
     // Our own write is no news to us, and what comes after the end is still to be decided.
     const endedNow = isTerminal(decision.status) && !isTerminal(execution.status ?? { phase: 'pending' });
@@ -71,8 +71,12 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
   };
 }
 
-/** What was refused shows in the status while it is tried again. */
-async function act({ apply: deps, blocked }: ExecutionDeps, execution: WorkflowExecution, actions: readonly Action[]) {
+/** What was refused shows in the status while it is tried again; a deadline is kept all the same. */
+async function act(
+  { apply: deps, blocked, clock }: ExecutionDeps,
+  execution: WorkflowExecution,
+  { actions, wakeAt = Number.POSITIVE_INFINITY }: Decision,
+): Promise<void> {
   const uid = execution.metadata.uid ?? '';
   try {
     await apply(deps, execution, actions);
@@ -82,7 +86,10 @@ async function act({ apply: deps, blocked }: ExecutionDeps, execution: WorkflowE
     if (refusal === undefined) throw error;
     const isNews = !blocked.has(uid);
     blocked.set(uid, refusal);
-    throw new WaitError(refusal.reason, isNews ? 0 : refusedRetryMs);
+    if (isNews) throw new WaitError(refusal.reason, 0);
+    const leftMs = wakeAt - clock.now();
+    if (refusal.reason === 'Forbidden') throw new RefusedError(error, leftMs > 0 ? leftMs : undefined);
+    throw new WaitError(refusal.reason, refusedRetryMs);
   }
 }
 
@@ -241,11 +248,11 @@ async function releaseAll(
   key: string,
   execution: WorkflowExecution | undefined,
 ): Promise<undefined> {
-  const [namespace = '', name = ''] = key.split('/');
-  const held = [...deps.caches.pods.byIndex('executionKey', key)].filter(
-    ({ metadata }) =>
-      metadata.finalizers?.includes(captureFinalizer) === true && metadata.deletionTimestamp !== undefined,
-  );
+  const { namespace = '', name } = refOfKey(key);
+  const held = deps.caches.pods
+    .byIndex('executionKey', key)
+    .filter(({ metadata }) => metadata.finalizers?.includes(captureFinalizer) === true)
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined || deps.isEnding(namespace));
   const actions: Action[] = held.map(({ metadata }) => ({
     kind: 'release_pod',
     name: metadata.name ?? '',
@@ -256,5 +263,9 @@ async function releaseAll(
   if (execution !== undefined) await releaseOutputs(deps, execution);
   return undefined;
 }
+
+/** The end of a namespace is the end of all in it; what we hold has to go before the role that lets us let go of it. */
+const isGoing = ({ isEnding }: ExecutionDeps, { metadata }: WorkflowExecution): boolean =>
+  metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
 
 const keyOfExecution = ({ metadata }: WorkflowExecution): string => `${metadata.namespace}/${metadata.name}`;

@@ -31,10 +31,10 @@ export function createTenantInformer(deps: ReflectorDeps): Informer<Namespace, '
   });
 }
 
-/** Of a namespace its name, age and label. */
+/** Of a namespace its name, age and label, and whether it is being deleted. */
 function stripNamespace({ metadata }: Namespace): Namespace {
-  const { name, uid, resourceVersion, creationTimestamp, labels: given } = metadata;
-  return { metadata: { name, uid, resourceVersion, creationTimestamp, labels: given } };
+  const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given } = metadata;
+  return { metadata: { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given } };
 }
 
 /** The slug on a namespace, for the cache's index `tenant`. */
