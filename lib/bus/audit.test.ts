@@ -24,6 +24,15 @@ describe('the audit trail', () => {
       },
     ]);
   });
+
+  it('tells an act that is done once under one id, however often it is told', () => {
+    const ids: string[] = [];
+    const deps = { events: { raise: ({ id }: BusEvent) => void ids.push(id) }, newId: () => '1f' };
+    const trail = createAuditTrail({ ...deps, clock: createManualClock() }, 'api');
+    const entry = { type: 'ExecutionStarted', by: { subject: 'kim', tenant: 'acme' }, once: true } as const;
+    for (const subject of ['u1', 'u1', 'u2']) trail.record({ ...entry, subject });
+    expect(ids).toEqual(['api-ExecutionStarted-u1', 'api-ExecutionStarted-u1', 'api-ExecutionStarted-u2']);
+  });
 });
 
 describe('a bus that is not configured', () => {

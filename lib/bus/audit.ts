@@ -23,12 +23,14 @@ export interface AuditEntry {
   readonly by: { readonly subject: string; readonly tenant: string };
   /** Uid of what it was done to. */
   readonly subject: string;
+  /** Nobody can do this to the subject a second time. Whoever tells of it again then tells the same event. */
+  readonly once?: boolean;
   /** More about it: names, versions, scopes. Never a payload, a token, or text that a person wrote. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Called by a handler once the act is done, and not for a repetition that changed nothing. Returns at once and never
+ * Called by a handler once the act is done, and not for a repetition that changed nothing, unless the entry is `once`. Returns at once and never
  * throws: the act itself stands in the resource.
  */
 export interface AuditTrail {
@@ -44,9 +46,9 @@ export interface AuditTrailDeps {
 /** Writes audit events of one process: topic `audit`, with the actor beside the entry's own data. */
 export function createAuditTrail({ events, clock, newId }: AuditTrailDeps, source: string): AuditTrail {
   return {
-    record: ({ type, by, subject, data }) =>
+    record: ({ type, by, subject, once = false, data }) =>
       events.raise({
-        id: `${source}-${newId()}`,
+        id: once ? `${source}-${type}-${subject}` : `${source}-${newId()}`,
         topic: auditTopic,
         source,
         type,

@@ -1,3 +1,4 @@
+import { labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
@@ -14,7 +15,7 @@ import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
 import { findVersion } from '../../workflows/find-version.ts';
 import { startExecution } from './contract.ts';
 import { assertSameRequest, assertSameStart, createExecution } from './create-execution.ts';
-import { assertInput, assertReady, executionOf, type StartBody, type StartedBy } from './plan-start.ts';
+import { assertInput, assertReady, executionOf, type StartBody } from './plan-start.ts';
 
 export interface StartDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
@@ -63,7 +64,11 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   for (let attempt = 1; ; attempt++) {
     const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, 10)}`;
     try {
-      return await create(deps, workflow, ask, { name, namespace, subject: caller.subject });
+      const made = await createExecution(
+        deps.kube,
+        executionOf(workflow, ask.body, { name, namespace, subject: caller.subject }),
+      );
+      return told(deps, ask, made, workflow);
     } catch (error) {
       if (!isAlreadyExists(error) || attempt === names) throw error;
     }
@@ -86,21 +91,24 @@ async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame 
   const { caller, namespace } = ask;
   try {
     const workflow = await startable(deps, ask);
-    const made = await create(deps, workflow, ask, { name, namespace, subject: caller.subject, request });
+    const started = { name, namespace, subject: caller.subject, request };
+    const made = await createExecution(deps.kube, executionOf(workflow, ask.body, started));
     assertSame(made, request, caller);
-    return made;
+    return told(deps, ask, made, workflow);
   } catch (error) {
     const existing = await findObject(deps.kube, workflowExecutions, { name, namespace });
     if (existing === undefined) throw error;
     assertSame(existing, request, caller);
-    return existing;
+    return told(deps, ask, existing);
   }
 }
 
-async function create(deps: StartDeps, workflow: Workflow, ask: Ask, by: StartedBy): Promise<WorkflowExecution> {
-  const execution = await createExecution(deps.kube, executionOf(workflow, ask.body, by));
-  const data = { workflow: workflowName(workflow.metadata), workflow_id: workflow.metadata.uid };
-  deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject: execution.metadata.uid ?? '', data });
+/** Also of an execution that stood there: whoever created it may have ended before telling of it. */
+function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?: Workflow): WorkflowExecution {
+  const { metadata, spec, status } = execution;
+  const name = workflow === undefined ? (status?.workflow?.name ?? spec.workflow) : workflowName(workflow.metadata);
+  const data = { workflow: name, workflow_id: metadata.labels?.[labels.workflowUid] };
+  deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject: metadata.uid ?? '', once: true, data });
   return execution;
 }
 

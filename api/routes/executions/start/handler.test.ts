@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { annotations } from '../../../../crds/labels.ts';
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditEntry } from '../../../../lib/bus/index.ts';
+import { canonicalHash } from '../../../../lib/definition/canonical.ts';
+import { KubeError } from '../../../../lib/kube/index.ts';
+import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
+import { createStartRoute, type StartDeps } from './handler.ts';
+
+const workflow = (() => {
+  const built = aWorkflow('hello').state('end', anEnd()).build();
+  return { ...built, metadata: { ...built.metadata, namespace: 'team', uid: 'w1', generation: 1 } };
+})();
+const body = { workflow: 'hello', input: { secret: 'hush' } };
+const refused = (status: number, reason: string) =>
+  new KubeError(status, { reason, message: `x "y" ${reason}` }, { verb: 'create', resource: 'x' });
+
+/** What stands under the name of the start, and what the server answers to a create. */
+interface Server {
+  readonly existing?: WorkflowExecution;
+  readonly create?: KubeError;
+}
+
+async function start({ existing, create }: Server, headers: object) {
+  const recorded: AuditEntry[] = [];
+  const deps = {
+    kube: {
+      create: async (_: unknown, object: WorkflowExecution) => {
+        if (create !== undefined) throw create;
+        return { ...object, metadata: { ...object.metadata, uid: 'e1' } };
+      },
+      get: async ({ kind }: { kind: string }) => {
+        if (kind === 'Workflow') return workflow;
+        if (existing === undefined) throw refused(404, 'not found');
+        return existing;
+      },
+    },
+    cluster: {
+      tenants: { namespaceOf: () => 'team' },
+      workflows: { find: async () => workflow },
+      executions: { remember: () => undefined },
+    },
+    newId: () => '0123456789abcdef',
+    audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
+  } as unknown as StartDeps;
+  const request = { body, headers, caller: { subject: 'ada', tenant: 'acme' } };
+  const answer = await createStartRoute(deps)
+    .handle(request as never)
+    .catch((error: Error) => error.message);
+  return { answer, recorded };
+}
+
+const existing = (request: string): WorkflowExecution => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'WorkflowExecution',
+  metadata: {
+    name: 'start-1',
+    namespace: 'team',
+    uid: 'e1',
+    labels: { 'windlass.dev/workflow-uid': 'w1' },
+    annotations: { [annotations.request]: request },
+  },
+  spec: { workflow: 'hello' },
+});
+const same = existing(canonicalHash(body));
+const another = existing('another');
+const key = { 'idempotency-key': 'k' };
+const audited = {
+  type: 'ExecutionStarted',
+  by: { subject: 'ada', tenant: 'acme' },
+  subject: 'e1',
+  once: true,
+  data: { workflow: 'hello', workflow_id: 'w1' },
+};
+
+describe('the audit trail of starts', () => {
+  it.each<[string, Server, object]>([
+    ['that was created', {}, {}],
+    ['that was created under a key', {}, key],
+    [
+      'that stood there already, whose creator may have ended before telling',
+      { existing: same, create: refused(409, 'AlreadyExists') },
+      key,
+    ],
+    ['whose creation was not answered', { existing: same, create: refused(504, 'Timeout') }, key],
+  ])('tells of an execution %s, always as one event', async (_title, server, headers) => {
+    const { answer, recorded } = await start(server, headers);
+    expect(answer).toMatchObject({ value: { execution_id: 'e1' } });
+    expect(recorded).toEqual([audited]);
+  });
+
+  it.each<[string, Server]>([
+    ['another start under the key', { existing: another, create: refused(409, 'AlreadyExists') }],
+    ['another start under the key, though the answer was lost', { existing: another, create: refused(504, 'Timeout') }],
+  ])('tells nothing of %s', async (_title, server) => {
+    const { answer, recorded } = await start(server, key);
+    expect(answer).toContain('this Idempotency-Key was used for another request');
+    expect(recorded).toEqual([]);
+  });
+});
