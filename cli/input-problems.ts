@@ -7,13 +7,13 @@ import { CliError } from './exit-codes.ts';
  */
 export async function assertInput(schema: unknown, input: Record<string, Json>): Promise<void> {
   if (schema === undefined) return;
-  const { validate } = await import('../lib/json-schema/validate.ts');
-  const problems = validate(schema, input);
+  const { inputProblems } = await import('../lib/json-schema/input-problems.ts');
+  const problems = inputProblems(schema, input);
   if (problems.length === 0) return;
   throw new CliError(
     'usage',
     'the input does not fit the input_schema of the workflow; nothing was started',
     'Give the keys with --input KEY=VALUE or --input-file; see the schema with windlass workflow get NAME -o yaml.',
-    problems.map(({ path, message }) => `${['input', path].filter(Boolean).join('.')}: ${message}`),
+    problems.map(({ path, message }) => `${path}: ${message}`),
   );
 }

@@ -3,7 +3,7 @@ import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
-import { validate } from '../../lib/json-schema/validate.ts';
+import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
@@ -46,10 +46,8 @@ function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
   if (ready?.status === 'False' && ready.observedGeneration === metadata.generation) {
     throw new IngestError('workflow_error', `workflow ${workflowName} cannot run: ${ready.reason}: ${ready.message}`);
   }
-  if (spec.input_schema === undefined) return;
-  const problems = validate(spec.input_schema, fields.input);
-  if (problems.length === 0) return;
-  const details = problems.map(({ path, message }) => ({ path: ['input', path].filter(Boolean).join('.'), message }));
+  const details = inputProblems(spec.input_schema, fields.input);
+  if (details.length === 0) return;
   throw new IngestError('workflow_error', `the content does not satisfy the input_schema of ${workflowName}`, {
     details,
   });

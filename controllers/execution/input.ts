@@ -1,6 +1,6 @@
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { AppError } from '../../lib/errors.ts';
-import { validate } from '../../lib/json-schema/validate.ts';
+import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 
 /** Problems that the sentence names; the rest are counted. */
 const problemsShown = 5;
@@ -10,13 +10,10 @@ const problemsShown = 5;
  * does, or where there is no schema (spec 1 §2.6).
  */
 export function inputProblem({ input_schema: schema }: WorkflowSpec, input: unknown): string | undefined {
-  if (schema === undefined) return undefined;
   try {
-    const problems = validate(schema, input);
+    const problems = inputProblems(schema, input);
     if (problems.length === 0) return undefined;
-    const shown = problems
-      .slice(0, problemsShown)
-      .map(({ path, message }) => `${path === '' ? 'input' : `input.${path}`}: ${message}`);
+    const shown = problems.slice(0, problemsShown).map(({ path, message }) => `${path}: ${message}`);
     const rest = problems.length - shown.length;
     return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
   } catch (error) {

@@ -5,7 +5,7 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
-import { validate } from '../../../../lib/json-schema/validate.ts';
+import { inputProblems } from '../../../../lib/json-schema/input-problems.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import { isUid } from '../../../../lib/uid.ts';
@@ -35,15 +35,9 @@ export function assertReady(workflow: Workflow, version: string | undefined): vo
 
 /** requirements WF-API-09, AMB-056: throws 422 with every failing path. */
 export function assertInput({ input_schema: schema }: WorkflowSpec, input: StartBody['input']): void {
-  if (schema === undefined) return;
-  const details = validate(schema, input ?? {}).map(({ path, message }) => ({ path: inputPath(path), message }));
+  const details = inputProblems(schema, input ?? {});
   if (details.length === 0) return;
   throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details });
-}
-
-function inputPath(path: string): string {
-  if (path === '' || path.startsWith('[')) return `input${path}`;
-  return path.startsWith('schema:') ? path : `input.${path}`;
 }
 
 /** What an execution is called and by whom it was asked for. */
