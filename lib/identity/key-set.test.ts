@@ -182,7 +182,50 @@ describe('signing keys', () => {
 
   it('without a key id the only key that fits is taken, and none where two do', async () => {
     expect(await world([a]).keys.find(header(undefined))).toBeDefined();
-    expect(await world([a, b]).keys.find(header(undefined))).toBeUndefined();
+    const target = world([a, b]);
+    const found = target.keys.find(header(undefined));
+    await target.clock.advance(1_000);
+    expect(await found).toBeUndefined();
+  });
+
+  it('AMB-121 without a key id are refreshed once for a key that replaced the only one', async () => {
+    const target = world();
+    const old = await target.keys.find(header(undefined));
+    await target.clock.advance(1_000);
+    target.published = [b];
+    expect(await target.keys.find(header(undefined))).toBe(old);
+    const all = Promise.all([1, 2, 3].map(() => target.keys.find(header(undefined), old)));
+    await target.clock.advance(0);
+    for (const found of await all) {
+      expect(found).toBeDefined();
+      expect(found).not.toBe(old);
+    }
+    expect(target.fetches).toEqual([0, 1_000]);
+  });
+
+  it('without a key id are refreshed for a key of an algorithm that none had', async () => {
+    const target = world();
+    await target.keys.version();
+    await target.clock.advance(1_000);
+    target.published = [a, await makeKey('RS256', 'r')];
+    expect(await target.keys.find(header(undefined, 'RS256'))).toBeDefined();
+    expect(target.fetches).toEqual([0, 1_000]);
+  });
+
+  it.each([
+    [9_999, 2],
+    [10_000, 3],
+    [10_001, 3],
+  ])('AMB-121 made-up tokens without a key id have cost, %i ms after the first, %i fetches', async (ms, want) => {
+    const target = world();
+    const only = await target.keys.find(header(undefined));
+    await target.clock.advance(1_000);
+    expect(await target.keys.find(header(undefined), only)).toBeUndefined();
+    await target.clock.advance(ms);
+    const all = Promise.all(Array.from({ length: 50 }, () => target.keys.find(header(undefined), only)));
+    await target.clock.advance(0);
+    expect(new Set(await all)).toEqual(new Set([undefined]));
+    expect(target.fetches).toHaveLength(want);
   });
 });
 

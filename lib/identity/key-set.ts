@@ -28,8 +28,11 @@ export interface KeySetOptions {
 export interface KeySet {
   /** Changes whenever the keys do. @throws AppError `unavailable` when there are no keys to go by. */
   version(): Promise<number>;
-  /** Undefined where the provider has no such key. @throws AppError `unavailable` when that cannot be found out. */
-  find(header: JWSHeaderParameters): Promise<CryptoKey | undefined>;
+  /**
+   * Undefined where the provider has no such key. `refuted` was found before and is not the one: of a token that names no
+   * key only its signature tells. @throws AppError `unavailable` when that cannot be found out.
+   */
+  find(header: JWSHeaderParameters, refuted?: CryptoKey): Promise<CryptoKey | undefined>;
 }
 
 export function createKeySet(deps: KeySetDeps, options: KeySetOptions): KeySet {
@@ -47,6 +50,9 @@ interface Held {
 
 /** From this part of the TTL on a request sets off a fetch that nobody waits for. */
 const AHEAD = 0.8;
+
+/** Stands, where ids are remembered that were asked for in vain, for all tokens without one. */
+const unnamed = '';
 
 class CachedKeySet implements KeySet {
   readonly #deps: KeySetDeps;
@@ -68,13 +74,21 @@ class CachedKeySet implements KeySet {
     return (await this.#fresh()).version;
   }
 
-  async find(header: JWSHeaderParameters): Promise<CryptoKey | undefined> {
+  async find(header: JWSHeaderParameters, refuted?: CryptoKey): Promise<CryptoKey | undefined> {
     const held = await this.#fresh();
     const { kid } = header;
-    // A token may leave the key out where the provider has only one that fits.
-    if (kid === undefined || held.kids.has(kid)) return this.#select(held, header);
+    if (kid === undefined) return this.#findUnnamed(held, header, refuted);
+    if (held.kids.has(kid)) return this.#select(held, header);
     if (typeof kid !== 'string' || kid.length > identityLimits.keyIdLength) return undefined;
-    const renewed = await this.#including(kid);
+    const renewed = await this.#renewed(kid, ({ kids }) => kids.has(kid));
+    return renewed === undefined ? undefined : this.#select(renewed, header);
+  }
+
+  /** A token may leave the key out where the provider has only one that fits. Which one that is may have changed. */
+  async #findUnnamed(held: Held, header: JWSHeaderParameters, refuted?: CryptoKey): Promise<CryptoKey | undefined> {
+    const key = await this.#select(held, header);
+    if (key !== undefined && key !== refuted) return key;
+    const renewed = await this.#renewed(unnamed, ({ version }) => version !== held.version);
     return renewed === undefined ? undefined : this.#select(renewed, header);
   }
 
@@ -91,19 +105,19 @@ class CachedKeySet implements KeySet {
     return this.#held;
   }
 
-  /** The keys once they hold `kid`, after asking the provider where need be; undefined when it does not know it. */
-  async #including(kid: string): Promise<Held | undefined> {
+  /** The keys once they will do, after asking the provider for `kid`; undefined when it does not have it. */
+  async #renewed(kid: string, willDo: (held: Held) => boolean): Promise<Held | undefined> {
     if (this.#unknown.has(kid)) return undefined;
     if (!this.#mayFetch()) throw unavailable();
     this.#unknown.ask(kid);
     if (this.#fetches.running !== undefined) {
       // It began before this token came, so its answer counts only where it holds the key.
       await this.#fetches.running;
-      if (this.#held?.kids.has(kid)) return this.#held;
+      if (this.#held && willDo(this.#held)) return this.#held;
       if (this.#unknown.has(kid)) return undefined;
     }
     await this.#fetches.next();
-    if (this.#held?.kids.has(kid)) return this.#held;
+    if (this.#held && willDo(this.#held)) return this.#held;
     if (this.#failures > 0) throw unavailable();
     return undefined;
   }
@@ -142,7 +156,7 @@ class CachedKeySet implements KeySet {
     try {
       return await held.select(header);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) {
+      if (!(error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)) {
         this.#deps.logger.warn({ kid: header.kid, reason: messageOf(error) }, 'signing key cannot be used');
       }
       return undefined;

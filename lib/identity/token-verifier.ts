@@ -1,4 +1,12 @@
-import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import {
+  type CryptoKey,
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -71,19 +79,10 @@ class JwtVerifier<T> implements TokenVerifier<T> {
   }
 
   async #check(token: string): Promise<Claims> {
-    const { clock, keys } = this.#deps;
     try {
       // Before any key is looked for: a token of somebody else's provider sets off no fetch.
       if (decodeJwt(token).iss !== this.#checks.issuer) throw this.#refusal({ reason: 'Issuer' });
-      const { payload, protectedHeader } = await jwtVerify(
-        token,
-        async (header) => {
-          const key = await keys.find(header);
-          if (key === undefined) throw this.#refusal({ reason: 'UnknownKey' });
-          return key;
-        },
-        { ...this.#checks, currentDate: new Date(clock.now()) },
-      );
+      const { payload, protectedHeader } = await this.#verifySignature(token);
       if (!isTokenType(protectedHeader.typ)) throw this.#refusal({ reason: 'TokenType' });
       if (!Number.isFinite(payload.exp)) throw this.#refusal({ reason: 'Expiry' });
       if (!hasSubject(payload)) throw this.#refusal({ reason: 'Subject' });
@@ -91,6 +90,30 @@ class JwtVerifier<T> implements TokenVerifier<T> {
     } catch (error) {
       if (error instanceof AppError) throw error;
       throw this.#refusal(reasonOf(error));
+    }
+  }
+
+  async #verifySignature(token: string): Promise<JWTVerifyResult> {
+    const { clock, keys } = this.#deps;
+    const options = { ...this.#checks, currentDate: new Date(clock.now()) };
+    let unnamed: CryptoKey | undefined;
+    const verify = (refuted?: CryptoKey): Promise<JWTVerifyResult> =>
+      jwtVerify(
+        token,
+        async (header) => {
+          const key = await keys.find(header, refuted);
+          if (key === undefined) throw this.#refusal({ reason: 'UnknownKey' });
+          if (header.kid === undefined) unnamed = key;
+          return key;
+        },
+        options,
+      );
+    try {
+      return await verify();
+    } catch (error) {
+      // A token that names no key may have been signed with one that is newer than those we know.
+      if (unnamed === undefined || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      return verify(unnamed);
     }
   }
 
