@@ -1,5 +1,5 @@
-import { conditionTypes } from '../../crds/conditions.ts';
 import { apiVersion, labels } from '../../crds/labels.ts';
+import { readyOf } from '../../crds/ready.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -40,10 +40,10 @@ export async function assertStarts(kube: Pick<KubeClient, 'get'>, plan: Executio
 }
 
 function assertRuns({ workflow, workflowName, fields }: ExecutionPlan): void {
-  const { metadata, spec, status } = workflow;
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  const { spec } = workflow;
+  const ready = readyOf(workflow);
   // One that has not been judged yet is started all the same; the execution waits for the verdict.
-  if (ready?.status === 'False' && ready.observedGeneration === metadata.generation) {
+  if (ready?.status === 'False') {
     throw new IngestError('workflow_error', `workflow ${workflowName} cannot run: ${ready.reason}: ${ready.message}`);
   }
   const details = inputProblems(spec.input_schema, fields.input);

@@ -1,5 +1,5 @@
-import { conditionTypes } from '../../crds/conditions.ts';
 import { globalNamespace, labels } from '../../crds/labels.ts';
+import { readyOf } from '../../crds/ready.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import {
@@ -109,12 +109,11 @@ async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | unde
 }
 
 async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<WorkflowLookup> {
-  const { metadata, status } = workflow;
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  if (ready === undefined || ready.observedGeneration !== metadata.generation) {
+  const ready = readyOf(workflow);
+  if (ready === undefined) {
     return { kind: 'not_ready', failure: notReady(workflow, 'its definition has not been checked yet') };
   }
-  const revision = status?.revision;
+  const revision = workflow.status?.revision;
   if (ready.status === 'True' && revision !== undefined)
     return definition(deps, workflow, revision, workflow.spec.version);
   return { kind: 'absent', failure: notReady(workflow, `${ready.reason}: ${ready.message}`) };

@@ -1,5 +1,5 @@
-import { conditionTypes } from '../../../crds/conditions.ts';
 import { group } from '../../../crds/labels.ts';
+import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { scopeOf } from '../../../lib/catalogue/index.ts';
@@ -65,9 +65,9 @@ function withoutOurs(map: Readonly<Record<string, string>> | undefined): Record<
 }
 
 /** What the controllers have said of the newest content; of an older one they say nothing. */
-function readinessOf({ metadata, status }: Workflow): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
-  const condition = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  if (condition === undefined || (condition.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+function readinessOf(workflow: Workflow): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
+  const condition = readyOf(workflow);
+  if (condition === undefined) {
     return { ready: false, reason: 'Pending', message: 'the controllers have not looked at it yet' };
   }
   if (condition.status === 'True') return { ready: true };

@@ -1,6 +1,5 @@
-import { conditionTypes } from '../../../crds/conditions.ts';
 import { globalNamespace } from '../../../crds/labels.ts';
-import type { Condition } from '../../../crds/schema/condition.ts';
+import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { scopeOf } from '../../../lib/catalogue/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
@@ -77,8 +76,8 @@ async function list(
 }
 
 function rowOf(workflow: Workflow): WorkflowRow {
-  const { metadata, spec, status } = workflow;
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  const { metadata, spec } = workflow;
+  const ready = readyOf(workflow);
   return {
     name: workflowName(metadata),
     version: spec.version,
@@ -106,10 +105,4 @@ function verdictOn(workflow: Workflow, generation: number): Verdict | undefined 
   const ready = readyOf(workflow, generation);
   if (ready?.status === 'True') return { accepted: true };
   return ready?.status === 'False' ? { accepted: false, reason: ready.reason, message: ready.message } : undefined;
-}
-
-/** The condition Ready, where it speaks of this generation or a later one. */
-function readyOf({ status }: Workflow, generation: number): Condition | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  return ready !== undefined && (ready.observedGeneration ?? -1) >= generation ? ready : undefined;
 }

@@ -1,5 +1,5 @@
-import { conditionTypes } from '../../../../crds/conditions.ts';
 import { annotations, apiVersion, labels } from '../../../../crds/labels.ts';
+import { readyOf } from '../../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/schema/workflow-execution.ts';
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
@@ -13,21 +13,13 @@ import type { startExecution } from './contract.ts';
 
 export type StartBody = RequestBodyOf<typeof startExecution>;
 
-type Ready = NonNullable<NonNullable<Workflow['status']>['conditions']>[number];
-
-/** What the controllers say of the definition as it is now; undefined while they have not judged it. */
-function readiness({ metadata, status }: Workflow): Ready | undefined {
-  const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  return ready?.observedGeneration === metadata.generation ? ready : undefined;
-}
-
 /**
  * Throws 422 where the newest definition was refused and no stored version is asked for. One that has not been judged
  * yet may start: its execution waits for the verdict.
  */
 export function assertReady(workflow: Workflow, version: string | undefined): void {
   const isStored = workflow.status?.versions?.some((row) => row.version === version) ?? false;
-  const ready = readiness(workflow);
+  const ready = readyOf(workflow);
   if (isStored || ready?.status !== 'False') return;
   const message = `workflow ${workflowName(workflow.metadata)} cannot run: ${ready.reason}: ${ready.message}`;
   throw new HttpError({ code: 'invalid', status: 422, error: 'workflow_not_ready', message });
@@ -84,5 +76,5 @@ function reference(workflow: Workflow, asked: string): WorkflowExecutionSpec['wo
 function currentVersion(workflow: Workflow): string | undefined {
   const { spec, status } = workflow;
   const isListed = status?.versions?.some(({ version }) => version === spec.version) ?? false;
-  return isListed && readiness(workflow)?.status !== 'True' ? undefined : spec.version;
+  return isListed && readyOf(workflow)?.status !== 'True' ? undefined : spec.version;
 }
