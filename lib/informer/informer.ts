@@ -127,6 +127,11 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     if (recovered && changes.length === 0) this.#tell(this.#unchanged(key));
   }
 
+  *held(): Generator<KubeObject> {
+    yield* this.#store.values();
+    for (const { object } of this.invalid.values()) yield object;
+  }
+
   #applyInvalid(event: ObjectEvent<T>, invalid: InvalidObject): void {
     this.invalid.set(invalid.key, invalid);
     const { resourceVersion } = event.object.metadata;

@@ -270,7 +270,12 @@ describe('watching', () => {
       if (pauses.length < 9) answerJson(response, 503, { reason: 'ServiceUnavailable' });
       else answerJson(response, 200, { metadata: { resourceVersion: '10' }, items: [] });
     };
-    const sink = { page: (items: readonly Pod[]) => items, replaceAll: () => undefined, apply: () => undefined };
+    const sink = {
+      page: (items: readonly Pod[]) => items,
+      replaceAll: () => undefined,
+      apply: () => undefined,
+      held: () => [],
+    };
     const deps = { client, clock, logger: silentLogger, random: () => 0.5 };
     const reflector = createReflector<Pod>(deps, { resource: pods, sink });
     running.push(reflector.run(stop.signal));
@@ -292,6 +297,7 @@ describe('watching', () => {
       page: (items: readonly Pod[]) => items,
       replaceAll: () => undefined,
       apply: (event: { type: string }) => void applied.push(event.type),
+      held: () => [],
     };
     const failures: string[] = [];
     const observer = { failed: (reason: string) => void failures.push(reason), sinkFailed: () => undefined };

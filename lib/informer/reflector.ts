@@ -3,13 +3,17 @@ import { AppError } from '../errors.ts';
 import {
   isGone,
   KubeError,
+  type KubeList,
   type KubeObject,
+  keyOf,
   type ListWatchPort,
+  metadataOf,
   type ObjectEvent,
   type Resource,
 } from '../kube/index.ts';
 import type { Logger } from '../logger.ts';
 import { fullJitter } from './backoff.ts';
+import { differences } from './differences.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** Where the reflector puts what it learns. A throw is logged and counted, and the stream goes on. */
@@ -19,6 +23,8 @@ export interface ReflectorSink<T extends KubeObject> {
   /** The world as of `resourceVersion`. */
   replaceAll(objects: readonly T[], resourceVersion: string): void;
   apply(event: ObjectEvent<T>): void;
+  /** Everything that it has taken and that is not gone, as far as it knows. */
+  held(): Iterable<KubeObject>;
 }
 
 /** Told what happens; must not throw. */
@@ -58,6 +64,10 @@ export interface Reflector {
 const PAGE = 500;
 /** A watch lasts a random time in this range, so that the watches of a process do not end together. */
 const WATCH_SECONDS = { least: 290, most: 590 } as const;
+/** The first watch that begins this long after the last list or comparison compares versions with the server's. */
+const COMPARE_MS = 600_000;
+/** What differed is looked at again with a later watch: by then a mere lag is over. */
+const COMPARE_AGAIN_MS = 60_000;
 const BACKOFF = { baseMs: 250, maxMs: 30_000 } as const;
 /** A watch that ends sooner than this and brought nothing did not work. */
 const SHORTEST_HEALTHY_MS = 1_000;
@@ -77,6 +87,12 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   /** Where the next watch begins; undefined: list first. */
   #version: string | undefined;
   #failures = 0;
+  #comparing: Promise<void> | undefined;
+  #comparedAt = 0;
+  /** What the last comparison found. */
+  #suspects: ReadonlySet<string> = new Set();
+  /** An event never came, and will not: list when the watch has ended. */
+  #lost = false;
 
   constructor(deps: ReflectorDeps, options: ReflectorOptions<T>) {
     this.#deps = deps;
@@ -91,7 +107,8 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (this.#version === undefined) await this.#list(signal);
+        if (this.#version === undefined || this.#lost) await this.#list(signal);
+        else if (this.#isDue()) this.#comparing ??= this.#compare(signal);
         await this.#watch(signal);
       } catch (error) {
         if (!signal.aborted) this.#noteFailure(error);
@@ -99,24 +116,67 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
       const pauseMs = this.#failures === 0 ? 0 : fullJitter(BACKOFF, this.#failures - 1, this.#random());
       if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, signal);
     }
+    await this.#comparing;
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { resource, sink, namespace, labelSelector, fieldSelector } = this.#options;
-    const selection = { namespace, labelSelector, fieldSelector, limit: PAGE, signal };
+    const { resource, sink } = this.#options;
     const objects: T[] = [];
-    let page = await this.#deps.client.list(resource, selection);
-    for (;;) {
-      objects.push(...sink.page(page.items));
-      if (!page.metadata.continue) break;
-      page = await this.#deps.client.list(resource, { ...selection, continue: page.metadata.continue });
+    let version = '';
+    for await (const { items, metadata } of this.#pages(resource, signal)) {
+      objects.push(...sink.page(items));
+      version = metadata.resourceVersion ?? '';
     }
-    const version = page.metadata.resourceVersion ?? '';
     this.#guarded(() => sink.replaceAll(objects, version));
     this.#version = version;
+    this.#lost = false;
+    this.#suspects = new Set();
+    this.#comparedAt = this.#deps.clock.now();
     this.#logger.debug({ objects: objects.length, resourceVersion: version }, 'listed');
     this.hasSynced = true;
     this.#markSynced();
+  }
+
+  async *#pages<O extends KubeObject>(resource: Resource<O>, signal: AbortSignal): AsyncGenerator<KubeList<O>> {
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    const selection = { namespace, labelSelector, fieldSelector, limit: PAGE, signal };
+    let page = await this.#deps.client.list(resource, selection);
+    for (;;) {
+      yield page;
+      if (!page.metadata.continue) return;
+      page = await this.#deps.client.list(resource, { ...selection, continue: page.metadata.continue });
+    }
+  }
+
+  #isDue(): boolean {
+    const age = this.#deps.clock.now() - this.#comparedAt;
+    return age >= (this.#suspects.size === 0 ? COMPARE_MS : COMPARE_AGAIN_MS);
+  }
+
+  /** Finds events that the server never sent; the watch goes on meanwhile (ADR 0031). Never rejects. */
+  async #compare(signal: AbortSignal): Promise<void> {
+    const { resource, sink } = this.#options;
+    this.#comparedAt = this.#deps.clock.now();
+    try {
+      const server = new Map<string, string>();
+      for await (const { items } of this.#pages(metadataOf(resource), signal)) {
+        for (const item of items) server.set(keyOf(item), item.metadata.resourceVersion ?? '');
+      }
+      const before = this.#suspects;
+      this.#suspects = differences(server, sink.held());
+      const lost = [...this.#suspects].filter((suspect) => before.has(suspect)).length;
+      if (lost > 0) this.#noteLoss(lost);
+    } catch (err) {
+      this.#logger.debug({ err }, 'versions not compared');
+    } finally {
+      this.#comparing = undefined;
+    }
+  }
+
+  #noteLoss(objects: number): void {
+    this.#lost = true;
+    this.#deps.observer?.failed('EventLost');
+    this.#logger.warn({ objects }, 'watch has lost events');
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
