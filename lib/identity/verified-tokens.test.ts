@@ -32,4 +32,13 @@ describe('verified tokens', () => {
     tokens.add('c', { value: 'c', ...valid });
     expect(['a', 'b', 'c'].map((token) => tokens.get(token, 1))).toEqual(['a', undefined, 'c']);
   });
+
+  it('take a new one in where all of them are in use', () => {
+    const tokens = createVerifiedTokens<string>(createManualClock(0), 2);
+    const valid = { keys: 1, from: 0, until: 10 };
+    for (const token of ['a', 'b']) tokens.add(token, { value: token, ...valid });
+    for (const token of ['a', 'b']) tokens.get(token, 1);
+    tokens.add('c', { value: 'c', ...valid });
+    expect(['a', 'b', 'c'].map((token) => tokens.get(token, 1))).toEqual([undefined, 'b', 'c']);
+  });
 });

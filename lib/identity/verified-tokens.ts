@@ -22,24 +22,38 @@ export function createVerifiedTokens<T>(
   clock: Clock,
   capacity: number = identityLimits.verifiedTokens,
 ): VerifiedTokens<T> {
-  /** In the order of last use. */
-  const known = new Map<string, VerifiedToken<T>>();
+  const known = new Map<string, Entry<T>>();
   return {
     get(token, keys) {
       const digest = digestOf(token);
       const found = known.get(digest);
       if (found === undefined) return undefined;
-      known.delete(digest);
       const now = clock.now();
-      if (found.keys !== keys || now < found.from || now >= found.until) return undefined;
-      known.set(digest, found);
+      if (found.keys !== keys || now < found.from || now >= found.until) {
+        known.delete(digest);
+        return undefined;
+      }
+      found.wasUsed = true;
       return found.value;
     },
     add(token, verified) {
-      known.set(digestOf(token), verified);
-      if (known.size > capacity) known.delete(known.keys().next().value ?? '');
+      if (known.size >= capacity) dropOne(known);
+      known.set(digestOf(token), { ...verified, wasUsed: false });
     },
   };
+}
+
+/** Marked in place: taking it out and in again at each use would leave an old table behind every few requests (ADR 0029). */
+type Entry<T> = VerifiedToken<T> & { wasUsed: boolean };
+
+/** Drops the oldest that was not used since it was last looked at here. */
+function dropOne<T>(known: Map<string, Entry<T>>): void {
+  for (const [digest, entry] of known) {
+    known.delete(digest);
+    if (!entry.wasUsed) return;
+    entry.wasUsed = false;
+    known.set(digest, entry);
+  }
 }
 
 /** The tokens themselves are not kept: a dump of the memory does not hold them for longer than a request. */
