@@ -45,6 +45,12 @@ const secrets = defineResource<KubeObject & { stringData?: Readonly<Record<strin
 const issuer = 'https://id.example.com:8443/realms/windlass';
 const on = { oidc: { issuer } };
 const nats = 'windlass-nats';
+/** Where browsers come back to from the payment provider. */
+const pages = {
+  successUrl: 'https://a.example.com/thanks',
+  cancelUrl: 'https://b.example.com/plans',
+  returnUrl: 'https://c.example.com/settings',
+};
 
 interface Service extends KubeObject {
   readonly spec: {
@@ -110,13 +116,7 @@ describe('a chart with an issuer', () => {
     const whole = {
       oidc: { issuer, jwksUrl: 'https://id.example.com/keys', caConfigMap: 'authority' },
       grpc: { tlsSecret: 'grpc' },
-      billing: {
-        existingSecret: 'payment',
-        successUrl: 'https://a.example.com',
-        cancelUrl: 'https://b.example.com',
-        returnUrl: 'https://c.example.com',
-        returnOrigins: ['https://c.example.com'],
-      },
+      billing: { existingSecret: 'payment', ...pages, returnOrigins: ['https://c.example.com'] },
     };
     const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
     const bus = {
@@ -145,7 +145,7 @@ describe('a chart with an issuer', () => {
   it('names every secret and holds none', async () => {
     const secrets = {
       webhooks: { existingSecret: 'webhooks' },
-      billing: { existingSecret: 'payment' },
+      billing: { existingSecret: 'payment', ...pages },
       grpc: { tlsSecret: 'grpc', clientCaSecret: 'clients' },
     };
     const rendered = await render({ api: { ...on, ...secrets } });
@@ -160,6 +160,11 @@ describe('a chart with an issuer', () => {
     });
     const { volumes } = find<Deployment>(rendered, 'Deployment', clusterNames.api).spec.template.spec;
     expect(volumes).toMatchObject([{ secret: { secretName: 'grpc' } }, { secret: { secretName: 'clients' } }]);
+  });
+
+  it.each(Object.keys(pages))('is refused with a key of the payment provider and without %s', async (page) => {
+    const billing = { existingSecret: 'payment', ...pages, [page]: '' };
+    await expect(render({ api: { ...on, billing } })).rejects.toThrow(`give api.billing.${page} too`);
   });
 
   it('opens the public port to everybody and the internal one to the release', () => {

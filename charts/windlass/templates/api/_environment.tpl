@@ -49,21 +49,20 @@
 - { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
 {{- end -}}
 
-{{/* Without a key the rest has no meaning. usage: include "windlass.api.billingEnv" .Values.api.billing */}}
+{{/* Without a key the rest has no meaning, and with one it needs the pages of the installation's own site. usage: include "windlass.api.billingEnv" .Values.api.billing */}}
 {{- define "windlass.api.billingEnv" -}}
 {{- if .existingSecret }}
+{{- range $page := list "successUrl" "cancelUrl" "returnUrl" }}
+{{- if not (index $ $page) }}
+{{- fail (printf "api.billing.existingSecret is given: give api.billing.%s too, the address of a page that browsers come back to from the payment provider" $page) }}
+{{- end }}
+{{- end }}
 - name: PAYMENT_PROVIDER_SECRET_KEY
   valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: secret_key } }
 - { name: PAYMENT_PROVIDER_INSTALLATION, value: {{ .installation | quote }} }
-{{- with .successUrl }}
-- { name: PAYMENT_PROVIDER_SUCCESS_URL, value: {{ . | quote }} }
-{{- end }}
-{{- with .cancelUrl }}
-- { name: PAYMENT_PROVIDER_CANCEL_URL, value: {{ . | quote }} }
-{{- end }}
-{{- with .returnUrl }}
-- { name: PAYMENT_PROVIDER_RETURN_URL, value: {{ . | quote }} }
-{{- end }}
+- { name: PAYMENT_PROVIDER_SUCCESS_URL, value: {{ .successUrl | quote }} }
+- { name: PAYMENT_PROVIDER_CANCEL_URL, value: {{ .cancelUrl | quote }} }
+- { name: PAYMENT_PROVIDER_RETURN_URL, value: {{ .returnUrl | quote }} }
 {{- with .returnOrigins }}
 - { name: PAYMENT_PROVIDER_RETURN_ORIGINS, value: {{ join "," . | quote }} }
 {{- end }}
