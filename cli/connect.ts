@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { type Choice, chooseDoor } from './doors/choose.ts';
+import { type Choice, chooseDoor, flagsOf } from './doors/choose.ts';
 import type { Door } from './doors/door.ts';
 import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
 import { CliError } from './exit-codes.ts';
@@ -49,11 +49,12 @@ export function connect(deps: ConnectDeps): Doors {
 }
 
 async function kubernetesDoor(deps: ConnectDeps, options: GlobalOptions): Promise<Door> {
-  const [{ createKubernetesDoor }, cluster] = await Promise.all([
+  const [{ createKubernetesDoor, wordsOf }, cluster] = await Promise.all([
     import('./doors/kubernetes/kubernetes-door.ts'),
     clusterOf(deps, options),
   ]);
-  return createKubernetesDoor({ ...cluster, clock: deps.clock });
+  const words = wordsOf(cluster.namespace, flagsOf({ ...options, namespace: undefined }));
+  return createKubernetesDoor({ ...cluster, words, clock: deps.clock });
 }
 
 /** Finds the cluster as kubectl does and prepares a client for it. */

@@ -72,8 +72,13 @@ export function exitCodeOfPhase(phase: Phase): ExitCode {
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CliError) return exitCodes[error.exit];
   if (error instanceof AppError) return exitCodes[exitOfErrorCode[error.code]];
-  if (error instanceof WindlassApiError) return exitCodes[exitOfStatus(error.status)];
+  if (error instanceof WindlassApiError) return exitCodes[isElsewhere(error) ? 'cluster' : exitOfStatus(error.status)];
   return error instanceof WindlassConnectionError ? exitCodes.cluster : exitCodes.internal;
+}
+
+/** Whether a 404 is about the path: a server that is not Windlass, or an address that goes on behind the API's. */
+export function isElsewhere({ status, error }: WindlassApiError): boolean {
+  return status === 404 && (error === 'not_found' || error.startsWith('http_'));
 }
 
 /** Requests to the HTTP API that fail end as those to Kubernetes do. */

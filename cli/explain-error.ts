@@ -2,7 +2,7 @@ import { WindlassApiError, WindlassConnectionError } from '../client/api-error.t
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { isMissingKind, KubeError } from '../lib/kube/kube-error.ts';
-import { CliError, type ExitCode, exitCodeOfError, exitCodes } from './exit-codes.ts';
+import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from './exit-codes.ts';
 import { trustHint } from './trust-hint.ts';
 
 /** What goes to standard error, and how the process ends. */
@@ -61,14 +61,19 @@ function appParts(error: AppError, exitCode: ExitCode): Parts {
   }
   const hintOfItsOwn = hintOfReason[error.reason];
   if (hintOfItsOwn !== undefined) return { message, facts: [], hint: hintOfItsOwn, exitCode };
-  const prefix = error.code === 'unavailable' ? 'the cluster cannot be reached: ' : '';
-  return { message: prefix + message, facts: [], hint: hintOfCode[error.code], exitCode };
+  if (error.code !== 'unavailable') return { message, facts: [], hint: hintOfCode[error.code], exitCode };
+  const [why = ''] = message.split(';', 1);
+  const hint = /certificate/i.test(why) ? authorityHint : hintOfCode.unavailable;
+  return { message: `the cluster cannot be reached: ${why}`, facts: [], hint, exitCode };
 }
 
 const hintOfReason: Readonly<Record<string, string>> = {
   OutputStoreUnavailable: 'Check the WINDLASS_S3_ variables and the credentials that the AWS SDK finds.',
   VersionExists: 'Raise the version, or replace it with --force; executions under way keep what they started with.',
 };
+
+const authorityHint =
+  'Its authority belongs into the kubeconfig: certificate-authority, or certificate-authority-data.';
 
 const hintOfCode: Partial<Record<AppError['code'], string>> = {
   unavailable: 'Is the cluster up, and is this the right context? Check with kubectl cluster-info.',
@@ -125,10 +130,13 @@ function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): P
   return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
 }
 
-function apiHint({ status, error, retryAfterMs, requestId }: WindlassApiError, flags: string): string | undefined {
+function apiHint(told: WindlassApiError, flags: string): string | undefined {
+  const { status, error, retryAfterMs, requestId } = told;
+  if (isElsewhere(told)) return 'Is this the address of the API? Check with curl URL/health.';
   if (error === 'already_exists') return 'Choose another name with --name.';
-  if (status === 401) return `The token is not accepted. Log in: windlass login${flags}`;
-  if (status === 403) return 'Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami';
+  if (status === 401) return `Has the token ended? Take another one, or log in: windlass login${flags}`;
+  if (status === 403)
+    return `Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami${flags}`;
   const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (status === 429) return `${later}.`;
   if (status >= 500) return `${later}${requestId === undefined ? '' : `, or ask about request ${requestId}`}.`;

@@ -41,6 +41,15 @@ describe('workflows in files', () => {
   });
 
   it.each([
+    ['an empty directory', {}],
+    ['a directory of other things', { 'dir/b.yaml': 'rows: []' }],
+  ])('%s has a problem: that nothing was checked', async (_title, texts) => {
+    const { found } = await read(texts, ['dir']);
+    expect(found).toMatchObject([{ file: 'dir', problems: [{ message: 'there is no workflow in it' }] }]);
+    expect(found.every(isUsable)).toBe(false);
+  });
+
+  it.each([
     ['a file that was named', { 'b.yaml': 'rows: []' }, 'b.yaml'],
     ['an empty file', { 'b.yaml': '' }, 'b.yaml'],
   ])('%s is checked whatever it holds', async (_title, texts, path) => {

@@ -22,28 +22,29 @@ export function mentionsWorkflow(text: string): boolean {
 
 /**
  * Every workflow of the files and directories named. A file that is named is checked whatever it holds; one that is
- * only found in a directory is passed over, with a note, when it holds no Workflow.
+ * only found in a directory is passed over, with a note, when it holds no Workflow. Where there is none at all, that is
+ * the problem of the path that was named.
  */
 export async function readWorkflowFiles(
   { files, terminal }: { readonly files: FilePort; readonly terminal: Pick<Terminal, 'note'> },
   paths: readonly string[],
 ): Promise<FileWorkflow[]> {
   const { readWorkflows } = await import('../lib/manifest/index.ts');
-  const found: FileWorkflow[] = [];
-  for (const path of paths) {
+  const read = async (path: string): Promise<FileWorkflow[]> => {
+    const found: FileWorkflow[] = [];
     for (const file of await files.manifests(path)) {
       const text = await files.read(file);
-      if (file !== path && !mentionsWorkflow(text)) {
-        terminal.note(`${file}: passed over, there is no Workflow in it`);
-        continue;
-      }
-      const shown = file === '-' ? '<stdin>' : file;
-      const documents = readWorkflows(text);
-      found.push(...(documents.length > 0 ? documents : [nothing]).map((document) => ({ ...document, file: shown })));
+      if (file !== path && !mentionsWorkflow(text)) terminal.note(`${file}: passed over, there is no Workflow in it`);
+      else found.push(...readWorkflows(text).map((document) => ({ ...document, file: shown(file) })));
     }
-  }
+    return found.length > 0 ? found : [{ ...nothing, file: shown(path) }];
+  };
+  const found: FileWorkflow[] = [];
+  for (const path of paths) found.push(...(await read(path)));
   return found;
 }
+
+const shown = (file: string): string => (file === '-' ? '<stdin>' : file);
 
 const nothing: ReadWorkflow = {
   form: 'manifest',

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { serialised } from '../print-object.ts';
-import { report } from './workflow-validate.ts';
+import { noteProblems } from './workflow-validate.ts';
 
 interface ConvertOptions {
   readonly to?: WorkflowForm;
@@ -38,10 +38,7 @@ const convert: Run<ConvertOptions> = async (session, paths, { to }): Promise<Exi
   );
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
-    report(
-      session,
-      found.filter((read) => !isUsable(read)),
-    );
+    noteProblems(session, found);
     return exitCodes.failed;
   }
   const { toManifest } = await import('../../lib/manifest/index.ts');

@@ -54,7 +54,7 @@ const list: Run<{ readonly allNamespaces?: boolean }> = async (session, _, { all
     session.terminal.note(`no workflows ${words.place}; register one: windlass workflow register FILE`);
     return ok;
   }
-  const columns = columnsAt(session.clock.now());
+  const columns = columnsAt(session.clock.now(), allNamespaces === true);
   for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
   return ok;
 };
@@ -102,14 +102,16 @@ function versionObject({ version, current, registeredAt, revision }: VersionRow)
   return { version, current, registered_at: registeredAt, revision };
 }
 
-function columnsAt(now: number): Column<WorkflowRow>[] {
+function columnsAt(now: number, everywhere: boolean): Column<WorkflowRow>[] {
+  const namespace: Column<WorkflowRow> = { heading: 'NAMESPACE', cell: (row) => row.namespace, wide: !everywhere };
   return [
+    ...(everywhere ? [namespace] : []),
     { heading: 'NAME', cell: ({ name }) => name },
     { heading: 'VERSION', cell: ({ version }) => version },
     { heading: 'SCOPE', cell: ({ scope }) => scope },
     { heading: 'READY', cell: ({ ready }) => ready },
     { heading: 'AGE', cell: ({ createdAt }) => formatAge(createdAt, now) },
-    { heading: 'NAMESPACE', cell: ({ namespace }) => namespace, wide: true },
+    ...(everywhere ? [] : [namespace]),
     { heading: 'STATES', cell: ({ states }) => states, wide: true },
     { heading: 'DESCRIPTION', cell: ({ description }) => description?.split('\n', 1)[0], wide: true },
     { heading: 'MESSAGE', cell: ({ message }) => message, wide: true },

@@ -10,7 +10,7 @@ import { isUsable, readWorkflowFiles } from '../manifest-files.ts';
 import { printedList } from '../print-object.ts';
 import type { Session } from '../session.ts';
 import { scopeOption } from './scope-option.ts';
-import { report } from './workflow-validate.ts';
+import { noteProblems } from './workflow-validate.ts';
 
 interface RegisterOptions {
   readonly force?: boolean;
@@ -47,7 +47,7 @@ const register: Run<RegisterOptions> = async (session, paths, options): Promise<
   );
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
-    report(session, found);
+    noteProblems(session, found);
     return exitCodes.failed;
   }
   const door = await session.door();

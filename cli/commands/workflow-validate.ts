@@ -28,8 +28,9 @@ const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
   return valid ? ok : exitCodes.failed;
 };
 
-/** Problems to standard output; what is valid is said too, so that no file is missed by a mistyped path. */
-export function report({ terminal }: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+/** What is valid is said too, so that no file is missed by a mistyped path. */
+function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+  const { terminal } = session;
   for (const read of found) {
     for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
     if (isUsable(read)) {
@@ -37,6 +38,18 @@ export function report({ terminal }: Pick<Session, 'terminal'>, found: readonly 
       terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid`);
     }
   }
+  count(session, found);
+}
+
+/** Why nothing was done, to standard error: standard output is for what a command makes. */
+export function noteProblems(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
+  for (const { file, problems } of found) {
+    for (const problem of problems) session.terminal.note(problemLine(file, problem));
+  }
+  count(session, found);
+}
+
+function count({ terminal }: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   if (errors.length > 0) terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found`);
 }

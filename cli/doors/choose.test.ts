@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../session.ts';
-import { addressOf, type Choice, chooseDoor } from './choose.ts';
+import { addressOf, type Choice, chooseDoor, flagsOf } from './choose.ts';
 
 const server = 'https://w.example';
 const http: Choice = { kind: 'http', server };
@@ -31,6 +31,14 @@ describe('where a command goes', () => {
     [{ server: 'w.example' }, /'w\.example' is no address of a server/],
   ])('is not guessed for %j', (options, message) => {
     expect(() => chooseDoor(options, {})).toThrow(message);
+  });
+
+  it('shows commands that lead there again', () => {
+    expect(flagsOf({})).toBe('');
+    expect(flagsOf({ server, tenant: 'acme', tokenFile: '/run/my token', output: 'json' })).toBe(
+      " --server https://w.example --tenant acme --token-file '/run/my token'",
+    );
+    expect(flagsOf({ context: 'prod', kubeconfig: "it's" })).toBe(" --context prod --kubeconfig 'it'\\''s'");
   });
 
   it.each([

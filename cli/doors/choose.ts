@@ -6,18 +6,29 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Where a command goes: straight to Kubernetes, or to the API at an address. */
 export type Choice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };
 
+type Flags = Readonly<Record<string, keyof GlobalOptions>>;
+const httpFlags: Flags = { '--server': 'server', '--tenant': 'tenant', '--token-file': 'tokenFile' };
+const kubernetesFlags: Flags = { '--namespace': 'namespace', '--context': 'context', '--kubeconfig': 'kubeconfig' };
+
+/** What follows a command that the user is shown, so that it leads where these options led. */
+export function flagsOf(options: GlobalOptions): string {
+  return Object.entries({ ...httpFlags, ...kubernetesFlags })
+    .flatMap(([flag, name]) => (options[name] === undefined ? [] : [` ${flag} ${quoted(options[name])}`]))
+    .join('');
+}
+
+function quoted(word: string): string {
+  return /^[\w./:@%+=~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /**
  * Options are stronger than the environment: `--server` leads to the API, an option that names a cluster or namespace
  * to Kubernetes, and only without either `WINDLASS_SERVER` counts. Throws a usage error where options contradict one
  * another.
  */
 export function chooseDoor(options: GlobalOptions, env: Environment): Choice {
-  const forHttp = given(options, { '--server': 'server', '--tenant': 'tenant', '--token-file': 'tokenFile' });
-  const forKubernetes = given(options, {
-    '--namespace': 'namespace',
-    '--context': 'context',
-    '--kubeconfig': 'kubeconfig',
-  });
+  const forHttp = given(options, httpFlags);
+  const forKubernetes = given(options, kubernetesFlags);
   if (forHttp !== undefined && forKubernetes !== undefined) {
     throw new CliError(
       'usage',
@@ -33,7 +44,7 @@ export function chooseDoor(options: GlobalOptions, env: Environment): Choice {
 }
 
 /** The first option that is given, by its flag. */
-function given(options: GlobalOptions, flags: Readonly<Record<string, keyof GlobalOptions>>): string | undefined {
+function given(options: GlobalOptions, flags: Flags): string | undefined {
   return Object.entries(flags).find(([, name]) => options[name] !== undefined)?.[0];
 }
 

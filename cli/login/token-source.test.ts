@@ -33,7 +33,7 @@ function world(login: Partial<Login> | undefined, refreshed?: Tokens) {
   const deps: TokenDeps = {
     env: {},
     clock,
-    files: { read: async () => ' from file\n' },
+    files: { read: async () => ' from-file\n' },
     logins,
     findProvider: async () => provider as OidcProvider,
   };
@@ -43,11 +43,25 @@ function world(login: Partial<Login> | undefined, refreshed?: Tokens) {
 describe('the token of a command', () => {
   it('is that of the option, then of the environment, then of its file, then of the login', async () => {
     const { deps } = world({ expiresAt: undefined });
-    const env = { WINDLASS_TOKEN: ' from env ', WINDLASS_TOKEN_FILE: 'file' };
-    expect(await createTokenSource({ ...deps, env }, { ...choice, tokenFile: 'file' })()).toBe('from file');
-    expect(await createTokenSource({ ...deps, env }, choice)()).toBe('from env');
-    expect(await createTokenSource({ ...deps, env: { WINDLASS_TOKEN_FILE: 'file' } }, choice)()).toBe('from file');
+    const env = { WINDLASS_TOKEN: ' from-env ', WINDLASS_TOKEN_FILE: 'file' };
+    expect(await createTokenSource({ ...deps, env }, { ...choice, tokenFile: 'file' })()).toBe('from-file');
+    expect(await createTokenSource({ ...deps, env }, choice)()).toBe('from-env');
+    expect(await createTokenSource({ ...deps, env: { WINDLASS_TOKEN_FILE: 'file' } }, choice)()).toBe('from-file');
     expect(await createTokenSource(deps, choice)()).toBe('old');
+  });
+
+  it.each(['', '\n', 'two words', 'eyJ.\neyJ', '{"access_token":"x"}', 'tökén', '===', 'a=b'])(
+    'is not %j, and what it is instead is not shown',
+    async (text) => {
+      const { deps } = world(undefined);
+      const getToken = createTokenSource({ ...deps, files: { read: async () => text } }, { ...choice, tokenFile: 'f' });
+      await expect(getToken()).rejects.toMatchObject({ exit: 'usage', message: 'f holds no token' });
+    },
+  );
+
+  it.each(['eyJhbGciOi.eyJzdWIi.c2ln', 'opaque-_~+/9==', 'x'])('may be %s', async (text) => {
+    const { deps } = world(undefined);
+    expect(await createTokenSource({ ...deps, env: { WINDLASS_TOKEN: `${text}\n` } }, choice)()).toBe(text);
   });
 
   it('is missing where nobody is logged in, and that is said with what to do', async () => {

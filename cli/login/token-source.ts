@@ -35,10 +35,17 @@ const earlyMs = 30_000;
 export function createTokenSource(deps: TokenDeps, choice: TokenChoice): GetToken {
   const { env, files } = deps;
   const token = env['WINDLASS_TOKEN'];
-  if (choice.tokenFile === undefined && token) return () => Promise.resolve(token.trim());
+  if (choice.tokenFile === undefined && token) return async () => tokenOf(token, 'WINDLASS_TOKEN');
   const file = choice.tokenFile ?? env['WINDLASS_TOKEN_FILE'];
-  if (file) return async () => (await files.read(file)).trim();
+  if (file) return async () => tokenOf(await files.read(file), file);
   return (refused) => ofLogin(deps, choice, refused);
+}
+
+/** RFC 6750 §2.1. Anything else is no token, and may be a secret that is not meant for the server. */
+function tokenOf(text: string, place: string): string {
+  const token = text.trim();
+  if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return token;
+  throw new CliError('usage', `${place} holds no token`, 'It is one word, such as eyJhbGciOi….');
 }
 
 async function ofLogin(deps: TokenDeps, choice: TokenChoice, refused: string | undefined): Promise<string> {

@@ -1,64 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../cli/exit-codes.ts';
-import { bundle } from '../../dev/build/bundle.ts';
 import { namespaces, networkPolicies, resourceQuotas, roleBindings } from '../../lib/kube/index.ts';
 import { writeYaml } from '../../lib/manifest/index.ts';
-import { anEnd, aQuestion, aScript, aWorkflow, busybox } from '../builders/workflow-builder.ts';
+import { anEnd, aQuestion, aScript, aWorkflow } from '../builders/workflow-builder.ts';
+import { bundleProgram, type Result, type Running, startProgram } from './cli/program.ts';
+import { failing, greeting, sleeping, slow } from './cli/workflows.ts';
 import { kubeconfigPath } from './harness/cluster.ts';
 import { waitUntilWaiting } from './harness/executions.ts';
 import { workflowExecutions, workflows } from './harness/kinds.ts';
-import { buildDir, projectDir } from './harness/project.ts';
 import { type UsedControllers, useControllers } from './harness/used-controllers.ts';
 
-interface Result {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly bytes: Buffer;
-}
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly result: Promise<Result>;
-}
-
-/** The program as it ships: bundled, which also starts much faster than from source. */
-const programDir = join(buildDir, 'cli');
-const main = join(programDir, 'windlass.js');
+let main: string;
 let used: UsedControllers;
 let folder: string;
 
-function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [main, '-n', used.namespace, ...args], {
-    env: { ...process.env, KUBECONFIG: kubeconfigPath(), ...env },
-  });
-  const parts: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
-  child.stdout.on('data', (chunk: Buffer) => parts.stdout.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => parts.stderr.push(chunk));
-  const result = once(child, 'close').then(([code]: unknown[]) => {
-    const bytes = Buffer.concat(parts.stdout);
-    return {
-      code: code as number | null,
-      stdout: bytes.toString(),
-      stderr: Buffer.concat(parts.stderr).toString(),
-      bytes,
-    };
-  });
-  return { child, result };
-}
-
+const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): Running =>
+  startProgram(main, ['-n', used.namespace, ...args], { ...process.env, KUBECONFIG: kubeconfigPath(), ...env }, input);
 const windlass = (...args: readonly string[]): Promise<Result> => start(args).result;
-
-async function windlassWith(input: string, ...args: readonly string[]): Promise<Result> {
-  const { child, result } = start(args);
-  child.stdin?.end(input);
-  return result;
-}
+const windlassWith = (input: string, ...args: readonly string[]): Promise<Result> => start(args, {}, input).result;
 
 /** Starts a workflow and gives the name of the execution. */
 async function runNamed(...args: readonly string[]): Promise<string> {
@@ -67,50 +31,15 @@ async function runNamed(...args: readonly string[]): Promise<string> {
   return stdout.trim().replace('workflowexecution.windlass.dev/', '');
 }
 
-const greeting = aWorkflow('cli-hello')
-  .with({
-    input_schema: {
-      type: 'object',
-      properties: { name: { type: 'string' } },
-      required: ['name'],
-      additionalProperties: false,
-    },
-    output_template: { greeting: '{{trim greet.output.stdout}}' },
-  })
-  .state('greet', aScript('echo "Hello, $NAME!"; echo aside >&2', { env: { NAME: '{{input.name}}' } }))
-  .build();
-
-const gate = aWorkflow('cli-gate')
+const gate = aWorkflow('gate')
   .with({ output_template: { said: '{{human.feedback}}' } })
   .state('review', aQuestion('Ship it?', { yes: 'ship', no: 'drop' }))
   .state('ship', anEnd())
   .state('drop', anEnd())
   .build();
 
-const failing = aWorkflow('cli-failing')
-  .state('break', { ...aScript('exit 3'), transitions: [{ condition: 'on_success', target: 'done' }] })
-  .state('done', anEnd())
-  .build();
-
-const slow = aWorkflow('cli-slow')
-  .state(
-    'count',
-    aScript('for i in 1 2 3 4 5 6; do echo "line $i"; sleep 0.5; done; printf "no newline"', { next: 'both' }),
-  )
-  .state('both', {
-    kind: 'ParallelContainerRun',
-    steps: [
-      { name: 'left', image: busybox, command: ['echo', 'from the left'] },
-      { name: 'right', image: busybox, command: ['echo', 'from the right'] },
-    ],
-    transitions: [],
-  })
-  .build();
-
-const sleeping = aWorkflow('cli-sleeping').state('sleep', aScript('sleep 300')).build();
-
 beforeAll(async () => {
-  await bundle({ root: projectDir, programs: { windlass: 'cli/main.ts' }, out: programDir });
+  main = await bundleProgram('cli');
   used = await useControllers('cli');
   folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'));
   const text = [greeting, gate, failing, slow, sleeping].map((workflow) => writeYaml(workflow)).join('---\n');
@@ -151,9 +80,9 @@ describe('windlass workflow', () => {
       'initial_state: end',
       'initial_state: gone',
     );
-    const { code, stdout } = await register(`${good}---\n${bad}`);
-    expect(code).toBe(exitCodes.failed);
-    expect(stdout).toMatch(/^<stdin>:\d+:3 spec\.initial_state: /m);
+    const { code, stdout, stderr } = await register(`${good}---\n${bad}`);
+    expect({ code, stdout }).toEqual({ code: exitCodes.failed, stdout: '' });
+    expect(stderr).toMatch(/^<stdin>:\d+:3 spec\.initial_state: /m);
     const { items } = await used.kube.listAll(workflows, { namespace: used.namespace });
     expect(items.map(({ metadata }) => metadata.name)).not.toContain('cli-good');
   });
@@ -161,7 +90,7 @@ describe('windlass workflow', () => {
   it('AMB-060 converts to the manifest and back without loss, and registers either form as the same', async () => {
     const resource = writeYaml(greeting);
     const manifest = await windlassWith(resource, 'convert', '-');
-    expect(manifest.stdout).toMatch(/^metadata:\n {2}name: cli-hello\n {2}version: 1\.0\.0$/m);
+    expect(manifest.stdout).toMatch(/^metadata:\n {2}name: hello\n {2}version: 1\.0\.0$/m);
     expect((await windlassWith(manifest.stdout, 'convert', '-')).stdout).toBe(resource);
     expect((await register(manifest.stdout)).stdout).toContain('unchanged');
   });
@@ -171,7 +100,7 @@ describe('windlass workflow', () => {
     expect(await register(text, '--scope', 'global')).toMatchObject({ code: exitCodes.ok });
     const listed = await windlass('workflow', 'list');
     expect(listed.stdout).toMatch(/^cli-global +1\.0\.0 +global/m);
-    expect(listed.stdout).toMatch(/^cli-hello +1\.0\.0 +tenant/m);
+    expect(listed.stdout).toMatch(/^hello +1\.0\.0 +tenant/m);
     expect(await windlass('run', 'cli-global', '--wait')).toMatchObject({ code: exitCodes.ok });
     await used.kube.delete(workflows, { namespace: 'windlass-global', name: 'cli-global' });
   });
@@ -179,13 +108,13 @@ describe('windlass workflow', () => {
 
 describe('windlass run', () => {
   it('AMB-088 runs to the end and prints the final output as JSON', async () => {
-    const { code, stdout } = await windlass('run', 'cli-hello', '--input', 'name=Ada', '--wait');
+    const { code, stdout } = await windlass('run', 'hello', '--input', 'name=Ada', '--wait');
     expect({ code, output: JSON.parse(stdout) as unknown }).toEqual({ code: 0, output: { greeting: 'Hello, Ada!' } });
   });
 
   it('WF-API-09 refuses input that does not fit with every path, and creates nothing', async () => {
     const before = (await used.kube.listAll(workflowExecutions, { namespace: used.namespace })).items.length;
-    const { code, stderr } = await windlass('run', 'cli-hello', '--input', 'nme=Ada');
+    const { code, stderr } = await windlass('run', 'hello', '--input', 'nme=Ada');
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('input.nme: ');
     expect(stderr).toContain('input.name: ');
@@ -197,7 +126,7 @@ describe('windlass run', () => {
     const file = join(folder, 'input.yaml');
     await writeFile(file, 'name: Grace\n');
     const name = await runNamed(
-      'cli-hello',
+      'hello',
       '--input-file',
       file,
       '--input',
@@ -212,16 +141,16 @@ describe('windlass run', () => {
   });
 
   it('--watch appends plain lines in a pipe; a failed execution ends with its own exit code', async () => {
-    const { code, stdout, stderr } = await windlass('run', 'cli-failing', '--watch');
+    const { code, stdout, stderr } = await windlass('run', 'failing', '--watch');
     expect(code).toBe(exitCodes.failed);
     expect(stdout).toMatch(/break \(ContainerRun\) started\n.*break failed after [\d.]+s, exit 3/);
     expect(stdout).not.toContain('\u001b');
-    expect(stderr).toContain('windlass logs cli-failing-');
+    expect(stderr).toContain('windlass logs failing-');
   });
 
   it('names what is not there', async () => {
     expect(await windlass('run', 'cli-nothing')).toMatchObject({ code: exitCodes.not_found });
-    expect(await windlass('run', 'cli-hello', '--version', '9.9.9')).toMatchObject({
+    expect(await windlass('run', 'hello', '--version', '9.9.9')).toMatchObject({
       code: exitCodes.not_found,
       stderr: expect.stringContaining('It has: 1.0.0.'),
     });
@@ -230,7 +159,7 @@ describe('windlass run', () => {
 
 describe('windlass approve, reject, signal', () => {
   const waitingExecution = async (): Promise<string> => {
-    const name = await runNamed('cli-gate');
+    const name = await runNamed('gate');
     await waitUntilWaiting(used.kube, { namespace: used.namespace, name, state: 'review' });
     return name;
   };
@@ -266,7 +195,7 @@ describe('windlass approve, reject, signal', () => {
   });
 
   it('a decision nobody waits for is refused with phase and state', async () => {
-    const name = await runNamed('cli-hello', '--input', 'name=x');
+    const name = await runNamed('hello', '--input', 'name=x');
     await windlass('wait', name);
     expect(await windlass('approve', name)).toMatchObject({
       code: exitCodes.conflict,
@@ -280,7 +209,7 @@ describe('windlass approve, reject, signal', () => {
 
 describe('windlass wait and cancel', () => {
   it('wait ends in a timeout, at a phase, or as the execution does; cancel is recorded', async () => {
-    const name = await runNamed('cli-sleeping');
+    const name = await runNamed('sleeping');
     expect(await windlass('wait', name, '--for', 'running', '--timeout', '30s')).toMatchObject({ code: exitCodes.ok });
     expect(await windlass('wait', name, '--timeout', '200ms')).toMatchObject({ code: exitCodes.timeout });
     expect(await windlass('cancel', name, '--reason', 'enough')).toMatchObject({ code: exitCodes.ok });
@@ -293,7 +222,7 @@ describe('windlass wait and cancel', () => {
   });
 
   it('Ctrl-C leaves a watched execution running and says how to come back', async () => {
-    const name = await runNamed('cli-sleeping');
+    const name = await runNamed('sleeping');
     const { child, result } = start(['get', name, '--watch']);
     await once(child.stdout ?? child, 'data');
     child.kill('SIGINT');
@@ -310,9 +239,9 @@ describe('windlass wait and cancel', () => {
 
 describe('windlass logs', () => {
   it('follows a running execution to its end, and shows the same when the pods are gone', async () => {
-    const name = await runNamed('cli-slow');
+    const name = await runNamed('slow');
     const followed = await windlass('logs', name, '-f');
-    const lines = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'line 6'].map((line) => `${line}\n`).join('');
+    const lines = ['line 1', 'line 2', 'line 3', 'line 4'].map((line) => `${line}\n`).join('');
     expect(followed).toMatchObject({ code: exitCodes.ok, stdout: expect.stringContaining(`${lines}no newline`) });
     expect(followed.stdout).toContain('left | from the left\n');
     expect(followed.stdout).toContain('right | from the right\n');
@@ -337,7 +266,7 @@ describe('windlass logs', () => {
   });
 
   it('names the logs there are when none fits', async () => {
-    const name = await runNamed('cli-hello', '--input', 'name=x');
+    const name = await runNamed('hello', '--input', 'name=x');
     await windlass('wait', name);
     expect(await windlass('logs', name, 'nope')).toMatchObject({
       code: exitCodes.not_found,
@@ -348,7 +277,7 @@ describe('windlass logs', () => {
 
 describe('windlass get and list', () => {
   it('finds an execution by name and by uid, in every format', async () => {
-    const name = await runNamed('cli-hello', '--input', 'name=x');
+    const name = await runNamed('hello', '--input', 'name=x');
     await windlass('wait', name);
     const { stdout } = await windlass('get', name, '-o', 'json', '--full');
     const object = JSON.parse(stdout) as { metadata: { uid: string; managedFields?: unknown } };
@@ -360,13 +289,13 @@ describe('windlass get and list', () => {
       `workflowexecution.windlass.dev/${name}`,
     );
     expect((await windlass('get', name)).stdout).toMatch(/✔ greet +ContainerRun +[\d.]+s +exit 0/);
-    expect((await windlass('list', '--workflow', 'cli-hello', '--phase', 'completed')).stdout).toContain(name);
+    expect((await windlass('list', '--workflow', 'hello', '--phase', 'completed')).stdout).toContain(name);
     expect((await windlass('list', '--phase', 'waiting', '-o', 'name')).stdout).not.toContain(name);
     expect(await windlass('get', 'cli-nothing')).toMatchObject({ code: exitCodes.not_found });
   });
 
   it('draws in place in a terminal, and leaves the cursor visible', async () => {
-    const name = await runNamed('cli-slow');
+    const name = await runNamed('slow');
     const command = `${process.execPath} ${main} -n ${used.namespace} get ${name} --watch`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       env: { ...process.env, KUBECONFIG: kubeconfigPath(), TERM: 'xterm', COLUMNS: '100' },

@@ -43,7 +43,7 @@ describe('the door to the API', () => {
     });
     expect(open(server, { server, tenant: 'acme' }).door.words).toMatchObject({
       place: 'in tenant acme',
-      flags: ' --server https://w.example',
+      flags: ' --server https://w.example --tenant acme',
     });
   });
 
@@ -75,15 +75,27 @@ describe('the door to the API', () => {
   });
 
   it('knows who the token is about', async () => {
-    expect(await open('https://w.example').door.whoAmI()).toEqual({
+    await using server = await loopback(answerJson(200, { workflows: [], next_cursor: null }));
+    expect(await open(server.url).door.whoAmI()).toEqual({
       user: 'anna',
-      facts: {
-        server: 'https://w.example',
-        issuer: 'https://id.example',
-        tenant: 'acme',
-        'token ends': '2096-10-02T07:06:40.000Z',
-      },
+      facts: { server: server.url, issuer: 'https://id.example', tenant: 'acme', expires: '2096-10-02T07:06:40.000Z' },
     });
+  });
+
+  it('says what keeps somebody from working there, and nothing of a token that is not taken', async () => {
+    await using closed = await loopback(answerJson(403, { error: 'forbidden', message: 'the token names no tenant' }));
+    expect((await open(closed.url).door.whoAmI()).facts).toMatchObject({ problem: 'the token names no tenant' });
+    await using refusing = await loopback(answerJson(401, { error: 'unauthorized' }));
+    await expect(open(refusing.url).door.whoAmI()).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('knows what is not there from an address that is not its own', async () => {
+    await using behind = await loopback(
+      answerJson(404, { error: 'not_found', message: 'there is nothing at this path' }),
+    );
+    await expect(open(behind.url).door.executions.read('x')).rejects.toMatchObject({ error: 'not_found' });
+    await using right = await loopback(answerJson(404, { error: 'Execution not found' }));
+    await expect(open(right.url).door.executions.read('x')).rejects.toMatchObject({ exit: 'not_found' });
   });
 
   it.each([

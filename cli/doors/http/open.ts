@@ -1,10 +1,11 @@
-import { createWindlassClient } from '../../../client/index.ts';
+import { createWindlassClient, WindlassApiError, type WindlassClient } from '../../../client/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { claimsOf, subjectOf } from '../../login/token-claims.ts';
-import { createTokenSource, type GetToken, type TokenDeps } from '../../login/token-source.ts';
+import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
+import { flagsOf } from '../choose.ts';
 import type { Door, Identity } from '../door.ts';
 import { createHttpDoor, wordsOf } from './http-door.ts';
 
@@ -16,9 +17,9 @@ export interface OpenDeps extends TokenDeps {
 /** The door to the API at an address, with whatever token there is for it. */
 export function openHttpDoor(deps: OpenDeps, options: GlobalOptions, server: string): Door {
   warnOfClearText(deps, server);
-  const flags = options.server === undefined ? '' : ` --server ${server}`;
   const tenant = options.tenant ?? (deps.env['WINDLASS_TENANT'] || undefined);
-  const getToken = createTokenSource(deps, { server, tokenFile: options.tokenFile, flags });
+  const { tokenFile } = options;
+  const getToken = createTokenSource(deps, { server, tokenFile, flags: flagsOf({ server: options.server }) });
   const client = createWindlassClient({
     server,
     getToken,
@@ -29,17 +30,30 @@ export function openHttpDoor(deps: OpenDeps, options: GlobalOptions, server: str
   return createHttpDoor({
     client,
     clock: deps.clock,
-    words: wordsOf(tenant, flags),
+    words: wordsOf(tenant, flagsOf(options)),
     server,
     fetch: deps.fetch,
     subject: async () => subjectOf(await getToken()),
-    whoAmI: () => identityOf(server, getToken),
+    whoAmI: async () => {
+      const problem = await refusalOf(client);
+      return identityOf(server, await getToken(), problem);
+    },
   });
 }
 
+/** What keeps the server from working for the user, if anything does. Throws when it does not take the token at all. */
+async function refusalOf(client: Pick<WindlassClient, 'listWorkflows'>): Promise<string | undefined> {
+  try {
+    await client.listWorkflows({ limit: 1 });
+    return undefined;
+  } catch (error) {
+    if (error instanceof WindlassApiError && error.status === 403) return error.message;
+    throw error;
+  }
+}
+
 /** As the token says. */
-async function identityOf(server: string, getToken: GetToken): Promise<Identity> {
-  const token = await getToken();
+function identityOf(server: string, token: string, problem: string | undefined): Identity {
   const { iss, exp, tenant_id } = claimsOf(token);
   return {
     user: subjectOf(token),
@@ -47,7 +61,8 @@ async function identityOf(server: string, getToken: GetToken): Promise<Identity>
       server,
       ...(typeof iss === 'string' ? { issuer: iss } : {}),
       ...(typeof tenant_id === 'string' ? { tenant: tenant_id } : {}),
-      ...(typeof exp === 'number' ? { 'token ends': new Date(exp * 1_000).toISOString() } : {}),
+      ...(typeof exp === 'number' ? { expires: new Date(exp * 1_000).toISOString() } : {}),
+      ...(problem === undefined ? {} : { problem }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { WindlassApiError } from '../../../client/index.ts';
-import { CliError } from '../../exit-codes.ts';
+import { CliError, isElsewhere } from '../../exit-codes.ts';
 
 /** An option whose meaning needs Kubernetes. */
 export function onlyKubernetes(option: string, hint: string): CliError {
@@ -21,7 +21,7 @@ export async function notFoundHere<T>(
   }
 }
 
-/** A tenant or version that is not there has words of its own; so has a server that is not Windlass. */
-function isOfAnother({ error }: WindlassApiError): boolean {
-  return error === 'Tenant not found' || error === 'Version not found' || error.startsWith('http_');
+/** A tenant or version that is not there has words of its own; so has an address that is not that of the API. */
+function isOfAnother(error: WindlassApiError): boolean {
+  return error.error === 'Tenant not found' || error.error === 'Version not found' || isElsewhere(error);
 }

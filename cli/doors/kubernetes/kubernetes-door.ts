@@ -2,7 +2,7 @@ import { globalNamespace } from '../../../crds/labels.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { OutputReader } from '../../../lib/execution/output-reader.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
-import type { Door, Identity } from '../door.ts';
+import type { Door, DoorWords, Identity } from '../door.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { onlyTheApi } from './only-the-api.ts';
@@ -19,14 +19,22 @@ export interface KubernetesDeps extends Cluster {
   readonly clock: Clock;
 }
 
-/** Straight to the Kubernetes API, with the rights of the user there. */
-export function createKubernetesDoor(deps: KubernetesDeps): Door {
-  const { kube, namespace } = deps;
-  const flags = ` -n ${namespace}`;
+export interface KubernetesDoorDeps extends KubernetesDeps {
+  readonly words: DoorWords;
+}
+
+/** How sentences name a namespace. `flags` lead to its cluster. */
+export function wordsOf(namespace: string, flags: string): DoorWords {
   const place = `in namespace ${namespace}`;
+  return { place, workflowPlaces: `${place} or ${globalNamespace}`, flags: ` -n ${namespace}${flags}` };
+}
+
+/** Straight to the Kubernetes API, with the rights of the user there. */
+export function createKubernetesDoor(deps: KubernetesDoorDeps): Door {
+  const { kube } = deps;
   return {
     kind: 'kubernetes',
-    words: { place, workflowPlaces: `${place} or ${globalNamespace}`, flags },
+    words: deps.words,
     workflows: createWorkflows(deps),
     executions: createExecutions(deps),
     logs: createLogs(deps),
