@@ -1,6 +1,7 @@
 import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 import { type BusEvent, duplicateWindowMs, type EventSink } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
@@ -30,13 +31,13 @@ export interface DomainEventsDeps {
 const rememberedFacts = 4_096;
 
 export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {
-  const told = new Set<string>();
+  const told = new BoundedMap<string, true>(rememberedFacts);
   const raise = (fact: Fact): void => {
     const tenant = deps.tenants.tenantOf(fact.namespace);
     const id = `${fact.subject}-${fact.word}`;
     const isOld = deps.clock.now() - Date.parse(fact.time) >= duplicateWindowMs;
     if (tenant === undefined || isOld || told.has(id)) return;
-    remember(told, id);
+    told.set(id, true);
     deps.events.raise(eventOf(fact, id, tenant));
   };
   return {
@@ -47,12 +48,6 @@ export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {
     volumeExpired: (volume, since) => raise(factOf(volume, 'expired', since)),
     volumeDeleted: (volume) => raise(factOf(volume, 'deleted', new Date(deps.clock.now()).toISOString())),
   };
-}
-
-function remember(told: Set<string>, id: string): void {
-  told.add(id);
-  const [oldest = id] = told;
-  if (told.size > rememberedFacts) told.delete(oldest);
 }
 
 interface Fact extends Pick<BusEvent, 'topic' | 'type' | 'subject' | 'time' | 'data'> {

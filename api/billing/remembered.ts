@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 export interface RememberOptions<T> {
@@ -26,17 +27,11 @@ export function remember<T>(
   load: (key: string) => Promise<T>,
   options: RememberOptions<T>,
 ): Remembered<T> {
-  const entries = new Map<string, Entry<T>>();
-
-  function put(key: string, entry: Entry<T>): void {
-    entries.delete(key);
-    entries.set(key, entry);
-    if (entries.size > options.capacity) entries.delete(entries.keys().next().value ?? '');
-  }
+  const entries = new BoundedMap<string, Entry<T>>(options.capacity);
 
   async function ask(key: string): Promise<T> {
     const entry: Entry<T> = { value: load(key), until: Number.POSITIVE_INFINITY };
-    put(key, entry);
+    entries.set(key, entry);
     try {
       const value = await entry.value;
       entry.until = clock.now() + options.ttlMs(value);
@@ -52,7 +47,8 @@ export function remember<T>(
       const known = entries.get(key);
       return known !== undefined && clock.now() < known.until ? known.value : ask(key);
     },
-    set: (key, value) => put(key, { value: Promise.resolve(value), until: clock.now() + options.ttlMs(value) }),
+    set: (key, value) =>
+      void entries.set(key, { value: Promise.resolve(value), until: clock.now() + options.ttlMs(value) }),
     forget: (key) => void entries.delete(key),
   };
 }

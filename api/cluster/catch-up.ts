@@ -9,6 +9,7 @@ import {
   metadataOf,
   type Resource,
 } from '../../lib/kube/index.ts';
+import { createPacedTask, type PacedTask } from '../../lib/paced-task.ts';
 
 /** Finds what the watch has not brought yet, so that what was created a moment ago is never said to be absent. */
 export interface CatchUp {
@@ -37,10 +38,10 @@ const pauseMs = { factor: 10, least: 250, most: 500 };
 const fetchedMax = 100;
 
 export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
-  const readings = new Map<string, Reading>();
+  const readings = new Map<string, PacedTask>();
   let searches = 0;
-  const readingOf = (namespace: string): Reading => {
-    const known = readings.get(namespace) ?? new Reading(deps.clock, () => compare(deps, namespace));
+  const readingOf = (namespace: string): PacedTask => {
+    const known = readings.get(namespace) ?? createPacedTask(deps.clock, pauseAfter, () => compare(deps, namespace));
     readings.set(namespace, known);
     return known;
   };
@@ -63,40 +64,8 @@ export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): Catch
   };
 }
 
-/** Repeats one piece of work, never twice at the same time, and not too often. */
-class Reading {
-  readonly #clock: Clock;
-  readonly #work: () => Promise<void>;
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
-  #notBefore = 0;
-
-  constructor(clock: Clock, work: () => Promise<void>) {
-    this.#clock = clock;
-    this.#work = work;
-  }
-
-  /** Resolves after a run that began after this call. */
-  next(): Promise<void> {
-    this.#next ??= this.#run();
-    return this.#next;
-  }
-
-  async #run(): Promise<void> {
-    await this.#running.catch(() => undefined);
-    await this.#clock.sleep(Math.max(0, this.#notBefore - this.#clock.now()));
-    // Whoever asks from here on may want what this run no longer sees.
-    this.#next = undefined;
-    const begun = this.#clock.now();
-    this.#running = this.#work();
-    try {
-      await this.#running;
-    } finally {
-      const ended = this.#clock.now();
-      const { factor, least, most } = pauseMs;
-      this.#notBefore = ended + Math.min(Math.max(factor * (ended - begun), least), most);
-    }
-  }
+function pauseAfter(tookMs: number): number {
+  return Math.min(Math.max(pauseMs.factor * tookMs, pauseMs.least), pauseMs.most);
 }
 
 /** Puts into the cache what the server has and the cache lacks, or has in an older version. */

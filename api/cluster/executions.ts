@@ -4,10 +4,10 @@ import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { isUid } from '../../lib/uid.ts';
+import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 import type { TenantDirectory } from './tenants.ts';
-import { createUnknownIds, type UnknownIds } from './unknown-ids.ts';
 import { createWholeExecutions, type WholeExecutions } from './whole-executions.ts';
 
 /** Executions as one tenant sees them. */

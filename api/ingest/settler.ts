@@ -1,5 +1,6 @@
 import { annotations, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -46,7 +47,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 class QueueSettler implements Settler {
   readonly #deps: SettlerDeps;
-  readonly #waiting = new Map<string, Unsettled>();
+  readonly #waiting = new BoundedMap<string, Unsettled>(waitingMax);
   #wake: () => void = () => undefined;
 
   constructor(deps: SettlerDeps) {
@@ -98,7 +99,6 @@ class QueueSettler implements Settler {
   #add(unsettled: Unsettled): void {
     this.#waiting.set(unsettled.key, unsettled);
     this.#wake();
-    if (this.#waiting.size > waitingMax) this.#waiting.delete(this.#waiting.keys().next().value ?? '');
   }
 
   /** Until the queue is empty, or the store is away. */

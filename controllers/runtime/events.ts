@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -74,8 +75,8 @@ interface Allowance {
 class Recorder implements EventRecorder {
   readonly #deps: EventRecorderDeps;
   readonly #options: EventRecorderOptions;
-  readonly #seen = new Map<string, number>();
-  readonly #allowances = new Map<string, Allowance>();
+  readonly #seen = new BoundedMap<string, number>(MOST_REMEMBERED);
+  readonly #allowances = new BoundedMap<string, Allowance>(MOST_REMEMBERED);
   readonly #waiting: Event[] = [];
   #sending: Promise<void> | undefined;
 
@@ -89,7 +90,7 @@ class Recorder implements EventRecorder {
     const { uid = '' } = happening.object.metadata;
     const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
     if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return;
-    remember(this.#seen, sameness, now);
+    this.#seen.set(sameness, now);
     if (this.#waiting.length >= MOST_WAITING || !this.#spend(uid, now)) {
       this.#deps.onDropped?.();
       return;
@@ -108,7 +109,7 @@ class Recorder implements EventRecorder {
     const { left, at } = this.#allowances.get(uid) ?? { left: BURST, at: now };
     const refilled = Math.min(BURST, left + (now - at) / REFILL_MS);
     if (refilled < 1) return false;
-    remember(this.#allowances, uid, { left: refilled - 1, at: now });
+    this.#allowances.set(uid, { left: refilled - 1, at: now });
     return true;
   }
 
@@ -142,13 +143,4 @@ class Recorder implements EventRecorder {
       reportingInstance: this.#options.instance,
     };
   }
-}
-
-/** Sets a key as the newest of a bounded map. */
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= MOST_REMEMBERED) return;
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
 }

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { exponential } from '../informer/backoff.ts';
 import type { Logger } from '../logger.ts';
+import { createPacedTask, type PacedTask } from '../paced-task.ts';
 import { identityLimits } from './limits.ts';
-import { createPacedTask, type PacedTask } from './paced-task.ts';
 import { createUnknownKeys } from './unknown-keys.ts';
 
 export interface KeySetDeps {
@@ -51,6 +51,9 @@ interface Held {
 /** From this part of the TTL on a request sets off a fetch that nobody waits for. */
 const AHEAD = 0.8;
 
+/** A fetch begins at the earliest so long after the beginning of the one before. */
+const untilNextFetch = (tookMs: number): number => identityLimits.fetchIntervalMs - tookMs;
+
 /** Stands, where ids are remembered that were asked for in vain, for all tokens without one. */
 const unnamed = '';
 
@@ -66,7 +69,7 @@ class CachedKeySet implements KeySet {
   constructor(deps: KeySetDeps, options: KeySetOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.#fetches = createPacedTask(deps.clock, identityLimits.fetchIntervalMs, () => this.#fetch());
+    this.#fetches = createPacedTask(deps.clock, untilNextFetch, () => this.#fetch());
     this.#unknown = createUnknownKeys(deps.clock);
   }
 

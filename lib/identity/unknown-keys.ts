@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { createUnknownIds } from '../unknown-ids.ts';
 import { identityLimits } from './limits.ts';
 
 /** Remembers which key ids the provider was asked for in vain, so that one that is made up costs one fetch and no more. */
@@ -12,26 +13,19 @@ export interface UnknownKeys {
 }
 
 export function createUnknownKeys(clock: Clock): UnknownKeys {
-  /** Until when each is refused; in the order of that time. */
-  const refused = new Map<string, number>();
+  const { unknownKeys: capacity, unknownKeyMs: lifeMs } = identityLimits;
+  const refused = createUnknownIds(clock, { capacity, lifeMs });
   let asked = new Set<string>();
-
-  function refuse(kid: string): void {
-    refused.delete(kid);
-    refused.set(kid, clock.now() + identityLimits.unknownKeyMs);
-    if (refused.size > identityLimits.unknownKeys) refused.delete(refused.keys().next().value ?? '');
-  }
-
   return {
-    has: (kid) => clock.now() < (refused.get(kid) ?? 0),
+    has: (kid) => refused.has(kid),
     ask(kid) {
-      if (asked.size < identityLimits.unknownKeys) asked.add(kid);
+      if (asked.size < capacity) asked.add(kid);
     },
     begin() {
       const settled = asked;
       asked = new Set();
       return (known) => {
-        for (const kid of settled) if (!known.has(kid)) refuse(kid);
+        for (const kid of settled) if (!known.has(kid)) refused.add(kid);
       };
     },
   };

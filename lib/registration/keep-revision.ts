@@ -1,5 +1,6 @@
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { type ControllerRevision, controllerRevisions, isAlreadyExists, type KubeClient } from '../kube/index.ts';
@@ -20,11 +21,7 @@ const remembered = 1_000;
  * the controller would refuse is not stored: a definition with mistakes, or other content under a version that exists.
  */
 export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'create'>): KeepRevision {
-  const stored = new Set<string>();
-  const remember = (key: string): void => {
-    stored.add(key);
-    if (stored.size > remembered) stored.delete(stored.values().next().value ?? '');
-  };
+  const stored = new BoundedMap<string, true>(remembered);
   return async (workflow, { isChecked } = { isChecked: false }) => {
     const { metadata, spec } = workflow;
     const specHash = canonicalHash(spec);
@@ -35,7 +32,7 @@ export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'crea
     const isForced = metadata.annotations?.[annotations.force] === 'true';
     if (!isChecked && !isForced && (await storedRevision(kube, workflow, spec.version)) !== undefined) return;
     await create(kube, revisionOf(workflow, specHash));
-    remember(name);
+    stored.set(name, true);
   };
 }
 

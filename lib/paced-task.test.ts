@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../manual-clock.ts';
+import { createManualClock } from './manual-clock.ts';
 import { createPacedTask } from './paced-task.ts';
 
 /** A task that ends when it is told to. */
@@ -7,12 +7,16 @@ function world() {
   const clock = createManualClock(0);
   const starts: number[] = [];
   let end: () => void = () => undefined;
-  const task = createPacedTask(clock, 1_000, () => {
-    starts.push(clock.now());
-    return new Promise((resolve) => {
-      end = resolve;
-    });
-  });
+  const task = createPacedTask(
+    clock,
+    (tookMs) => 1_000 - tookMs,
+    () => {
+      starts.push(clock.now());
+      return new Promise((resolve) => {
+        end = resolve;
+      });
+    },
+  );
   return { clock, task, starts, end: () => end() };
 }
 
@@ -57,5 +61,26 @@ describe('a paced task', () => {
     await clock.advance(1_000);
     end();
     await second;
+  });
+
+  it('that fails does so for all who asked, and rests before the next run as after any other', async () => {
+    const clock = createManualClock(0);
+    const answers = [new Error('away'), undefined];
+    const starts: number[] = [];
+    const task = createPacedTask(
+      clock,
+      () => 500,
+      async () => {
+        starts.push(clock.now());
+        const answer = answers.shift();
+        if (answer !== undefined) throw answer;
+      },
+    );
+    const both = await Promise.allSettled([task.next(), task.next()]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const again = task.join();
+    await clock.advance(500);
+    await expect(again).resolves.toBeUndefined();
+    expect(starts).toEqual([0, 500]);
   });
 });

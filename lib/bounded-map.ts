@@ -1,0 +1,20 @@
+/** A Map of at most `capacity` keys: of one more, that which was set longest ago goes. Reading keeps nothing alive. */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    super();
+    this.#capacity = capacity;
+  }
+
+  /** A key that is set again is the youngest. */
+  override set(key: Key, value: Value): this {
+    this.delete(key);
+    super.set(key, value);
+    if (this.size > this.#capacity) {
+      const [oldest] = this.keys();
+      this.delete(oldest as Key);
+    }
+    return this;
+  }
+}

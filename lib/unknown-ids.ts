@@ -1,0 +1,21 @@
+import { BoundedMap } from './bounded-map.ts';
+import type { Clock } from './clock.ts';
+
+/** Remembers for a while which ids somebody who makes them does not know, so that one that is made up costs one question. */
+export interface UnknownIds {
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
+export interface UnknownIdsLimits {
+  readonly capacity: number;
+  readonly lifeMs: number;
+}
+
+export function createUnknownIds(clock: Pick<Clock, 'now'>, { capacity, lifeMs }: UnknownIdsLimits): UnknownIds {
+  const until = new BoundedMap<string, number>(capacity);
+  return {
+    has: (id) => (until.get(id) ?? 0) > clock.now(),
+    add: (id) => void until.set(id, clock.now() + lifeMs),
+  };
+}
