@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { captureFinalizer } from '../../../crds/labels.ts';
+import { defineResource, namespaces, type Pod, pods, type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
+import { clusterNames } from '../../../lib/tenant/names.ts';
+import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
+import { ensureWorkflow, startExecution } from '../harness/executions.ts';
+import { installedControllersWork } from '../harness/installed.ts';
+import { makeTestNamespace } from '../harness/test-namespace.ts';
+import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
+import { waitForNone, waitForView } from '../harness/wait.ts';
+
+const steps = 5;
+const sleeps = aWorkflow('sleeps')
+  .state('sleep', aScript('sleep 300', { timeout: '10m' }))
+  .build();
+
+let used: UsedControllers;
+
+beforeAll(async () => {
+  used = await useControllers('ending');
+});
+
+afterAll(() => used?.release());
+
+const isRunning = ({ status }: Pod): boolean => status?.phase === 'Running';
+const isHeld = ({ metadata }: Pod): boolean => metadata.finalizers?.includes(captureFinalizer) === true;
+
+/** A tenant whose steps run. */
+async function busyNamespace(purpose: string): Promise<string> {
+  const { name: namespace } = await makeTestNamespace(used.kube, purpose);
+  await ensureWorkflow(used.kube, { ...sleeps, metadata: { ...sleeps.metadata, namespace } });
+  for (let i = 0; i < steps; i++) await startExecution(used.kube, { namespace, name: `s${i}` }, { workflow: 'sleeps' });
+  await waitForView(
+    used.kube,
+    { resource: pods, namespace },
+    (view) => ([...view.values()].filter(isRunning).length === steps ? true : undefined),
+    { timeoutMs: 120_000, what: 'running steps' },
+  );
+  return namespace;
+}
+
+const deleteNamespace = (name: string) => used.kube.delete(namespaces, { name }, { propagation: 'Background' });
+
+/** Whether there was one. */
+const deleteRoleBinding = (namespace: string): Promise<boolean> =>
+  used.kube.delete(roleBindings, { namespace, name: clusterNames.controllers });
+
+const untilGone = (name: string) =>
+  waitForNone(used.kube, { resource: namespaces, fieldSelector: `metadata.name=${name}` }, { timeoutMs: 90_000 });
+
+it('a namespace that is deleted while steps run goes, though their role binding may go before them', async () => {
+  const namespace = await busyNamespace('ends');
+  await deleteNamespace(namespace);
+  await waitForView(
+    used.kube,
+    { resource: pods, namespace },
+    (view) => ([...view.values()].some(isHeld) ? undefined : true),
+    { timeoutMs: 5_000, what: 'pods that nobody holds' },
+  );
+  expect(await deleteRoleBinding(namespace)).toBe(true);
+  await untilGone(namespace);
+});
+
+describe('where the role binding went first', () => {
+  const clusterRoleBindings = defineResource<RoleBinding>({
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    plural: 'clusterrolebindings',
+    kind: 'ClusterRoleBinding',
+    namespaced: false,
+  });
+  const name = 'test-namespace-end';
+
+  afterAll(() => used.kube.delete(clusterRoleBindings, { name }));
+
+  it('the namespace goes once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
+    // Controllers from source are administrators here, and never lack a right.
+    if (!(await installedControllersWork(used.kube))) skip();
+    const namespace = await busyNamespace('stays');
+    await deleteRoleBinding(namespace);
+    await deleteNamespace(namespace);
+    const contentDeleted = (view: ReadonlyMap<string, Pod>): true | undefined =>
+      [...view.values()].every(({ metadata }) => metadata.deletionTimestamp !== undefined) ? true : undefined;
+    await waitForView(used.kube, { resource: pods, namespace }, contentDeleted, { timeoutMs: 30_000 });
+    const held = (await used.kube.listAll(pods, { namespace })).items.filter(isHeld);
+    expect(held).toHaveLength(steps);
+    await used.kube.create(clusterRoleBindings, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: clusterNames.tenantController },
+      subjects: [{ kind: 'ServiceAccount', name: clusterNames.controllers, namespace: 'windlass-system' }],
+    });
+    await untilGone(namespace);
+  });
+});
