@@ -143,7 +143,7 @@ function call(
 }
 
 describe('ORCH-AUTH-06 who may call', () => {
-  it('STIM-03 STIM-04 STIM-05 STIM-18 a client whose certificate names a tenant submits for that tenant', async () => {
+  it('STIM-02 STIM-03 STIM-04 STIM-05 STIM-18 a client whose certificate names a tenant submits for that tenant', async () => {
     const before = Date.now();
     const headers = { 'X-Delivery': '7', Authorization: 'left to the use case' };
     const answer = await call(acme(), { content: '{"ref":"main"}', idempotencyKey: 'k-1', headers });

@@ -10,6 +10,7 @@ import { makeOperator } from '../../test/nats/operator.ts';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { silentLogger } from '../logger.ts';
+import { buckets } from './buckets.ts';
 import { type BusConfig, busOptions } from './bus-config.ts';
 import type { BusObserver } from './bus-observer.ts';
 import { createEventBus } from './create-event-bus.ts';
@@ -246,6 +247,11 @@ describe('a bucket', () => {
     await eventually(async () => (await bucket.create('short', 'b')) !== undefined);
     expect(Date.now() - written).toBeGreaterThan(900);
     expect(Date.now() - written).toBeLessThan(3_000);
+  });
+
+  it('STIM-35 STIM-36 of idempotency keys keeps them for 24 hours on the server', async () => {
+    await connectBus().bucket(buckets.idempotency).create('kept', 'a');
+    expect(await settings('KV_windlass_idempotency')).toMatchObject({ max_age: 24 * 3_600 * 1e9, discard: 'new' });
   });
 
   it('keeps its keys when the server is killed', async () => {

@@ -5,8 +5,8 @@ import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { createRateLimit } from '../../../lib/http/index.ts';
-import { newId } from '../../../lib/ids.ts';
 import { readAnswer, requestText, sendRaw, startTestServer, type TestServer } from '../../../lib/http/test-server.ts';
+import { newId } from '../../../lib/ids.ts';
 import type { Submission } from '../../ingest/index.ts';
 import { createWebhookRoutes } from './handler.ts';
 import { secretsFromEnvironment } from './secrets.ts';
@@ -93,6 +93,31 @@ describe('a webhook that cannot be authentic', () => {
     socket.write('late');
     expect(await readAnswer(socket)).toMatchObject({ status: 200 });
     expect(submissions).toMatchObject([{ content: 'late' }]);
+  });
+});
+
+describe('a webhook that is authentic', () => {
+  beforeEach(() => serve(0));
+
+  it('STIM-02 STIM-03 STIM-04 STIM-05 is a stimulus of its source, with its content, key and headers', async () => {
+    const before = Date.now();
+    const headers = [signature('{"ref":"main"}'), 'X-Idempotency-Key: d-1', 'X-Event: push', 'X-Event: tag'];
+    expect(await send('ci', headers, '{"ref":"main"}')).toMatchObject({
+      status: 200,
+      body: '{"stimulus_id":"s-1","workflow_execution_id":"e-1"}',
+    });
+    expect(submissions).toEqual([
+      {
+        source: { kind: 'Webhook', name: 'ci' },
+        content: { ref: 'main' },
+        idempotencyKey: 'd-1',
+        headers: expect.objectContaining({ 'x-event': 'push, tag', 'x-idempotency-key': 'd-1' }),
+        receivedAt: expect.any(Number),
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+    expect(submissions[0]?.receivedAt).toBeGreaterThanOrEqual(before);
+    expect(events).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { readStimulus } from './read-stimulus.ts';
 
 const read = (line: string) => readStimulus(Buffer.from(line), 'acme');
 
-describe('STIM-19 a line', () => {
+describe('STIM-02 STIM-19 a line', () => {
   it.each<[line: string, want: object]>([
     [
       '{"content":"hello"}',
