@@ -7,9 +7,9 @@ import {
   labelNamePattern,
   memoryPattern,
   semanticVersionPattern,
-  uidPattern,
 } from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
+import { uidPattern } from './uid.ts';
 
 /** What an ajv error says in this project's words. `at` is the place of the value, or of the missing or unknown field. */
 interface Finding {

@@ -1,9 +1,9 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { isUid } from '../../crds/uid.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
-import { isUid } from '../../lib/uid.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
@@ -13,7 +13,7 @@ import { createWholeExecutions, type WholeExecutions } from './whole-executions.
 /** Executions as one tenant sees them. */
 export interface Executions {
   /** By id or name; one that was created a moment ago is found. Undefined for what is no execution of the tenant. */
-  find(tenant: string, idOrName: string): Promise<WorkflowExecution | undefined>;
+  find(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined>;
   /** In no particular order; of those that have ended only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
@@ -58,15 +58,15 @@ class CachedExecutions implements Executions {
     this.#notAsked = createUnknownIds(deps.clock, unknownApprovals);
   }
 
-  async find(tenant: string, idOrName: string): Promise<WorkflowExecution | undefined> {
+  async find(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined> {
     const namespace = this.#deps.tenants.namespaceOf(tenant);
     if (namespace === undefined) return undefined;
-    const key = `${namespace}/${idOrName}`;
-    if (isUid(idOrName)) {
-      return this.#search(namespace, { key, unknown: this.#unknown }, () => [this.#deps.cache.getByUid(idOrName)]);
+    const key = `${namespace}/${nameOrUid}`;
+    if (isUid(nameOrUid)) {
+      return this.#search(namespace, { key, unknown: this.#unknown }, () => [this.#deps.cache.getByUid(nameOrUid)]);
     }
-    if (!objectName.test(idOrName)) return undefined;
-    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: idOrName });
+    if (!objectName.test(nameOrUid)) return undefined;
+    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: nameOrUid });
   }
 
   list(tenant: string): readonly WorkflowExecution[] {

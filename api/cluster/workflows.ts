@@ -1,5 +1,6 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { isUid } from '../../crds/uid.ts';
 import {
   cachedWorkflow,
   isVisible,
@@ -13,7 +14,6 @@ import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
-import { isUid } from '../../lib/uid.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
@@ -26,7 +26,7 @@ export type Viewer = Pick<Caller, 'subject' | 'tenant'>;
 /** Workflows as one caller sees them: the own ones, those of the tenant, and global ones. */
 export interface Workflows {
   /** By name or id; one that was created a moment ago is found. Undefined for what the caller cannot see. */
-  find(viewer: Viewer, nameOrId: string, scope?: Scope): Promise<Workflow | undefined>;
+  find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined>;
   /** In no particular order. */
   list(viewer: Viewer, scope?: Scope): readonly Workflow[];
   /** Takes the answer of a write of our own. */
@@ -63,12 +63,12 @@ class CachedWorkflows implements Workflows {
     this.#unknown = createUnknownIds(deps.clock, remembered);
   }
 
-  async find(viewer: Viewer, nameOrId: string, scope?: Scope): Promise<Workflow | undefined> {
-    const wanted = { ...this.#viewOf(viewer, scope), nameOrUid: nameOrId };
+  async find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined> {
+    const wanted = { ...this.#viewOf(viewer, scope), nameOrUid };
     const known = cachedWorkflow(this.#deps.cache, wanted);
     if (known !== undefined) return known;
     // A name may look like an id; the search for ids finds that as well.
-    return isUid(nameOrId) ? this.#findById(wanted) : this.#findByName(wanted);
+    return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 
   list(viewer: Viewer, scope?: Scope): readonly Workflow[] {

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { labelNamePattern } from '../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
+import { pascalCase } from '../../lib/http/openapi/pascal-case.ts';
 import type { JsonObject } from '../../lib/http/openapi/schema-writer.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { contracts } from '../routes/contracts.ts';
@@ -72,10 +73,6 @@ const callerHeaders = Type.Object({
     }),
   ),
 });
-
-function pascalCase(name: string): string {
-  return name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
 
 /** The OpenAPI document of the public listener. */
 export function openApiDocument(): JsonObject {

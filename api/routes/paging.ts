@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../../crds/limits.ts';
-import { uidPattern } from '../../crds/schema/parts.ts';
+import { uidPattern } from '../../crds/uid.ts';
 import type { ErrorContract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 

@@ -37,8 +37,6 @@ export const backoffPattern = '^(0s|[1-9][0-9]{0,8}(s|m|h))$';
 /** SemVer 2.0.0. */
 export const semanticVersionPattern =
   '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
-/** The uid of a Kubernetes object. */
-export const uidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 /** An amount of memory. */
 export const memoryPattern = '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$';
 /** A name that may stand in the name of a Kubernetes object. */

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { sharedVolumeRules, workspaceRules } from '../rules/storage-rules.ts';
-import { cel, labelNamePattern, oneOf, uidPattern } from './parts.ts';
+import { uidPattern } from '../uid.ts';
+import { cel, labelNamePattern, oneOf } from './parts.ts';
 
 const storageClass = oneOf(['ephemeral', 'persistent'], {
   default: 'ephemeral',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConfigError, type ConfigProblem } from '../config.ts';
+import { defined } from '../defined.ts';
 
 const url = String.raw`(nats|tls)://[^\s,/@]+`;
 const path = Type.Optional(Type.String({ minLength: 1 }));
@@ -59,7 +60,7 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
   const tls = tlsOf(config);
   return {
     servers: servers.split(','),
-    ...present({
+    ...defined({
       user: config.WINDLASS_NATS_USER,
       password: config.WINDLASS_NATS_PASSWORD,
       credentialsFile: config.WINDLASS_NATS_CREDENTIALS_FILE,
@@ -73,7 +74,7 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
 
 /** Encryption is asked for by the scheme of any server, or by naming a file that only serves it. */
 function tlsOf(config: BusConfig): BusOptions['tls'] {
-  const files = present({
+  const files = defined({
     caFile: config.WINDLASS_NATS_CA_FILE,
     certFile: config.WINDLASS_NATS_CERT_FILE,
     keyFile: config.WINDLASS_NATS_KEY_FILE,
@@ -92,10 +93,3 @@ const retention = (hours: number, megabytes: number): Retention => ({
   maxAgeMs: hours * 3_600_000,
   maxBytes: megabytes * 1_048_576,
 });
-
-/** The fields that have a value. */
-function present<T extends Record<string, string | undefined>>(fields: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: string;
-  };
-}

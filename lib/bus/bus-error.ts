@@ -39,6 +39,7 @@ function isTooLarge(error: unknown): boolean {
   return codeOf(error) === codes.tooLarge || messageOf(error).includes('max_payload');
 }
 
-function codeOf(error: unknown): unknown {
+/** The code that the library or the server gave. */
+export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

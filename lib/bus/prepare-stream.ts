@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JetStreamManager, StreamConfig } from '@nats-io/jetstream';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { codeOf } from './bus-error.ts';
 import type { WantedStream } from './streams.ts';
 
 export interface PrepareDeps {
@@ -52,8 +53,4 @@ async function addStream(deps: PrepareDeps, wanted: WantedStream): Promise<Strea
     if (codeOf(error) !== apiCodes.nameInUse) throw error;
     return (await deps.streams.info(wanted.name)).config;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

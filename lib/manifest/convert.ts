@@ -1,6 +1,7 @@
-import { annotations as ourAnnotations, apiVersion } from '../../crds/labels.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
-import type { movedFields, WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
+import { apiVersion, annotations as ourAnnotations } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
+import { defined } from '../defined.ts';
 import { objectName, workflowName } from './object-name.ts';
 
 /**
@@ -34,7 +35,7 @@ export function toManifest({ metadata, spec }: Pick<Workflow, 'metadata' | 'spec
     kind: 'Workflow',
     metadata: {
       name,
-      ...(present(moved) as Pick<WorkflowSpec, (typeof movedFields)[number]>),
+      ...defined(moved),
       ...(metadata.labels && { labels: metadata.labels }),
       ...(annotations && { annotations }),
     },
@@ -46,6 +47,3 @@ function withoutName(annotations: Readonly<Record<string, string>> = {}): Record
   const rest = Object.entries(annotations).filter(([key]) => key !== ourAnnotations.name);
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
-
-const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

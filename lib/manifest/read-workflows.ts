@@ -1,5 +1,5 @@
-import { movedFields, type WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { movedFields, type WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { checkManifest } from './check-manifest.ts';
 import { checkResource } from './check-resource.ts';
 import { toCustomResource } from './convert.ts';

@@ -9,7 +9,8 @@ const uidOf = (digit: number) => `${digit}0000000-0000-4000-8000-000000000000`;
 
 function stored(name: string, digit: number, former: readonly number[] = []): Workflow {
   const built = aWorkflow(name).state('end', anEnd()).build();
-  const notes: Record<string, string> = former.length === 0 ? {} : { [annotations.formerIds]: former.map(uidOf).join(',') };
+  const notes: Record<string, string> =
+    former.length === 0 ? {} : { [annotations.formerIds]: former.map(uidOf).join(',') };
   return { ...built, metadata: { ...built.metadata, namespace: 'team', uid: uidOf(digit), annotations: notes } };
 }
 

@@ -1,9 +1,9 @@
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { isUid } from '../../crds/uid.ts';
 import { formerIdsOf } from '../catalogue/former-ids.ts';
 import { workflows } from '../kinds.ts';
 import { findObject, type KubeClient } from '../kube/index.ts';
 import { objectName } from '../manifest/object-name.ts';
-import { isUid } from '../uid.ts';
 
 /** The workflow as the server has it: by uid, the name that its manifest has, or a uid that it had in another scope. */
 export async function readWorkflow(

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../../../crds/limits.ts';
 import { timestamp } from '../../../crds/schema/parts.ts';
+import { uidPattern } from '../../../crds/uid.ts';
 import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
 import { pageQuery, unknownCursor } from '../paging.ts';
 
 const tag = 'Human approvals';
-const uuid = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+/** In capital letters as well: an id is one of RFC 9562. */
+const uuid = uidPattern.replaceAll('a-f', 'a-fA-F');
 /** requirements, appendix A. */
 export const invalidId = 'Invalid request ID';
 export const goneText = 'Request not found or already completed';

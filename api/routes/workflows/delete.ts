@@ -20,7 +20,7 @@ export interface DeleteDeps {
 
 export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): Route<Caller> {
   return defineRoute<typeof deleteWorkflow, Caller>(deleteWorkflow, async ({ params, query, caller }) => {
-    const wanted = { nameOrId: params.workflow, scope: query.scope };
+    const wanted = { nameOrUid: params.workflow, scope: query.scope };
     const workflow = await findWorkflow(cluster.workflows, caller, wanted);
     if (scopeOf(workflow) === 'global') requireOperator(caller);
     const { namespace, name, uid = '' } = workflow.metadata;

@@ -7,9 +7,9 @@ import { notFound, unknownWorkflow } from '../not-found.ts';
 export async function findWorkflow(
   workflows: Pick<Workflows, 'find'>,
   viewer: Viewer,
-  { nameOrId, scope }: { readonly nameOrId: string; readonly scope?: Scope | undefined },
+  { nameOrUid, scope }: { readonly nameOrUid: string; readonly scope?: Scope | undefined },
 ): Promise<Workflow> {
-  const found = await workflows.find(viewer, nameOrId, scope);
+  const found = await workflows.find(viewer, nameOrUid, scope);
   if (found === undefined) throw notFound(unknownWorkflow);
   return found;
 }

@@ -14,7 +14,7 @@ export interface ReadDeps {
 
 export function createReadRoute({ kube, cluster }: ReadDeps): Route<Caller> {
   return defineRoute<typeof readWorkflow, Caller>(readWorkflow, async ({ params, query, caller }) => {
-    const wanted = { nameOrId: params.workflow, scope: query.scope };
+    const wanted = { nameOrUid: params.workflow, scope: query.scope };
     const workflow = await findWorkflow(cluster.workflows, caller, wanted);
     const spec = await findVersion(kube, workflow, query.version);
     return json(presentDefinition(workflow, spec));

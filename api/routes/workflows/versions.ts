@@ -18,7 +18,7 @@ export interface VersionsDeps {
 
 export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
   return defineRoute<typeof listWorkflowVersions, Caller>(listWorkflowVersions, async ({ params, query, caller }) => {
-    const wanted = { nameOrId: params.workflow, scope: query.scope };
+    const wanted = { nameOrUid: params.workflow, scope: query.scope };
     const workflow = await findWorkflow(deps.cluster.workflows, caller, wanted);
     const { namespace, uid = '' } = workflow.metadata;
     const selection = { namespace, labelSelector: revisionSelector(uid) };

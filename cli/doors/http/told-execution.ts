@@ -7,6 +7,7 @@ import type {
   Visit,
   WorkflowExecutionStatus,
 } from '../../../crds/schema/workflow-execution-status.ts';
+import { defined } from '../../../lib/defined.ts';
 import { workflowOf } from './execution-object.ts';
 
 type Names<U> = U extends unknown ? keyof U : never;
@@ -126,8 +127,4 @@ const commands = new Set(['System', 'ContainerRun']);
 
 function isLarge(output: object): boolean {
   return ['ref', 'bytes', 'truncated'].every((key) => Object.hasOwn(output, key)) && Object.keys(output).length === 3;
-}
-
-function defined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

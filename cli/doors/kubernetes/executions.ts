@@ -3,6 +3,7 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
 import { waitingFor } from '../../../lib/decision/human-decision.ts';
+import { defined } from '../../../lib/defined.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
@@ -50,10 +51,6 @@ export function executionOf(namespace: string, request: StartRequest): WorkflowE
     metadata: { ...named, namespace, labels: { [labels.workflow]: metadata.name } },
     spec: defined({ workflow, version, input, intent, blackboard, ttl_seconds_after_finished: ttlSeconds }),
   };
-}
-
-function defined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
 async function list(

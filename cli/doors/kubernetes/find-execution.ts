@@ -1,8 +1,8 @@
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { isUid } from '../../../crds/uid.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import { findObject } from '../../../lib/kube/find-object.ts';
 import type { CallOptions, KubeClient } from '../../../lib/kube/index.ts';
-import { isUid } from '../../../lib/uid.ts';
 import { CliError } from '../../exit-codes.ts';
 import type { Cluster } from './kubernetes-door.ts';
 

@@ -1,6 +1,7 @@
 import type { Contract, ErrorContract, SuccessContract } from '../contract.ts';
 import { errorsOf, sharedErrors } from '../shared-errors.ts';
 import { errorSchema } from './error-schema.ts';
+import { pascalCase } from './pascal-case.ts';
 import type { JsonObject, SchemaWriter } from './schema-writer.ts';
 
 const shared: ReadonlySet<ErrorContract> = new Set(sharedErrors);
@@ -22,9 +23,7 @@ export function sharedResponses(writer: SchemaWriter): JsonObject {
   return Object.fromEntries(sharedErrors.map((error) => [nameOf(error), errorResponse([error], writer)]));
 }
 
-/** `payload_too_large` as `PayloadTooLarge`. */
-const nameOf = ({ error }: ErrorContract): string =>
-  error.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+const nameOf = ({ error }: ErrorContract): string => pascalCase(error);
 
 const requestId = {
   'X-Request-Id': {

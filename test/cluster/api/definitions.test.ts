@@ -230,8 +230,8 @@ describe('reading', () => {
 
   it('WF-API-08 AMB-016 gives the manifest back, with output_schema and output_template, its id, scope and readiness', async () => {
     const object = await objectOf('whole');
-    for (const nameOrId of ['whole', object?.metadata.uid]) {
-      const body = (await ask(`/${nameOrId}`)).json<WorkflowDefinition>();
+    for (const nameOrUid of ['whole', object?.metadata.uid]) {
+      const body = (await ask(`/${nameOrUid}`)).json<WorkflowDefinition>();
       expect(createValidator(WorkflowDefinition)(body)).toEqual([]);
       expect(body).toEqual({
         ...toManifest({ metadata: { name: 'whole' }, spec: object?.spec as Workflow['spec'] }),

@@ -2,13 +2,13 @@ import { annotations, apiVersion, labels } from '../../../../crds/labels.ts';
 import { readyOf } from '../../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/schema/workflow-execution.ts';
+import { isUid } from '../../../../crds/uid.ts';
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { inputProblems } from '../../../../lib/json-schema/input-problems.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
-import { isUid } from '../../../../lib/uid.ts';
 import type { startExecution } from './contract.ts';
 
 export type StartBody = RequestBodyOf<typeof startExecution>;

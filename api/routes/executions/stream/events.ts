@@ -5,6 +5,7 @@ import type {
   WorkflowExecutionStatus,
 } from '../../../../crds/schema/workflow-execution-status.ts';
 import { approvalId } from '../../../../lib/decision/approval-id.ts';
+import { defined } from '../../../../lib/defined.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
 import { finished } from '../../../../lib/execution/finished.ts';
 import { finalOutputOf } from '../present.ts';
@@ -201,8 +202,4 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
     'execution_cancelled',
     defined({ execution_id, by, reason: why, transitions, cancelled_at: at }),
   );
-}
-
-function defined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -28,7 +28,7 @@ async function source(there: readonly Scope[], direction: 'promote' | 'demote', 
       return found && standing(found);
     },
   };
-  const found = findSource(workflows, viewer, { nameOrId: 'build', direction, scope });
+  const found = findSource(workflows, viewer, { nameOrUid: 'build', direction, scope });
   return found.then(scopeOf, (error: Error) => error.message);
 }
 

@@ -17,13 +17,13 @@ export interface Destination {
 export async function findSource(
   workflows: Pick<Workflows, 'find'>,
   viewer: Viewer,
-  { nameOrId, direction, scope }: Destination & { readonly nameOrId: string },
+  { nameOrUid, direction, scope }: Destination & { readonly nameOrUid: string },
 ): Promise<Workflow> {
   for (const candidate of [...sourcesOf({ direction, scope }), scope]) {
-    const found = await workflows.find(viewer, nameOrId, candidate);
+    const found = await workflows.find(viewer, nameOrUid, candidate);
     if (found !== undefined) return found;
   }
-  const beyond = await findWorkflow(workflows, viewer, { nameOrId });
+  const beyond = await findWorkflow(workflows, viewer, { nameOrUid });
   const message = `the workflow stands in the scope ${scopeOf(beyond)}; ${opposite[direction]} it instead`;
   throw new HttpError({ code: 'conflict', message });
 }

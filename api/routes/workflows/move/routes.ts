@@ -9,7 +9,7 @@ import { type MoveDeps, moveWorkflow } from './move-workflow.ts';
 
 interface MoveRequest extends Destination {
   readonly caller: Caller;
-  readonly nameOrId: string;
+  readonly nameOrUid: string;
   readonly force: boolean;
 }
 
@@ -30,10 +30,10 @@ export function createMoveRoutes(deps: MoveRoutesDeps): Route<Caller>[] {
   };
   return [
     defineRoute<typeof promoteWorkflow, Caller>(promoteWorkflow, ({ params, query, caller }) =>
-      move({ direction: 'promote', nameOrId: params.workflow, ...query, caller }),
+      move({ direction: 'promote', nameOrUid: params.workflow, ...query, caller }),
     ),
     defineRoute<typeof demoteWorkflow, Caller>(demoteWorkflow, ({ params, query, caller }) =>
-      move({ direction: 'demote', nameOrId: params.workflow, ...query, caller }),
+      move({ direction: 'demote', nameOrUid: params.workflow, ...query, caller }),
     ),
   ];
 }
