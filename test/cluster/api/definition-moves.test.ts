@@ -157,6 +157,8 @@ describe('promoting', () => {
       metadata: { name, namespace: globalNamespace, annotations: { [annotations.formerIds]: former } },
       spec: half?.spec as Workflow['spec'],
     });
+    const isStored = ({ status }: Workflow): boolean => status?.versions?.length === 1;
+    await waitForObject(world.kube, { resource: workflows, namespace: globalNamespace, name }, isStored);
     const seen = await ask(`/${name}`, { token: user });
     expect(seen.json()).toMatchObject({ workflow_id: former, scope: 'tenant' });
     await registered(demo(name, { version: '1.1.0' }));

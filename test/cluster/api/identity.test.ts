@@ -1,5 +1,5 @@
 import { decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OidcServer } from '../../../dev/oidc/server.ts';
 import { startOidc } from '../../../dev/oidc/server.ts';
 import { userToken } from '../../../dev/oidc/sign-in.ts';
@@ -64,13 +64,15 @@ async function makeBelongings(): Promise<Belongings> {
   const ref = { namespace, name: 'identity-gate-1' };
   await startExecution(kube, ref, { workflow: 'identity-gate' });
   const execution = await waitUntilWaiting(kube, { ...ref, state: 'ask' });
-  const { pending_requests: pending } = (await world.http('/v1/human-approvals', { token: anna })).json<{
-    pending_requests: { id: string }[];
-  }>();
+  // A list is what the replica has seen by then.
+  const approval = await vi.waitUntil(async () => {
+    const listed = await world.http('/v1/human-approvals', { token: anna });
+    return listed.json<{ pending_requests: { id: string }[] }>().pending_requests[0]?.id;
+  }, 10_000);
   return {
     workflow: made.metadata.uid ?? '',
     execution: execution.metadata.uid ?? '',
-    approval: pending[0]?.id ?? '',
+    approval,
   };
 }
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { freePort } from '../../harness/free-port.ts';
@@ -12,9 +11,11 @@ export interface ApiReplicaOptions {
   /** Names the log file. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Default: the source. */
+  readonly program?: string;
 }
 
-/** One process of the API that runs from source. It keeps its ports when it is started again. */
+/** One process of the API. It keeps its ports when it is started again. */
 export interface ApiReplica {
   /** Base address of the public listener. */
   readonly url: string;
@@ -47,13 +48,15 @@ class Replica implements ApiReplica {
   readonly url: string;
   readonly internalUrl: string;
   readonly logFile: string;
+  readonly #program: string;
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
-  constructor({ name, env }: ApiReplicaOptions, port: number, internalPort: number) {
+  constructor({ name, env, program }: ApiReplicaOptions, port: number, internalPort: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.internalUrl = `http://127.0.0.1:${internalPort}`;
     this.logFile = join(buildDir, 'api', `${name}-${process.pid}-${port}.log`);
+    this.#program = program ?? join(projectDir, 'api', 'main.ts');
     this.#env = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -80,18 +83,18 @@ class Replica implements ApiReplica {
   async start(): Promise<void> {
     if (!this.exited()) return;
     await mkdir(join(buildDir, 'api'), { recursive: true });
-    const log = createWriteStream(this.logFile, { flags: 'a' });
-    const child = spawn(process.execPath, [join(projectDir, 'api', 'main.ts')], {
+    const log = await open(this.logFile, 'a');
+    const child = spawn(process.execPath, [this.#program], {
       cwd: projectDir,
       env: this.#env,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      // Straight to the file: what the process has done it has also logged, for whoever reads it then.
+      stdio: ['pipe', log.fd, log.fd],
     });
     this.#child = child;
     // A write may meet a process that has just ended.
-    child.stdin.on('error', () => undefined);
-    child.stdout.pipe(log, { end: false });
-    child.stderr.pipe(log, { end: false });
+    child.stdin?.on('error', () => undefined);
     await once(child, 'spawn');
+    await log.close();
     const pid = child.pid ?? 0;
     await recordProcess(pid, 'api');
     child.on('exit', () => void forgetProcess(pid));
