@@ -96,6 +96,12 @@ function routerInformer(deps: ReflectorDeps): Informers['routers'] {
   });
 }
 
+/** Says whether a namespace is being deleted. */
+export const endingNamespaces =
+  ({ tenants }: Pick<Informers, 'tenants'>) =>
+  (namespace: string): boolean =>
+    tenants.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
+
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
 
 /** `namespace/name` of the owner of a kind. */

@@ -14,7 +14,7 @@ import { createTenantDirectory, type TenantDirectory } from '../lib/tenant/tenan
 import type { ControllersConfig } from './config.ts';
 import { createDomainEvents } from './domain-events.ts';
 import { createExecutionController } from './execution/controller.ts';
-import { createInformers, type Informers } from './informers.ts';
+import { createInformers, endingNamespaces, type Informers } from './informers.ts';
 import {
   type Controller,
   createController,
@@ -105,10 +105,11 @@ async function createControllers(
     pods: informers.pods.cache,
   };
   const settings = volumeSettings(config);
+  const isEnding = endingNamespaces(informers);
   const store = createStore(deps);
   const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants: directoryOf(deps, informers) });
   const controllers = {
-    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches })),
+    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches, isEnding })),
     volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...stores, settings })),
     routers: controller('StimulusRouter', createRouterReconcile(deps, informers)),
     executions: await createExecutionController({

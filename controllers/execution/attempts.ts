@@ -10,7 +10,7 @@ import { containerResult, noResult, type VisitOutcome, withTwins } from './outco
 import type { StepPlan } from './step-plan.ts';
 
 /** Ways to make the plan of the next pod; a Failure where it cannot be made, such as a volume that has expired. */
-export type MakePlan = () => StepPlan | { readonly failure: Failure };
+type MakePlan = () => StepPlan | { readonly failure: Failure };
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). Undefined while the state
@@ -36,7 +36,7 @@ export function runAttempts(
 }
 
 /** Delay before attempt k ≥ 2 in milliseconds: backoff · 2^(k−2) (requirements AMB-078). */
-export function retryDelayMs(retry: Retry | undefined, attempt: number): number {
+function retryDelayMs(retry: Retry | undefined, attempt: number): number {
   const backoff = retry?.backoff ?? limits.retryBackoffDefault;
   return parseDuration(backoff, { field: 'retry.backoff', allowZero: true }) * 2 ** (attempt - 2);
 }

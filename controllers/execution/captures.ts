@@ -20,7 +20,7 @@ const rereadAfterMs = [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
 /** Wait before asking again an API server that did not answer; the output outlives its outage (design §6). */
 const unansweredAfterMs = 5_000;
 
-export interface CapturesDeps {
+interface CapturesDeps {
   readonly kube: Pick<KubeClient, 'readLog'>;
   readonly clock: Clock;
   readonly logger: Logger;

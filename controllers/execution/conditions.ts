@@ -5,7 +5,7 @@ import type { LoadedValues, NeedsValues } from '../../lib/template/large-value.t
 import type { Scope } from '../../lib/template/scope.ts';
 
 /** What the judges of a ParallelAgents state agreed on. */
-export interface ConsensusOutcome {
+interface ConsensusOutcome {
   readonly score: number;
   readonly confidence: number;
   /** Score of every judge that completed. */
@@ -33,7 +33,7 @@ export interface StateOutcome {
 }
 
 /** Whether a rule matches, or what has to be loaded before that can be said. */
-export type Match = { readonly kind: 'match'; readonly matched: boolean } | NeedsValues;
+type Match = { readonly kind: 'match'; readonly matched: boolean } | NeedsValues;
 
 /** The rule that wins, or that none matches, or what has to be loaded first. */
 export type Choice<Rule> =

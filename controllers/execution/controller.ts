@@ -5,13 +5,13 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { ControllersConfig } from '../config.ts';
 import type { DomainEvents } from '../domain-events.ts';
-import { executionKey, type Informers } from '../informers.ts';
+import { endingNamespaces, executionKey, type Informers } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
 import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
+import { createBlocked } from './blocked.ts';
 import { type Captures, createCaptures } from './captures.ts';
-import type { Failure } from './facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import type { Caches } from './observe.ts';
 import { onGone } from './on-gone.ts';
@@ -57,15 +57,15 @@ type Wake = (key: string | undefined) => void;
 
 function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
-  const { executions, pods, volumes, workflows, revisions, tenants } = informers;
+  const { executions, pods, volumes, workflows, revisions } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
-  const blocked = new Map<string, Failure>();
+  const blocked = createBlocked();
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   const onEnded = (uid: string): void => {
     rejected.forget(uid);
-    blocked.delete(uid);
+    blocked.forget(uid);
   };
   onGone(pods, (uid) => captures.forget(uid));
   onGone(executions, onEnded);
@@ -76,7 +76,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     events,
     store,
     findWorkflow: createFindWorkflow({ kube, workflows: workflows.cache, revisions: revisions.cache }),
-    isEnding: (namespace) => tenants.cache.get(namespace)?.metadata.deletionTimestamp !== undefined,
+    isEnding: endingNamespaces(informers),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),

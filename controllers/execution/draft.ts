@@ -29,7 +29,7 @@ export class LackingFacts extends Error {
 const decisionWork = 2 * templateLimits.work;
 
 /** A finished step whose result has not been made small yet. */
-export type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
+type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
 
 /**
  * The decision while it is being made: the next status, grown from a copy of the present one, and what must be done

@@ -17,7 +17,7 @@ import { workflowName } from '../../lib/manifest/index.ts';
 import { specOf, storedRevision } from '../../lib/registration/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 
-export interface FindWorkflowDeps {
+interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly workflows: WorkflowCache;
   readonly revisions: CacheReader<ControllerRevision, string>;

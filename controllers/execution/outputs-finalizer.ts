@@ -7,7 +7,7 @@ import { isNotFound, type JsonPatchOperation, type KubeClient } from '../../lib/
 import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 
-export interface OutputsDeps {
+interface OutputsDeps {
   readonly kube: Pick<KubeClient, 'jsonPatch'>;
   readonly caches: { readonly executions: CacheReader<WorkflowExecution> };
   readonly store: OutputStore;

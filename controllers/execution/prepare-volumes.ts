@@ -7,7 +7,7 @@ import type { Failure, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
 
 /** How far the volumes of an execution are. */
-export type VolumesState =
+type VolumesState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'pending'; readonly message: string }
   | { readonly kind: 'failed'; readonly failure: Failure };

@@ -12,6 +12,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { type ApplyDeps, apply } from './apply.ts';
+import type { Blocked } from './blocked.ts';
 import { decide } from './decide.ts';
 import type { Action, Decision, Need } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
@@ -38,16 +39,12 @@ export interface ExecutionDeps {
   readonly onStateEnded: (kind: string, status: string, seconds: number) => void;
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
-  /** Why the last actions of an execution were not allowed, by its uid. */
-  readonly blocked: Map<string, Failure>;
+  readonly blocked: Blocked;
   /** Told, at least once, of each execution that has ended, with the status that says so. */
   readonly onFinished: (execution: WorkflowExecution) => void;
   /** Told that nothing more will run for an execution. */
   readonly onEnded: (uid: string) => void;
 }
-
-/** Before something that was refused is tried again, in milliseconds. */
-const refusedRetryMs = 10_000;
 
 /** Rounds of loading facts and deciding again before something must be wrong. */
 const roundsMax = 1_000;
@@ -77,19 +74,20 @@ async function act(
   execution: WorkflowExecution,
   { actions, wakeAt = Number.POSITIVE_INFINITY }: Decision,
 ): Promise<void> {
-  const uid = execution.metadata.uid ?? '';
+  const { uid = '', namespace = '' } = execution.metadata;
   try {
     await apply(deps, execution, actions);
-    if (actions.length > 0) blocked.delete(uid);
+    if (actions.length > 0) blocked.forget(uid);
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
-    const isNews = !blocked.has(uid);
-    blocked.set(uid, refusal);
+    const isNews = blocked.why(uid) === undefined;
+    blocked.add(execution, refusal);
     if (isNews) throw new WaitError(refusal.reason, 0);
     const leftMs = wakeAt - clock.now();
-    if (refusal.reason === 'Forbidden') throw new RefusedError(error, leftMs > 0 ? leftMs : undefined);
-    throw new WaitError(refusal.reason, refusedRetryMs);
+    const dueMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
+    if (refusal.reason === 'Forbidden') throw new RefusedError(error, dueMs);
+    throw new WaitError(refusal.reason, Math.min(blocked.retryMs(namespace), dueMs));
   }
 }
 
@@ -102,7 +100,7 @@ function refusalOf(error: unknown): Failure | undefined {
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
-  const blocked = deps.blocked.get(execution.metadata.uid ?? '');
+  const blocked = deps.blocked.why(execution.metadata.uid ?? '');
   const facts = { ...observe(deps.observe, execution, now), blocked };
   const pinned = await deps.findWorkflow.pinned(execution);
   if (pinned.kind !== 'found') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);

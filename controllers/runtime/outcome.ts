@@ -20,9 +20,9 @@ export type Outcome =
  */
 export class RefusedError extends AppError {
   override readonly name = 'RefusedError';
-  readonly atLatestMs: number | undefined;
+  readonly atLatestMs: number;
 
-  constructor(cause: unknown, atLatestMs?: number) {
+  constructor(cause: unknown, atLatestMs: number) {
     super('forbidden', messageOf(cause), { reason: 'Forbidden', cause });
     this.atLatestMs = atLatestMs;
   }

@@ -13,6 +13,7 @@ import {
   isAlreadyExists,
   isForbidden,
   type KubeClient,
+  refOfKey,
 } from '../../lib/kube/index.ts';
 import { registeredAt, revisionName, revisionOf, specOf } from '../../lib/registration/index.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
@@ -27,11 +28,14 @@ export interface WorkflowDeps {
   readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
   readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
+  /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
+  readonly isEnding: (namespace: string) => boolean;
 }
 
 /** Checks a definition, stores it as an immutable revision and says so in its status (design §4). */
 export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Promise<void> {
   return async (key) => {
+    if (deps.isEnding(refOfKey(key).namespace ?? '')) return;
     const workflow = deps.workflows.get(key);
     await collectRevisions(deps, key, workflow?.metadata.uid);
     if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;

@@ -1,0 +1,47 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Failure } from './facts.ts';
+
+/** Executions whose last actions the API server refused, and may allow yet. After a restart it refuses them again. */
+export interface Blocked {
+  /** Why, by the uid of the execution. */
+  why(uid: string): Failure | undefined;
+  add(execution: WorkflowExecution, failure: Failure): void;
+  forget(uid: string): void;
+  /**
+   * Before one of a namespace is tried again, in milliseconds. Thousands may wait for the room of a quota: together they
+   * ask for it a bounded number of times a second, which is often enough to take up all that comes free.
+   */
+  retryMs(namespace: string): number;
+}
+
+const leastRetryMs = 10_000;
+/** Between two tries in one namespace, on average. */
+const apartMs = 50;
+
+interface Entry {
+  readonly namespace: string;
+  readonly failure: Failure;
+}
+
+export function createBlocked(): Blocked {
+  const entries = new Map<string, Entry>();
+  const counts = new Map<string, number>();
+  const count = (namespace: string, change: 1 | -1): void => {
+    const number = (counts.get(namespace) ?? 0) + change;
+    if (number === 0) counts.delete(namespace);
+    else counts.set(namespace, number);
+  };
+  return {
+    why: (uid) => entries.get(uid)?.failure,
+    add({ metadata: { uid = '', namespace = '' } }, failure) {
+      if (!entries.has(uid)) count(namespace, 1);
+      entries.set(uid, { namespace, failure });
+    },
+    forget(uid) {
+      const entry = entries.get(uid);
+      if (entry !== undefined) count(entry.namespace, -1);
+      entries.delete(uid);
+    },
+    retryMs: (namespace) => Math.max(leastRetryMs, (counts.get(namespace) ?? 0) * apartMs),
+  };
+}
