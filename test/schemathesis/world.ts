@@ -5,7 +5,7 @@ import { type ApiWorld, startApiWorld } from '../cluster/api/harness/index.ts';
 import { startExecution, waitUntilFinished, waitUntilWaiting } from '../cluster/harness/executions.ts';
 import { removeGlobalWorkflows } from '../cluster/harness/global-workflows.ts';
 import { stimulusRouters, workflows } from '../cluster/harness/kinds.ts';
-import { waitForObject } from '../cluster/harness/wait.ts';
+import { pause, waitForObject } from '../cluster/harness/wait.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../payment-provider/payment-provider.ts';
 
 /** What hooks.py is told: who calls, for whom, and what is there to be asked for. */
@@ -90,7 +90,7 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   const waiting = await Promise.all(Array.from({ length: 8 }, (_, index) => wait(world, `waits-${index}`)));
   // An operator may do everything; what others may not is tested in test/cluster/api/identity.test.ts and its neighbours.
   const token = await world.token({ serviceAccount: 'schemathesis', roles: ['svc:operator'] });
-  const approvals = await pendingRequests(world, token);
+  const approvals = await pendingRequests(world, token, waiting.length);
   return {
     token,
     tenant: namespace,
@@ -142,7 +142,13 @@ async function wait({ kube, tenant: namespace }: ApiWorld, name: string): Promis
   return (await waitUntilWaiting(kube, { namespace, name, state: 'ask' })).metadata.uid ?? '';
 }
 
-async function pendingRequests(world: ApiWorld, token: string): Promise<string[]> {
-  const answer = await world.http('/v1/human-approvals', { token, headers: { 'X-Tenant-Id': world.tenant } });
-  return answer.json<{ pending_requests: { id: string }[] }>().pending_requests.map(({ id }) => id);
+/** A list is what the replica has seen by then: it is asked until all of them are there. */
+async function pendingRequests(world: ApiWorld, token: string, count: number): Promise<string[]> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const answer = await world.http('/v1/human-approvals', { token, headers: { 'X-Tenant-Id': world.tenant } });
+    const { pending_requests: pending } = answer.json<{ pending_requests: { id: string }[] }>();
+    if (pending.length === count) return pending.map(({ id }) => id);
+    await pause(50);
+  }
+  throw new Error(`there are not ${count} requests for approval`);
 }
