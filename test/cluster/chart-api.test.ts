@@ -19,18 +19,18 @@ import {
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { installedNats } from '../nats/installed-nats.ts';
 import { accessOf, may } from './chart/access.ts';
+import { helmRelease, install, makeForeignNamespace, podsOf } from './chart/release.ts';
 import {
   chart,
   type Deployment,
   environment,
   find,
-  helm,
   listedVariables,
   namesOf,
   render,
   texts,
 } from './chart/rendering.ts';
-import { connect, kubeconfigPath } from './harness/cluster.ts';
+import { connect } from './harness/cluster.ts';
 import { projectDir } from './harness/project.ts';
 
 const run = promisify(execFile);
@@ -397,21 +397,11 @@ describe('the installed API', () => {
   let kube: KubeClient;
   let objects: KubeObject[] = [];
 
-  const install = async (...args: string[]): Promise<void> => {
-    await run(join(projectDir, 'dev/demo/install'), args, { cwd: projectDir, maxBuffer: 32 * 1024 * 1024 });
-  };
-  const podsOf = async (component: string): Promise<Pod[]> => {
-    const selection = { namespace, labelSelector: `app.kubernetes.io/component=${component}` };
-    const { items } = await kube.listAll(pods, selection);
-    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  };
-
   beforeAll(async () => {
     kube = (await connect()).kube;
     await install();
     objects = await render({ api: on, nats: { replicaCount: 3 } });
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    await kube.apply(namespaces, { metadata: { name: foreign, labels } }, { fieldManager: 'test', force: true });
+    await makeForeignNamespace(kube, foreign);
   });
 
   afterAll(async () => {
@@ -477,15 +467,15 @@ describe('the installed API', () => {
   });
 
   it('has two replicas that are ready and that know where the event bus is', async () => {
-    const replicas = await podsOf('api');
+    const replicas = await podsOf(kube, 'api');
     expect(replicas.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
-    const [bus] = await podsOf('nats');
+    const [bus] = await podsOf(kube, 'nats');
     expect(bus?.status?.containerStatuses?.[0]?.ready).toBe(true);
   });
 
   it('is installed again without a change and no pod restarts, for the password stays', { retry: 2 }, async () => {
     const uids = async (): Promise<unknown> =>
-      new Set([...(await podsOf('api')), ...(await podsOf('nats'))].map(({ metadata }) => metadata.uid));
+      new Set([...(await podsOf(kube, 'api')), ...(await podsOf(kube, 'nats'))].map(({ metadata }) => metadata.uid));
     const before = await uids();
     const { password } = await installedNats(kube);
     await install();
@@ -494,28 +484,17 @@ describe('the installed API', () => {
   });
 
   it('refuses to become a cluster of three: the one server would delete what it has stored', async () => {
-    const args = ['upgrade', 'windlass', chart, '--namespace', namespace, '--reuse-values', '--dry-run=server'];
-    const cluster = [...args, '--kubeconfig', kubeconfigPath(), '--set', 'nats.replicaCount=3'];
-    await expect(helm(...cluster)).rejects.toThrow(/nats.replicaCount is 1 in the cluster/);
-    expect(await helm(...cluster, '--set', 'nats.allowStoreLoss=true')).toContain('$ROUTE_2');
+    const three = (...more: string[]): Promise<string> =>
+      helmRelease('upgrade', chart, '--reuse-values', '--dry-run=server', '--set', 'nats.replicaCount=3', ...more);
+    await expect(three()).rejects.toThrow(/nats.replicaCount is 1 in the cluster/);
+    expect(await three('--set', 'nats.allowStoreLoss=true')).toContain('$ROUTE_2');
   });
 
   it('passes helm test, with a token of the provider and without', async () => {
     const { stdout } = await run(join(projectDir, 'dev/oidc/token'), ['--user', 'anna', '--tenant', 'demo']);
     const secret = { metadata: { name: 'test-chart-token', namespace }, stringData: { token: stdout.trim() } };
     await kube.apply(secrets, secret, { fieldManager: 'test', force: true });
-    const test = (): Promise<string> =>
-      helm(
-        'test',
-        'windlass',
-        '--namespace',
-        namespace,
-        '--kubeconfig',
-        kubeconfigPath(),
-        '--timeout',
-        '90s',
-        '--logs',
-      );
+    const test = (): Promise<string> => helmRelease('test', '--timeout', '90s', '--logs');
     try {
       const without = await test();
       expect(without).toContain('ok: nobody comes in without a token');

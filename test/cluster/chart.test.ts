@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ControllersConfig } from '../../controllers/config.ts';
@@ -23,6 +21,7 @@ import {
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { type TenantOptions, tenantObjects } from '../../lib/tenant/tenant-objects.ts';
 import { type Access, accessOf, may } from './chart/access.ts';
+import { helmRelease, install, makeForeignNamespace, podsOf } from './chart/release.ts';
 import {
   chart,
   type Deployment,
@@ -35,13 +34,12 @@ import {
   render,
   texts,
 } from './chart/rendering.ts';
-import { connect, kubeconfigPath } from './harness/cluster.ts';
+import { connect } from './harness/cluster.ts';
 import { ensureWorkflow, startExecution } from './harness/executions.ts';
 import { workflowExecutions } from './harness/kinds.ts';
 import { projectDir } from './harness/project.ts';
 import { waitForObject } from './harness/wait.ts';
 
-const run = promisify(execFile);
 const namespace = releaseNamespace;
 const controllers = `system:serviceaccount:${namespace}:${clusterNames.controllers}`;
 
@@ -247,16 +245,12 @@ describe('the installed chart', () => {
   let kube: KubeClient;
   let objects: KubeObject[] = [];
   const foreign = 'test-chart-foreign';
-  const install = async (...args: string[]): Promise<void> => {
-    await run(join(projectDir, 'dev/demo/install'), args, { cwd: projectDir, maxBuffer: 32 * 1024 * 1024 });
-  };
 
   beforeAll(async () => {
     kube = (await connect()).kube;
     await install();
     objects = await render({ tenants: [{ slug: 'demo' }] });
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    await kube.apply(namespaces, { metadata: { name: foreign, labels } }, { fieldManager: 'test', force: true });
+    await makeForeignNamespace(kube, foreign);
   });
 
   afterAll(async () => {
@@ -388,9 +382,7 @@ describe('the installed chart', () => {
   });
 
   it('has two replicas that are ready, of which one holds the Lease', async () => {
-    const selection = { namespace, labelSelector: 'app.kubernetes.io/component=controllers' };
-    const { items } = await kube.listAll(pods, selection);
-    const running = items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    const running = await podsOf(kube, 'controllers');
     expect(running.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
     // After a rollout the old leader hands over within moments.
     await waitForObject(
@@ -402,9 +394,8 @@ describe('the installed chart', () => {
   });
 
   it('is installed again without a change in under ten seconds, and no replica restarts', { retry: 2 }, async () => {
-    const selection = { namespace, labelSelector: 'app.kubernetes.io/component=controllers' };
     const uids = async (): Promise<string[]> =>
-      (await kube.listAll(pods, selection)).items.map((pod) => pod.metadata.uid ?? '').sort();
+      (await podsOf(kube, 'controllers')).map((pod) => pod.metadata.uid ?? '').sort();
     const before = await uids();
     const start = Date.now();
     await install();
@@ -425,8 +416,7 @@ describe('the installed chart', () => {
       const crd = parse(await readFile(file, 'utf8')) as { spec: { names: { shortNames: string[] } } };
       crd.spec.names.shortNames.push('newname');
       await writeFile(file, JSON.stringify(crd));
-      const args = ['upgrade', 'windlass', copy, '--namespace', namespace, '--reuse-values', '--force-conflicts'];
-      await helm(...args, '--kubeconfig', kubeconfigPath());
+      await helmRelease('upgrade', copy, '--reuse-values', '--force-conflicts');
       expect(await shortNames()).toContain('newname');
     } finally {
       await install();
@@ -436,16 +426,7 @@ describe('the installed chart', () => {
   });
 
   it('passes helm test: a workflow with a real step runs to its end', async () => {
-    const out = await helm(
-      'test',
-      'windlass',
-      '--namespace',
-      namespace,
-      '--kubeconfig',
-      kubeconfigPath(),
-      '--timeout',
-      '90s',
-    );
+    const out = await helmRelease('test', '--timeout', '90s');
     expect(out).toMatch(/Phase:\s+Succeeded/);
     const { items } = await kube.listAll(workflowExecutions, { namespace });
     const runs = items.filter(({ spec }) => spec.workflow === 'windlass-test');
