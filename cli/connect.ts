@@ -9,7 +9,7 @@ import type { ProviderChoice } from './login/provider.ts';
 import type { Doors, GlobalOptions } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ConnectDeps {
+interface ConnectDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly files: FilePort;

@@ -6,7 +6,7 @@ import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from
 import { trustHint } from './trust-hint.ts';
 
 /** What goes to standard error, and how the process ends. */
-export interface Explanation {
+interface Explanation {
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
 }

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '../lib/clock.ts';
 import { connect } from './connect.ts';
+import { flagsOf } from './doors/choose.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { createLaunch } from './launch.ts';
@@ -17,10 +18,12 @@ const interrupt = new AbortController();
 // The first Ctrl-C lets a command say good-bye; the second ends the process at once.
 process.once('SIGINT', () => interrupt.abort());
 process.once('SIGTERM', () => interrupt.abort());
-// A reader that has seen enough, such as head, is no error.
-stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? exitCodes.ok : exitCodes.internal),
-);
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has seen enough, such as head, is no error.
+  if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+  stderr.write(`error: standard output cannot be written: ${error.code ?? error.message}\n`);
+  process.exit(exitCodes.failed);
+});
 
 const parts = {
   terminal: createTerminal({ stdout, stderr, env }),
@@ -45,16 +48,11 @@ async function main(): Promise<ExitCode> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     if (interrupt.signal.aborted) return exitCodes.interrupted;
     if (env['WINDLASS_DEBUG']) stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    const { lines, exitCode } = explainError(error, hintFlags(program.opts<GlobalOptions>()));
+    const { lines, exitCode } = explainError(error, flagsOf(program.opts<GlobalOptions>()));
     stderr.write(`${lines.join('\n')}\n`);
     return exitCode;
   }
   return code;
-}
-
-/** What leads back to where the command went, if an option said so. */
-function hintFlags({ server }: GlobalOptions): string {
-  return server === undefined ? '' : ` --server ${server}`;
 }
 
 function programName(): string {

@@ -8,7 +8,7 @@ export function resourceName({ kind, apiVersion, metadata }: KubeObject): string
 }
 
 /** The object without the bookkeeping of field managers, which nobody reads. */
-export function withoutManagedFields<T extends KubeObject>(object: T): T {
+function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

@@ -21,7 +21,7 @@ export async function waitToEnd(session: Session, execution: WorkflowExecution, 
   return end === undefined ? interrupted(session, door, execution) : ended(session, door, end);
 }
 
-export interface WaitBounds {
+interface WaitBounds {
   readonly until: Until;
   /** Milliseconds; absent: for ever. */
   readonly timeoutMs?: number;

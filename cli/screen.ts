@@ -2,7 +2,7 @@ import { type Line, paint, type Terminal } from './terminal.ts';
 import { textWidth } from './text-width.ts';
 
 /** A part of the terminal that is drawn again and again in place. */
-export interface Screen {
+interface Screen {
   draw(lines: readonly Line[]): void;
   /** Leaves the last drawing where it is, the cursor below it and visible. Safe to call twice. */
   close(): void;

@@ -7,7 +7,7 @@ import { type Line, type Span, span, type Tone } from './terminal.ts';
 import { fitText, padText, printable, textWidth } from './text-width.ts';
 
 /** The room there is; `rows` bounds the height by leaving out the oldest visits. */
-export interface ViewSize {
+interface ViewSize {
   readonly columns: number;
   readonly rows?: number;
   /** Follow the commands that are shown. */

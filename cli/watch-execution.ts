@@ -10,13 +10,13 @@ import { view } from './view.ts';
 /** True for the state of an execution at which watching ends. */
 export type Until = (execution: WorkflowExecution) => boolean;
 
-export interface WatchDeps {
+interface WatchDeps {
   readonly door: Pick<Door, 'words'> & { readonly executions: Pick<Door['executions'], 'follow'> };
   readonly clock: Clock;
   readonly terminal: Terminal;
 }
 
-export interface Awaiting {
+interface Awaiting {
   readonly until: Until;
   /** Called with each state on the way. */
   readonly onChange: (execution: WorkflowExecution) => void;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
-import { printedObject } from '../print-object.ts';
+import { printedValue, resourceName } from '../print-object.ts';
 import type { Session } from '../session.ts';
 
 interface DecideOptions {
@@ -39,7 +39,7 @@ export function rejectCommand(launch: Launch): Command {
 export function signalCommand(launch: Launch): Command {
   return decisionCommand('signal', 'answer a waiting Human state with any response')
     .description('Answers the Human state that waits with a response of your own, which input_equals rules compare.')
-    .requiredOption('--response <text>', 'the payload; - reads it from standard input')
+    .requiredOption('--response <text>', 'the payload; - reads it from standard input, without the last line end')
     .option('--feedback <text>', 'what {{human.feedback}} shows instead of the response')
     .addHelpText('after', examples('windlass signal triage-9f3ab --response escalate'))
     .action(launch(signal));
@@ -56,22 +56,32 @@ const approve: Run<DecideOptions> = (session, [name = ''], options) =>
   decide(session, name, { ...options, response: 'approved' });
 
 const reject: Run<DecideOptions> = (session, [name = ''], { reason = '', ...options }) => {
-  if (reason.trim() === '') throw new CliError('usage', '--reason is empty', "Say why: --reason 'the tests fail'.");
+  if (reason.trim() === '') throw empty('--reason', "Say why: --reason 'the tests fail'.");
   return decide(session, name, { ...options, response: 'rejected', feedback: reason });
 };
 
 const signal: Run<DecideOptions> = async (session, [name = ''], options) => {
-  const response = options.response === '-' ? await session.files.read('-') : options.response;
+  const { response: given } = options;
+  const response = given === '-' ? (await session.files.read('-')).replace(/\r?\n$/, '') : given;
+  if (response === '') throw empty('--response', 'There is only one answer to a state: say which.');
   return decide(session, name, { ...options, response });
 };
+
+/** Mostly a variable that a script did not set; a decision cannot be taken back. */
+function empty(option: string, hint: string): CliError {
+  return new CliError('usage', `${option} is empty`, hint);
+}
 
 async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
   const { executions } = await session.door();
   const execution = await executions.read(name);
   const { response = '', feedback, state } = options;
   const written = await executions.answer(execution, { response, feedback, state });
-  if (await printedObject(session, execution)) return ok;
   const { terminal } = session;
+  if (session.format === 'name') terminal.out(resourceName(execution));
+  if (session.format === 'name' || (await printedValue(session, { execution: execution.metadata.name, ...written }))) {
+    return ok;
+  }
   terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);
   return ok;
 }

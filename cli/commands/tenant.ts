@@ -146,7 +146,7 @@ function resourceOf({ kind = '' }: KubeObject): Resource {
 }
 
 /** `User:kim`, `Group:dev`, `ServiceAccount:ci/bot`. */
-export function parseSubject(text: string): Subject {
+function parseSubject(text: string): Subject {
   const [, kind, name] = /^(User|Group|ServiceAccount):(.+)$/s.exec(text) ?? [];
   if ((kind === 'User' || kind === 'Group') && name !== undefined) return { kind, name };
   const [, namespace, account] = /^([^/]+)\/([^/]+)$/.exec(name ?? '') ?? [];

@@ -52,7 +52,9 @@ export function workflowDemoteCommand(launch: Launch): Command {
 
 const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { scope }): Promise<ExitCode> => {
   const { workflows } = await session.door();
-  session.terminal.out(`workflow ${await workflows.delete(name, scope)} deleted`);
+  const deleted = await workflows.delete(name, scope);
+  if (await printedValue(session, { workflow: deleted, deleted: true })) return ok;
+  session.terminal.out(session.format === 'name' ? deleted : `workflow ${deleted} deleted`);
   return ok;
 };
 

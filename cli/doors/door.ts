@@ -195,7 +195,7 @@ export interface Stimulus {
   readonly key?: string;
 }
 
-export interface StimulusDoor {
+interface StimulusDoor {
   send(stimulus: Stimulus): Promise<{ readonly stimulus_id: string; readonly workflow_execution_id: string }>;
 }
 

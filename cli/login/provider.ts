@@ -46,7 +46,7 @@ export interface OidcProvider {
   revoke(token: string): Promise<void>;
 }
 
-export interface ProviderDeps {
+interface ProviderDeps {
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
 }

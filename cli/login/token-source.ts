@@ -14,7 +14,7 @@ export interface TokenDeps {
   readonly findProvider: (choice: ProviderChoice) => Promise<OidcProvider>;
 }
 
-export interface TokenChoice {
+interface TokenChoice {
   readonly server: string;
   /** `--token-file`. */
   readonly tokenFile?: string;
@@ -23,7 +23,7 @@ export interface TokenChoice {
 }
 
 /** Gives the token of each call; with a token that was refused, another one if there is one. */
-export type GetToken = (refused?: string) => Promise<string>;
+type GetToken = (refused?: string) => Promise<string>;
 
 /** A token that ends this soon is renewed before it is used. */
 const earlyMs = 30_000;

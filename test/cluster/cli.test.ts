@@ -194,6 +194,12 @@ describe('windlass approve, reject, signal', () => {
     expect(spec.signals).toHaveLength(1);
   });
 
+  it('AMB-035 an answer that is empty is refused before it is given', async () => {
+    const refused = { code: exitCodes.usage, stderr: expect.stringMatching(/^error: --(response|reason) is empty/) };
+    expect(await windlass('signal', 'gate-1', '--response', '')).toMatchObject(refused);
+    expect(await windlass('reject', 'gate-1', '--reason', ' ')).toMatchObject(refused);
+  });
+
   it('a decision nobody waits for is refused with phase and state', async () => {
     const name = await runNamed('hello', '--input', 'name=x');
     await windlass('wait', name);

@@ -14,7 +14,7 @@ export interface HttpDeps {
   readonly subject: () => Promise<string>;
 }
 
-export interface HttpDoorDeps extends HttpDeps {
+interface HttpDoorDeps extends HttpDeps {
   readonly server: string;
   readonly fetch: typeof fetch;
   readonly whoAmI: () => Promise<Identity>;

@@ -18,8 +18,8 @@ export interface OpenDeps extends TokenDeps {
 export function openHttpDoor(deps: OpenDeps, options: GlobalOptions, server: string): Door {
   warnOfClearText(deps, server);
   const tenant = options.tenant ?? (deps.env['WINDLASS_TENANT'] || undefined);
-  const { tokenFile } = options;
-  const getToken = createTokenSource(deps, { server, tokenFile, flags: flagsOf({ server: options.server }) });
+  const flags = flagsOf(options);
+  const getToken = createTokenSource(deps, { server, tokenFile: options.tokenFile, flags });
   const client = createWindlassClient({
     server,
     getToken,
@@ -30,7 +30,7 @@ export function openHttpDoor(deps: OpenDeps, options: GlobalOptions, server: str
   return createHttpDoor({
     client,
     clock: deps.clock,
-    words: wordsOf(tenant, flagsOf(options)),
+    words: wordsOf(tenant, flags),
     server,
     fetch: deps.fetch,
     subject: async () => subjectOf(await getToken()),

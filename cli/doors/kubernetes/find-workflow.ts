@@ -7,7 +7,7 @@ import { CliError } from '../../exit-codes.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
 
-export interface WorkflowReader {
+interface WorkflowReader {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly namespace: string;
 }

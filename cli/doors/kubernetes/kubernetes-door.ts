@@ -19,7 +19,7 @@ export interface KubernetesDeps extends Cluster {
   readonly clock: Clock;
 }
 
-export interface KubernetesDoorDeps extends KubernetesDeps {
+interface KubernetesDoorDeps extends KubernetesDeps {
   readonly words: DoorWords;
 }
 
