@@ -121,6 +121,16 @@ describe('the events of one execution', () => {
     expect(hub.size).toBe(1);
   });
 
+  it('AMB-030 reach clients that go on from different places, each from its own', async () => {
+    const hub = createEventHub();
+    const channel = hub.open(uid);
+    channel.seen(done);
+    const clients = [...all, ...all].map((id) => listen(hub.open(uid), positionOf(id)));
+    await settled();
+    expect(clients.map(({ ids }) => ids)).toEqual([...all, ...all].map((id) => all.slice(all.indexOf(id) + 1)));
+    channel.close();
+  });
+
   it('wake a client that leaves while it waits, and are forgotten with the last client', async () => {
     const hub = createEventHub();
     const [one, two] = [listen(hub.open(uid)), listen(hub.open(uid))];

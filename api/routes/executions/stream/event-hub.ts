@@ -19,7 +19,7 @@ export interface EventChannel {
  * Tells the clients of an execution what happens to it. Events are worked out once for all clients from whole versions
  * of the object, by their places in its history: a version that comes twice, late or never changes nothing.
  */
-export interface EventHub {
+interface EventHub {
   /** Takes every version that the watch brings, whole. */
   seen(execution: WorkflowExecution): void;
   /** The object is gone. */
@@ -71,8 +71,8 @@ interface Frame {
 class EventLog {
   readonly frames: Frame[] = [];
   users = 0;
-  /** Several frames in one piece, by the index of the first; clients mostly stand at the same place. */
-  readonly #pieces = new Map<number, Uint8Array>();
+  /** The frames from one index on, joined for the last client that asked: most stand at the same place. */
+  #joined: { readonly index: number; readonly bytes: Uint8Array } | undefined;
   readonly #waiting = new Set<() => void>();
 
   get last(): Position {
@@ -93,12 +93,11 @@ class EventLog {
 
   /** All frames from this one on. */
   bytesFrom(index: number): Uint8Array {
-    const known = this.#pieces.get(index);
-    if (known !== undefined) return known;
+    if (this.#joined?.index === index) return this.#joined.bytes;
     const frames = this.frames.slice(index).map(({ bytes }) => bytes);
-    const piece = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
-    this.#pieces.set(index, piece);
-    return piece;
+    const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
+    this.#joined = { index, bytes };
+    return bytes;
   }
 
   /** Wakes `reader` at the next event. */
@@ -112,7 +111,7 @@ class EventLog {
 
   #append(events: readonly PlacedEvent[]): void {
     if (events.length === 0) return;
-    this.#pieces.clear();
+    this.#joined = undefined;
     for (const { position, event } of events) {
       this.frames.push({ position, bytes: encodeEvent({ id: eventId(position), data: event }) });
     }
