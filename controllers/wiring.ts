@@ -1,8 +1,8 @@
-import { labels } from '../crds/labels.ts';
+import { globalNamespace, labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { formerIdsOf } from '../lib/catalogue/index.ts';
-import { type ControllerRevision, type KubeObject, keyOf } from '../lib/kube/index.ts';
+import { type ControllerRevision, type KubeObject, keyOf, refOfKey } from '../lib/kube/index.ts';
 import { nameOf } from './execution/find-workflow.ts';
 import { isTerminal } from './execution/terminal.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
@@ -21,23 +21,42 @@ export interface Controllers {
 /** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
 export interface Waiting {
   add(key: string, awaited: string): void;
-  /** Takes out whoever waits for one of these names. */
-  take(names: readonly string[]): readonly string[];
+  /** Takes out whoever of a namespace, or of any, waits for one of these names. */
+  take(names: readonly string[], namespace?: string): readonly string[];
+  /** The execution is gone. */
+  forget(key: string): void;
 }
 
 export function createWaiting(): Waiting {
-  const keys = new Map<string, Set<string>>();
+  const keysOf = new Map<string, Set<string>>();
+  const namesOf = new Map<string, Set<string>>();
+  const unlink = (key: string, name: string): void => {
+    remove(keysOf, name, key);
+    remove(namesOf, key, name);
+  };
   return {
     add(key, awaited) {
-      const waiting = keys.get(awaited) ?? new Set();
-      keys.set(awaited, waiting.add(key));
+      keysOf.set(awaited, (keysOf.get(awaited) ?? new Set()).add(key));
+      namesOf.set(key, (namesOf.get(key) ?? new Set()).add(awaited));
     },
-    take(names) {
-      const taken = names.flatMap((name) => [...(keys.get(name) ?? [])]);
-      for (const name of names) keys.delete(name);
-      return taken;
+    take(names, namespace) {
+      const isTheirs = (key: string): boolean => namespace === undefined || refOfKey(key).namespace === namespace;
+      return names.flatMap((name) => {
+        const taken = [...(keysOf.get(name) ?? [])].filter(isTheirs);
+        for (const key of taken) unlink(key, name);
+        return taken;
+      });
+    },
+    forget(key) {
+      for (const name of namesOf.get(key) ?? []) unlink(key, name);
     },
   };
+}
+
+function remove(sets: Map<string, Set<string>>, at: string, member: string): void {
+  const set = sets.get(at);
+  set?.delete(member);
+  if (set?.size === 0) sets.delete(at);
 }
 
 /** Which change of which object wakes whom. Only the name travels; what happened is read again (house style, "Level"). */
@@ -48,10 +67,13 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     const workflow = after ?? before;
     if (workflow === undefined) return;
     const names = [nameOf(workflow), workflow.metadata.name, workflow.metadata.uid ?? '', ...formerIdsOf(workflow)];
-    for (const waiter of waiting.take(names)) executions.queue.add(waiter);
+    const { namespace } = workflow.metadata;
+    const place = namespace === globalNamespace ? undefined : namespace;
+    for (const waiter of waiting.take(names, place)) executions.queue.add(waiter);
   });
   informers.executions.onChange(({ key, before, after, own }) => {
     if (!own || isUnseen(after)) executions.queue.add(key);
+    if (after === undefined) waiting.forget(key);
     const parent = parentKey(after ?? before);
     if (parent !== undefined) executions.queue.add(parent);
   });
