@@ -38,9 +38,11 @@ export function createAccounts(deps: AccountDeps): Accounts {
       return login;
     },
     async logout(server) {
-      const login = await logins.read(server);
-      if (login?.refreshToken !== undefined) await revoke(deps, login, login.refreshToken);
-      return logins.remove(server);
+      return logins.alone(server, async () => {
+        const login = await logins.read(server);
+        if (login?.refreshToken !== undefined) await revoke(deps, login, login.refreshToken);
+        return logins.remove(server);
+      });
     },
     async problemWith(login, tenant) {
       const client = createWindlassClient({
