@@ -13,7 +13,7 @@ import type { Ingest } from './ingest/index.ts';
 import { runSensor } from './sensors/run-sensor.ts';
 import { createStdinSensor } from './sensors/stdin/stdin-sensor.ts';
 
-export interface DoorsDeps {
+interface DoorsDeps {
   readonly config: ApiConfig;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -20,7 +20,7 @@ export interface DomainEvents {
   volumeDeleted(volume: Volume): void;
 }
 
-export interface DomainEventsDeps {
+interface DomainEventsDeps {
   readonly events: EventSink;
   readonly clock: Clock;
   /** A namespace of no tenant has nobody to tell. */

@@ -30,7 +30,7 @@ import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.t
 import { connect, createWaiting } from './wiring.ts';
 import { createWorkflowReconcile } from './workflow/reconcile.ts';
 
-export interface ProcessDeps {
+interface ProcessDeps {
   readonly config: ControllersConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;

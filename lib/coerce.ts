@@ -1,5 +1,5 @@
 /** A text turned into the value that its schema wants, or left as it was, with the reason. */
-export interface Coerced {
+interface Coerced {
   readonly value: unknown;
   /** Why the text was left as it is. */
   readonly warning?: string;

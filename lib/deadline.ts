@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** A time limit and a caller's signal as one. Dispose of it when the call has ended: nothing of it stays behind. */
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   /** Aborts when the time is up or the caller aborts, whichever comes first. */
   readonly signal: AbortSignal;
   leftMs(): number;

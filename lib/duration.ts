@@ -17,7 +17,7 @@ export class DurationError extends AppError {
 }
 
 /** Where the duration stands, and what it may be. */
-export interface DurationRules {
+interface DurationRules {
   /** Path of the field, for the message. */
   readonly field: string;
   /** `0s` is allowed for delays only (requirements AMB-071). Default false. */

@@ -20,7 +20,7 @@ export type ErrorCode =
   | 'internal';
 
 /** Extra facts of an error: a PascalCase reason for machines and the error that led to it. */
-export interface ErrorDetails {
+interface ErrorDetails {
   readonly reason?: string;
   readonly cause?: unknown;
 }

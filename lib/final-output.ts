@@ -5,7 +5,7 @@ import type { Scope } from './template/scope.ts';
 import { Work } from './template/work.ts';
 
 /** `final_output`, with what could not be converted and the paths that were missing. */
-export interface FinalOutput {
+interface FinalOutput {
   readonly kind: 'output';
   readonly output: Record<string, unknown>;
   /** One sentence for each text that kept its type. */
@@ -14,7 +14,7 @@ export interface FinalOutput {
 }
 
 /** What a workflow declares about its output. */
-export interface OutputDeclaration {
+interface OutputDeclaration {
   readonly outputTemplate: Readonly<Record<string, string>>;
   /** JSON Schema of the output; its property types decide the conversion. */
   readonly outputSchema?: unknown;

@@ -26,7 +26,7 @@ export interface Logger {
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   /** Which process writes, such as `controllers`. */
   readonly service: string;

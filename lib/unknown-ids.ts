@@ -7,7 +7,7 @@ export interface UnknownIds {
   add(id: string): void;
 }
 
-export interface UnknownIdsLimits {
+interface UnknownIdsLimits {
   readonly capacity: number;
   readonly lifeMs: number;
 }

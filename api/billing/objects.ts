@@ -11,7 +11,7 @@ const amount = (what: string) => Type.Integer({ description: `${what}, in the cu
 export const paidTiers = ['pro', 'business', 'enterprise'] as const;
 export type PaidTier = (typeof paidTiers)[number];
 
-export const PriceSchema = Type.Object(
+const PriceSchema = Type.Object(
   {
     price_id: Type.String({ description: "The payment provider's id, for POST /v1/billing/checkout" }),
     amount: amount('What one unit costs for one period'),

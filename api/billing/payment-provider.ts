@@ -51,7 +51,7 @@ export interface ProviderSubscription {
   readonly productIds: readonly string[];
 }
 
-export interface InvoicePage {
+interface InvoicePage {
   readonly limit: number;
   /** Id of the invoice after which the page begins. */
   readonly after?: string;

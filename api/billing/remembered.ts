@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-export interface RememberOptions<T> {
+interface RememberOptions<T> {
   /** How long a value is good for. */
   readonly ttlMs: (value: T) => number;
   /** Keys that are remembered at most; the oldest goes first. */

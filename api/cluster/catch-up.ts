@@ -21,7 +21,7 @@ export interface CatchUp {
   find<T>(namespace: string, probe: () => T | undefined): Promise<T | undefined>;
 }
 
-export interface CatchUpDeps<T extends KubeObject> {
+interface CatchUpDeps<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly clock: Clock;
   readonly resource: Resource<T>;

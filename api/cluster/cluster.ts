@@ -8,7 +8,7 @@ import { createInformers, type Informers } from './informers.ts';
 import type { TenantDirectory } from './tenants.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
-export interface ClusterDeps {
+interface ClusterDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   /** Gives each kind its own observer. */

@@ -16,7 +16,7 @@ export interface ExecutionFeed {
 }
 
 /** The feed, and where the informer puts in what it gets. */
-export interface FeedSource extends ExecutionFeed, ExecutionListener {}
+interface FeedSource extends ExecutionFeed, ExecutionListener {}
 
 /** What a listener throws is a defect of its own, and must not make the informer take the object for a broken one. */
 export function createExecutionFeed(logger: Logger): FeedSource {

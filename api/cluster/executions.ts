@@ -25,7 +25,7 @@ export interface Executions {
   remember(execution: WorkflowExecution): void;
 }
 
-export interface ExecutionsDeps {
+interface ExecutionsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly clock: Clock;
   readonly cache: CacheReader<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;

@@ -1,9 +1,9 @@
 import { AppError } from '../../lib/errors.ts';
 
 /** Lets a bounded number of calls through at a time; the others wait in line. */
-export type Gate = <T>(call: () => Promise<T>) => Promise<T>;
+type Gate = <T>(call: () => Promise<T>) => Promise<T>;
 
-export interface GateLimits {
+interface GateLimits {
   readonly atOnce: number;
   readonly waiting: number;
 }

@@ -1,4 +1,4 @@
-export { type Cluster, type ClusterDeps, createCluster } from './cluster.ts';
+export { type Cluster, createCluster } from './cluster.ts';
 export type { ExecutionFeed, ExecutionListener } from './execution-feed.ts';
 export type { Executions } from './executions.ts';
 export type { Informers } from './informers.ts';

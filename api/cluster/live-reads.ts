@@ -8,7 +8,7 @@ export interface LiveReads<T extends KubeObject> {
   read(ref: ObjectRef): Promise<T | undefined>;
 }
 
-export interface LiveReadsDeps<T extends KubeObject> {
+interface LiveReadsDeps<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get'>;
   readonly resource: Resource<T>;
   readonly cache: Pick<CacheReader<T>, 'remember'>;

@@ -35,7 +35,7 @@ export interface Workflows {
   forgotten(uid: string): Promise<void>;
 }
 
-export interface WorkflowsDeps {
+interface WorkflowsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly clock: Clock;
   readonly cache: CacheReader<Workflow, 'name' | 'formerId' | 'namespace'>;

@@ -16,13 +16,13 @@ import { HealthService } from '../../proto/generated/health/v1/health.ts';
 import { IngestStimulusRequest, RuntimeServiceService } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
 import { handleIngestStimulus, type IngestStimulusDeps } from './ingest-stimulus.ts';
 
-export interface GrpcOptions {
+interface GrpcOptions {
   readonly port: number;
   readonly host?: string;
   readonly tls: TlsPaths;
 }
 
-export interface GrpcDeps extends IngestStimulusDeps {
+interface GrpcDeps extends IngestStimulusDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;

@@ -12,8 +12,8 @@ const statuses: Readonly<Record<IngestOutcome, status>> = {
 };
 
 /** Names of the metadata beside a failure. */
-export const outcomeKey = 'windlass-error';
-export const originalKey = 'original-stimulus-id';
+const outcomeKey = 'windlass-error';
+const originalKey = 'original-stimulus-id';
 
 /** The failure of a stimulus that does not run, with the specification's word for it beside the status. */
 export function ingestFailure(error: unknown): unknown {

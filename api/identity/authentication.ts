@@ -10,7 +10,7 @@ import { type IdentityConfig, identityOptions } from './config.ts';
 import { readIdentity } from './identity.ts';
 import { scopeCall } from './scope-call.ts';
 
-export interface AuthenticationDeps {
+interface AuthenticationDeps {
   readonly clock: Clock;
   readonly logger: Logger;
 }

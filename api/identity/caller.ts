@@ -1,5 +1,5 @@
 /** What kind of client stands behind a token (spec 1 §5.2). */
-export type IdentityKind = 'consumer' | 'operator' | 'service-account';
+type IdentityKind = 'consumer' | 'operator' | 'service-account';
 
 /** Who calls, and for which tenant: the token's claims after they were checked, with `X-Tenant-Id` taken into account. */
 export interface Caller {

@@ -43,7 +43,7 @@ export const identityVariables = {
 export const IdentityConfig = Type.Object(identityVariables);
 export type IdentityConfig = Readonly<Static<typeof IdentityConfig>>;
 
-export interface IdentityOptions {
+interface IdentityOptions {
   /** Without `ca`, which is in a file. */
   readonly verifier: Omit<OidcVerifierOptions, 'ca'>;
   readonly claims: ClaimNames;

@@ -1,4 +1,4 @@
 export { type Authentication, createAuthentication } from './authentication.ts';
-export type { Caller, IdentityKind } from './caller.ts';
+export type { Caller } from './caller.ts';
 export { type IdentityConfig, identityVariables } from './config.ts';
 export { isOperator, requireOperator } from './roles.ts';

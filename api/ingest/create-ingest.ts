@@ -19,7 +19,7 @@ import type { Settler } from './settler.ts';
 import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
 import { stimulusReceived, stimulusRejected } from './stimulus-events.ts';
 
-export interface IngestDeps {
+interface IngestDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -25,7 +25,7 @@ export function executionFields(stimulus: Stimulus): StimulusFields {
   };
 }
 
-export type ExecutionMetadata = Readonly<Record<'labels' | 'annotations', Record<string, string>>>;
+type ExecutionMetadata = Readonly<Record<'labels' | 'annotations', Record<string, string>>>;
 
 /** Labels and annotations by which the execution of a stimulus is found. */
 export function executionMetadata({ id, source }: Stimulus, reservation?: string): ExecutionMetadata {

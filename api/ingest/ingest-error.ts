@@ -15,7 +15,7 @@ const codes: Readonly<Record<IngestOutcome, ErrorCode>> = {
   workflow_error: 'internal',
 };
 
-export interface IngestErrorOptions {
+interface IngestErrorOptions {
   /** Of the stimulus that came first with this key; set for a duplicate. */
   readonly originalStimulusId?: string;
   /** The failing paths of an input that its workflow refuses. */

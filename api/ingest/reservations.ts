@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createWithinMs, type Reservation, standingOf } from './reservation.ts';
 
-export interface ReservationsDeps {
+interface ReservationsDeps {
   readonly bucket: KeyValueBucket<Reservation>;
   readonly clock: Clock;
   /** The id of the execution that a stimulus started, asked of the API server; undefined where there is none. */

@@ -10,7 +10,7 @@ import { IngestError } from './ingest-error.ts';
 import type { Destination } from './routing-table.ts';
 import { classificationFailed, type Occasion, stimulusClassified, stimulusRejected } from './stimulus-events.ts';
 
-export interface RouteStimulusDeps {
+interface RouteStimulusDeps {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly workflows: Pick<Workflows, 'find'>;
@@ -19,7 +19,7 @@ export interface RouteStimulusDeps {
 }
 
 /** The workflow of a stimulus, and how the route names it. */
-export interface ChosenWorkflow {
+interface ChosenWorkflow {
   readonly workflow: Workflow;
   readonly name: string;
 }

@@ -21,7 +21,7 @@ export interface RoutingTable {
   tenantOf(source: string): string;
 }
 
-export interface RoutingTableDeps {
+interface RoutingTableDeps {
   readonly routers: CacheReader<StimulusRouter, 'namespace' | 'source'>;
   readonly tenants: TenantDirectory;
   readonly systemTenant: string;

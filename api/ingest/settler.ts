@@ -28,7 +28,7 @@ export interface Settler {
   resume(executions: Iterable<WorkflowExecution>): void;
 }
 
-export interface SettlerDeps {
+interface SettlerDeps {
   readonly bucket: KeyValueBucket<Reservation>;
   readonly reservations: Pick<Reservations, 'settle'>;
   readonly clock: Clock;

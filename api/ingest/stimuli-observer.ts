@@ -5,7 +5,7 @@ import type { Ingest } from './ingest.ts';
 import { IngestError, type IngestOutcome } from './ingest-error.ts';
 
 /** How a stimulus ended, for the counter. `unavailable`: the sender may try again. */
-export type CountedOutcome = IngestOutcome | 'routed' | 'too_large' | 'unavailable' | 'failed' | 'not_authentic';
+type CountedOutcome = IngestOutcome | 'routed' | 'too_large' | 'unavailable' | 'failed' | 'not_authentic';
 
 /** Told how each stimulus ended. */
 export interface StimuliObserver {

@@ -6,7 +6,7 @@ import { type Ingest, IngestError } from '../ingest/index.ts';
 import { outcomeUnknown } from '../ingest/start-execution.ts';
 import type { SensedStimulus, Sensor } from './sensor.ts';
 
-export interface SensorLoopDeps {
+interface SensorLoopDeps {
   readonly ingest: Ingest;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -14,7 +14,7 @@ export interface SensorLoopDeps {
   readonly random?: () => number;
 }
 
-export interface SensorSignals {
+interface SensorSignals {
   /** Nothing more is taken in. */
   readonly stop: AbortSignal;
   /** What is still under way is given up. */

@@ -19,7 +19,7 @@ import type { PodSettings } from './pod.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 
-export interface ExecutionControllerDeps {
+interface ExecutionControllerDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;

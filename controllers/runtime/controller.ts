@@ -7,7 +7,7 @@ import { createRefusalLog, type RefusalLog } from './refusal-log.ts';
 import { createWorkQueue, type QueueObserver, type WorkQueue } from './work-queue.ts';
 
 /** What a reconcile is given besides its key. */
-export interface ReconcileContext {
+interface ReconcileContext {
   readonly ref: ObjectRef;
   /** Carries kind, namespace, name and reconcileId. */
   readonly logger: Logger;
@@ -29,7 +29,7 @@ export interface ReconcileObserver {
   readonly queue?: QueueObserver;
 }
 
-export interface ControllerDeps {
+interface ControllerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;
@@ -37,7 +37,7 @@ export interface ControllerDeps {
   readonly random?: () => number;
 }
 
-export interface ControllerOptions {
+interface ControllerOptions {
   /** Kind that is reconciled, for logs. */
   readonly kind: string;
   readonly reconcile: Reconcile;

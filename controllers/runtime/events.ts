@@ -26,7 +26,7 @@ export interface Happening {
   readonly note: string;
 }
 
-export interface EventRecorderDeps {
+interface EventRecorderDeps {
   readonly client: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,7 +35,7 @@ export interface EventRecorderDeps {
   readonly onDropped?: () => void;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   /** `windlass.dev/controllers` or the like. */
   readonly controller: string;
   /** The pod's name. */

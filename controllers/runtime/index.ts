@@ -1,9 +1,7 @@
 export {
   type Controller,
-  type ControllerOptions,
   createController,
   type Reconcile,
-  type ReconcileContext,
 } from './controller.ts';
 export { createEventRecorder, type EventRecorder, type Happening } from './events.ts';
 export { createLeaseElection, type LeaseElection, LostLeadership } from './lease-election.ts';

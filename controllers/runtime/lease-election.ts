@@ -22,7 +22,7 @@ export class LostLeadership extends AppError {
   }
 }
 
-export interface LeaseElectionDeps {
+interface LeaseElectionDeps {
   /** Not fenced: renewing is what makes the fence open again. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface LeaseElectionDeps {
   readonly random?: () => number;
 }
 
-export interface LeaseElectionOptions {
+interface LeaseElectionOptions {
   readonly lease: ObjectRef;
   /** Never the same for two processes, nor for two runs of one. */
   readonly identity: string;
@@ -44,7 +44,7 @@ export interface LeaseElectionOptions {
   readonly retryMs?: number;
 }
 
-export type ElectionEnd = 'stopped' | 'lost';
+type ElectionEnd = 'stopped' | 'lost';
 
 /**
  * One leader at a time, by a Lease that every change of which is guarded by its resourceVersion.

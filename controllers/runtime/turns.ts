@@ -2,7 +2,7 @@ import { refOfKey } from '../../lib/kube/index.ts';
 import { createFifo, type Fifo } from './fifo.ts';
 
 /** A key that may be worked on since a time, in clock milliseconds. */
-export interface ReadyKey {
+interface ReadyKey {
   readonly key: string;
   readonly since: number;
 }

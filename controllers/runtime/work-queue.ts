@@ -10,14 +10,14 @@ export interface QueueObserver {
   waited(ms: number): void;
 }
 
-export interface WorkQueueDeps {
+interface WorkQueueDeps {
   readonly clock: Clock;
   /** Uniform in [0, 1). Default Math.random. */
   readonly random?: () => number;
   readonly observer?: QueueObserver;
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   /** Delay after the first failure, milliseconds; doubles with each further one. Default 50. */
   readonly baseDelayMs?: number;
   /** Default 30,000. */

@@ -9,7 +9,7 @@ import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { decideRouter, type RouterFacts, type RouteTarget } from './decide.ts';
 
-export interface StimulusRouterDeps {
+interface StimulusRouterDeps {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly routers: CacheReader<StimulusRouter, 'source'>;

@@ -25,7 +25,7 @@ export interface VolumeSettings {
   readonly accessMode: 'ReadWriteMany' | 'ReadWriteOnce';
 }
 
-export interface VolumeDeps {
+interface VolumeDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly events: EventRecorder;

@@ -4,7 +4,7 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, controllerRevisions, type KubeClient, keyOf } from '../../lib/kube/index.ts';
 import { isTerminal } from '../execution/terminal.ts';
 
-export interface CollectDeps {
+interface CollectDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
   readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;

@@ -22,7 +22,7 @@ export interface WorkflowFacts {
   readonly forced: boolean;
 }
 
-export interface WorkflowDecision {
+interface WorkflowDecision {
   readonly status: WorkflowStatus;
   /** The revision to store before the status is written; absent: it is there. */
   readonly create?: string;

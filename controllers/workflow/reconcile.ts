@@ -20,7 +20,7 @@ import { statusPatch } from '../runtime/status-patch.ts';
 import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
 
-export interface WorkflowDeps {
+interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: CacheReader<Workflow>;

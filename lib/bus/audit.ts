@@ -15,7 +15,7 @@ export const auditTypes = [
   'HumanApprovalApproved',
   'HumanApprovalRejected',
 ] as const;
-export type AuditType = (typeof auditTypes)[number];
+type AuditType = (typeof auditTypes)[number];
 
 export interface AuditEntry {
   readonly type: AuditType;
@@ -37,7 +37,7 @@ export interface AuditTrail {
   record(entry: AuditEntry): void;
 }
 
-export interface AuditTrailDeps {
+interface AuditTrailDeps {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly newId: NewId;

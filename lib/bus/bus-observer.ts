@@ -5,7 +5,7 @@ export type BusOperation = 'publish' | 'get' | 'create' | 'update' | 'delete';
 /** `conflict`: another caller was first. `refused`: it can never succeed. `unavailable`: it may, later. */
 export type BusOutcome = 'ok' | 'conflict' | 'refused' | 'unavailable';
 /** Why an event that was raised is lost: no room, refused by the bus, or the process had to end. */
-export type DropReason = 'full' | 'refused' | 'stopped';
+type DropReason = 'full' | 'refused' | 'stopped';
 
 /** Told what happens at the bus. */
 export interface BusObserver {

@@ -1,4 +1,4 @@
-export { type AuditEntry, type AuditTrail, type AuditType, auditTypes, createAuditTrail } from './audit.ts';
+export { type AuditEntry, type AuditTrail, auditTypes, createAuditTrail } from './audit.ts';
 export { buckets } from './buckets.ts';
 export { type BusOptions, busOptions, busVariables } from './bus-config.ts';
 export { type BusObserver, createBusMetrics } from './bus-observer.ts';

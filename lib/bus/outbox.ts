@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { BusObserver } from './bus-observer.ts';
 import type { BusEvent, EventPublisher, EventSink } from './event-bus.ts';
 
-export interface OutboxDeps {
+interface OutboxDeps {
   readonly publisher: EventPublisher;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,7 +17,7 @@ export interface OutboxLimits {
   readonly bytes: number;
 }
 
-export const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
+const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
 
 /**
  * Keeps events in memory until they are stored, in the order in which they were raised. One whose answer got lost is

@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { codeOf } from './bus-error.ts';
 import type { WantedStream } from './streams.ts';
 
-export interface PrepareDeps {
+interface PrepareDeps {
   readonly streams: Pick<JetStreamManager['streams'], 'info' | 'add' | 'update'>;
   readonly logger: Logger;
 }

@@ -4,7 +4,7 @@ import { halfJitter } from '../informer/backoff.ts';
 import type { Logger } from '../logger.ts';
 import type { Session } from './session.ts';
 
-export interface SessionKeeperDeps {
+interface SessionKeeperDeps {
   readonly open: () => Promise<Session>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ import type { Streams } from './captured-streams.ts';
  * - `MalformedTrailer`: the trailer or the termination message is not what a runner writes.
  * - `MalformedLog`: a line that no runner writes, or a stream longer than the limit.
  */
-export type CaptureFailure = 'TrailerMissing' | 'HashMismatch' | 'MalformedTrailer' | 'MalformedLog';
+type CaptureFailure = 'TrailerMissing' | 'HashMismatch' | 'MalformedTrailer' | 'MalformedLog';
 
 /** The output of a step could not be read in full. `streams` holds what could be, unverified. */
 export class CaptureError extends AppError {

@@ -10,13 +10,13 @@ export interface Captured extends Streams {
   readonly trailer: Trailer;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Most bytes of one stream, as given to the runner's `--limit`. Default: limits.outputStreamBytes. */
   readonly limit?: number;
 }
 
 /** Collects a log, followed or whole, and verifies it. */
-export interface Capture {
+interface Capture {
   /** Takes the next bytes of the log; gives what they brought, for whoever shows output live. */
   push(chunk: Uint8Array): LogEvent[];
   /** Whether the trailer has arrived, or the log cannot be one: `finish` will say the same however much more is read. */

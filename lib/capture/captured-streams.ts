@@ -8,7 +8,7 @@ export interface Streams {
 }
 
 /** Bytes collected up to a limit. */
-export interface ByteSink {
+interface ByteSink {
   /** Copies the bytes, as far as the limit allows; false where that was not all. */
   append(bytes: Uint8Array): boolean;
   /** A view of what was collected; not valid after the next `append`. */

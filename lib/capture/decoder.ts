@@ -12,7 +12,7 @@ export type LogEvent =
   | { readonly kind: 'malformed'; readonly error: CaptureError };
 
 /** Separates a runner's log into its two streams and the trailer, as it arrives. */
-export interface Decoder {
+interface Decoder {
   /**
    * Takes the next bytes of the log, cut anywhere. Bytes after the trailer are ignored: everything before it is covered
    * by its hashes, and nothing after it was written by the runner.

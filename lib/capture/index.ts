@@ -1,6 +1,6 @@
-export { type Capture, type CaptureOptions, type Captured, createCapture, decodeLog } from './capture.ts';
-export { CaptureError, type CaptureFailure } from './capture-error.ts';
+export { type Captured, createCapture, decodeLog } from './capture.ts';
+export { CaptureError } from './capture-error.ts';
 export type { StreamName, Streams } from './captured-streams.ts';
-export { createDecoder, type Decoder, type LogEvent } from './decoder.ts';
+export { createDecoder, type LogEvent } from './decoder.ts';
 export { outputText } from './output-text.ts';
 export { parseTerminationMessage, type StreamReport, type Trailer } from './trailer.ts';

@@ -67,7 +67,7 @@ export function placesOf({ namespace, user, scope, nameOrUid: name }: WantedWork
     .filter((place) => place !== undefined);
 }
 
-export interface ObjectPlace {
+interface ObjectPlace {
   readonly namespace: string;
   readonly name: string;
 }

@@ -1,7 +1,6 @@
 export {
   cachedWorkflow,
   isVisible,
-  type ObjectPlace,
   placesOf,
   type WantedWorkflow,
   type WorkflowCache,

@@ -2,7 +2,7 @@ import type { Signal } from '../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 
 /** The visit of a Human state that a signal may answer. */
-export type AskedVisit = Pick<CurrentState, 'state' | 'visit' | 'signals_before'>;
+type AskedVisit = Pick<CurrentState, 'state' | 'visit' | 'signals_before'>;
 
 /**
  * The signal that decides a visit: the first that fits. One that names no visit answers the visit that waits; where a

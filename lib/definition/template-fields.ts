@@ -4,7 +4,7 @@ import type { State, StateKind, StateOf } from '../../crds/schema/state.ts';
 import type { Definition } from './definition.ts';
 
 /** A field that holds a template. */
-export interface TemplateField {
+interface TemplateField {
   readonly at: Place;
   readonly source: string;
 }

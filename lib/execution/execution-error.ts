@@ -5,7 +5,7 @@ import { AppError, type ErrorCode } from '../errors.ts';
 export type Refusal = 'NotWaiting' | 'WaitsElsewhere' | 'AlreadyDecided' | 'AlreadyFinished' | 'NoSuchLog' | 'Deleted';
 
 /** What an edge needs to say what to do about a refusal. */
-export interface RefusalFacts {
+interface RefusalFacts {
   /** The state that waits, where another was meant. */
   readonly waiting?: string;
   /** The logs there are, where none fits. */

@@ -17,7 +17,7 @@ export interface OutputPiece {
 }
 
 /** What reads the output of finished commands. */
-export interface StoredReader {
+interface StoredReader {
   readonly outputs: OutputReader;
   readonly execution: WorkflowExecution;
 }
@@ -59,7 +59,7 @@ function textAt(value: Parameters<typeof childOf>[0], paths: readonly string[][]
   return new Uint8Array();
 }
 
-export interface PodLogOptions {
+interface PodLogOptions {
   readonly follow: boolean;
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { Work } from '../template/work.ts';
 import { type Comparison, type ExpressionNode, parseExpression } from './parse.ts';
 
 /** Whether the expression holds, and the paths it looked at in vain, each once. */
-export interface EvaluatedExpression {
+interface EvaluatedExpression {
   readonly kind: 'value';
   readonly value: boolean;
   readonly missing: readonly string[];

@@ -19,14 +19,14 @@ export type ExpressionNode =
     };
 
 /** A checked expression. */
-export interface Expression {
+interface Expression {
   readonly root: ExpressionNode;
   /** Paths that it may read, in order of appearance. */
   readonly references: readonly (readonly string[])[];
 }
 
 /** Result of checking an expression when a workflow is registered. */
-export type ExpressionCheck =
+type ExpressionCheck =
   | { readonly ok: true; readonly references: readonly (readonly string[])[] }
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 

@@ -27,7 +27,7 @@ const forCallers: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'alre
 /** After how long to call again, where nobody knows better; clients with a retry policy heed it. */
 const PUSHBACK_MS = 5_000;
 
-export interface GrpcErrorOptions {
+interface GrpcErrorOptions {
   /** Default: what the code stands for in the table. */
   readonly status?: status;
   /** Sent after the answer; names in lower case. */

@@ -18,7 +18,7 @@ export interface GrpcService {
   readonly implementation: UntypedServiceImplementation;
 }
 
-export interface GrpcListenOptions {
+interface GrpcListenOptions {
   readonly port: number;
   /** Default: all addresses. */
   readonly host?: string;

@@ -7,7 +7,7 @@ export interface Peer {
 }
 
 /** The parts of a verified certificate that tell who it is for. */
-export interface PeerCertificate {
+interface PeerCertificate {
   readonly subject?: { readonly CN?: string | readonly string[] } | undefined;
   /** In the form of Node: `DNS:a.example, URI:"…"`, where a name with special characters is a JSON string. */
   readonly subjectaltname?: string | undefined;

@@ -19,19 +19,19 @@ type ReflectionAnswer =
     }
   | { readonly $case: 'errorResponse'; readonly value: { readonly errorCode: number; readonly errorMessage: string } };
 
-export interface ReflectionRequest {
+interface ReflectionRequest {
   readonly host: string;
   readonly messageRequest?: ReflectionQuestion | undefined;
 }
 
-export interface ReflectionResponse {
+interface ReflectionResponse {
   readonly validHost: string;
   readonly originalRequest: ReflectionRequest;
   readonly messageResponse: ReflectionAnswer;
 }
 
 /** Answers one question about the services that a server has. */
-export type Reflection = (request: ReflectionRequest) => ReflectionResponse;
+type Reflection = (request: ReflectionRequest) => ReflectionResponse;
 
 /** `descriptorSet` is a serialised google.protobuf.FileDescriptorSet; `services` are the names that are told. */
 export function createReflection(descriptorSet: Uint8Array, services: readonly string[]): Reflection {

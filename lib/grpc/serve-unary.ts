@@ -12,7 +12,7 @@ export interface GrpcMetrics {
   callDone(report: { readonly operation: string; readonly code: string; readonly seconds: number }): void;
 }
 
-export interface ServeUnaryDeps {
+interface ServeUnaryDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: NewId;

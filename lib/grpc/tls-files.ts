@@ -18,7 +18,7 @@ export interface TlsFiles {
   readonly ca: string;
 }
 
-export interface TlsFilesDeps {
+interface TlsFilesDeps {
   readonly readFile: (path: string) => Promise<string>;
   readonly clock: Clock;
   readonly logger: Logger;

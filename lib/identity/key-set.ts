@@ -7,7 +7,7 @@ import { createPacedTask, type PacedTask } from '../paced-task.ts';
 import { identityLimits } from './limits.ts';
 import { createUnknownKeys } from './unknown-keys.ts';
 
-export interface KeySetDeps {
+interface KeySetDeps {
   /** Fetches the keys; throws when that fails. */
   readonly load: () => Promise<JSONWebKeySet>;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { createKeySet, type KeySetOptions } from './key-set.ts';
 import { createProviderDocuments, type ProviderOptions } from './provider-documents.ts';
 import { type Claims, createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
 
-export interface OidcVerifierDeps<T> {
+interface OidcVerifierDeps<T> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly read: (claims: Claims) => T;
@@ -13,7 +13,7 @@ export interface OidcVerifierDeps<T> {
 export type OidcVerifierOptions = ProviderOptions & KeySetOptions & TokenVerifierOptions;
 
 /** Verifies the access tokens of one OpenID Connect provider. */
-export interface OidcVerifier<T> extends TokenVerifier<T> {
+interface OidcVerifier<T> extends TokenVerifier<T> {
   /** Fetches the provider's keys, so that the first caller need not wait for them. Never rejects. */
   prepare(): Promise<void>;
   close(): Promise<void>;

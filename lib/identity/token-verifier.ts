@@ -18,7 +18,7 @@ import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts'
 /** Claims of a token whose signature, issuer, audience and times were checked. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
-export interface TokenVerifierDeps<T> {
+interface TokenVerifierDeps<T> {
   readonly keys: KeySet;
   readonly clock: Clock;
   readonly logger: Logger;

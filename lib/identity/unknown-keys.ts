@@ -3,7 +3,7 @@ import { createUnknownIds } from '../unknown-ids.ts';
 import { identityLimits } from './limits.ts';
 
 /** Remembers which key ids the provider was asked for in vain, so that one that is made up costs one fetch and no more. */
-export interface UnknownKeys {
+interface UnknownKeys {
   /** Whether the provider said a short while ago that it has no such key. */
   has(kid: string): boolean;
   /** The next fetch is to settle this one. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { identityLimits } from './limits.ts';
 
 /** What was made of a token, and when that holds. Times are in milliseconds since the Unix epoch. */
-export interface VerifiedToken<T> {
+interface VerifiedToken<T> {
   readonly value: T;
   /** Version of the keys that the signature was checked with. */
   readonly keys: number;

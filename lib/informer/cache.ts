@@ -14,7 +14,7 @@ export interface Change<T extends KubeObject> {
 /** Values under which an object is found. Must be pure and depend on nothing but the object. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
-export interface CacheOptions<T extends KubeObject, I extends string> {
+interface CacheOptions<T extends KubeObject, I extends string> {
   readonly indexes?: Readonly<Record<I, IndexFunction<T>>>;
 }
 

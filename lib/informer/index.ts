@@ -4,8 +4,6 @@ export {
   createInformer,
   type Informer,
   type InformerChange,
-  type InformerOptions,
-  type InvalidObject,
   stripManagedFields,
 } from './informer.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';

@@ -4,7 +4,7 @@ import { type Cache, type CacheReader, type Change, createCache, type IndexFunct
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
 
 /** An object of the watched kind that does not pass the parse hook: it is kept apart and nothing else suffers. */
-export interface InvalidObject {
+interface InvalidObject {
   readonly key: string;
   readonly object: KubeObject;
   readonly problem: string;
@@ -16,9 +16,9 @@ export interface InformerChange<T extends KubeObject> extends Change<T> {
 }
 
 /** Told of each change after the cache holds it. A throw is logged and counted, and the others are still told. */
-export type ChangeHandler<T extends KubeObject> = (change: InformerChange<T>) => void;
+type ChangeHandler<T extends KubeObject> = (change: InformerChange<T>) => void;
 
-export interface InformerOptions<T extends KubeObject, I extends string> {
+interface InformerOptions<T extends KubeObject, I extends string> {
   readonly resource: Resource<T>;
   readonly namespace?: string;
   readonly labelSelector?: string;

@@ -44,7 +44,7 @@ export interface ReflectorDeps {
   readonly observer?: ReflectorObserver;
 }
 
-export interface ReflectorOptions<T extends KubeObject> {
+interface ReflectorOptions<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly sink: ReflectorSink<T>;
   readonly namespace?: string;
@@ -53,7 +53,7 @@ export interface ReflectorOptions<T extends KubeObject> {
 }
 
 /** Keeps a sink in step with one kind on the server, whatever happens to the connection. */
-export interface Reflector {
+interface Reflector {
   /** Lists and watches until `signal` aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** Resolves after the first complete list has reached the sink. */

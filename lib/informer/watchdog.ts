@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 
 /** Ends a watch whose connection died without a word. */
-export interface Watchdog extends Disposable {
+interface Watchdog extends Disposable {
   /** Aborts when the stream went silent, and with the signal the watchdog was made with. */
   readonly signal: AbortSignal;
   /** Something came. */
   alive(bookmark: boolean): void;
 }
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   readonly signal: AbortSignal;
   /** After this time the server ends the stream by itself. */
   readonly longestMs: number;

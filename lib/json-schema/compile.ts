@@ -11,12 +11,12 @@ import {
   type SchemaProblem,
 } from './compiled-schema.ts';
 import { canonical } from './equal.ts';
-import { draft7, inPlace, keywords, type KeywordShape } from './keywords.ts';
+import { draft7, inPlace, type KeywordShape, keywords } from './keywords.ts';
 import { schemaLimits } from './limits.ts';
 import { shapeTests } from './shapes.ts';
 
 /** The checked form of a schema, or all that is wrong with it. */
-export type Compilation =
+type Compilation =
   | { readonly ok: true; readonly compiled: CompiledSchema }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 

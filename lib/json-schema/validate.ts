@@ -7,7 +7,7 @@ import { schemaLimits, schemaPrices } from './limits.ts';
 import { type Apply, type Verdict, Visit } from './visit.ts';
 import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
 
-export interface SchemaRules {
+interface SchemaRules {
   /** The type that the root has to name, as `object` for an input schema (WF-MAN-09). */
   readonly rootType?: string;
 }

@@ -38,7 +38,7 @@ export interface ApplyOptions extends WriteOptions {
   readonly force?: boolean;
 }
 
-export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
 export interface DeleteOptions extends CallOptions {
   /** Delete only this incarnation; another one under the name answers 409. */
@@ -64,7 +64,7 @@ export interface ObjectEvent<T extends KubeObject> {
 }
 
 /** The server gives up on the stream, most often with code 410. */
-export interface ErrorEvent {
+interface ErrorEvent {
   readonly type: 'ERROR';
   readonly object: KubeStatus;
 }

@@ -2,7 +2,7 @@ import type { KubeObject } from './objects.ts';
 
 /** The built-in kinds, with the fields this project reads or writes; the server keeps the others. */
 
-export interface EnvVar {
+interface EnvVar {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: {
@@ -24,7 +24,7 @@ export interface ResourceAmounts {
   readonly limits?: Readonly<Record<string, string>>;
 }
 
-export interface ContainerSecurityContext {
+interface ContainerSecurityContext {
   readonly allowPrivilegeEscalation?: boolean;
   readonly privileged?: boolean;
   readonly readOnlyRootFilesystem?: boolean;
@@ -35,7 +35,7 @@ export interface ContainerSecurityContext {
   readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
 }
 
-export interface PodSecurityContext {
+interface PodSecurityContext {
   readonly runAsNonRoot?: boolean;
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
@@ -105,7 +105,7 @@ export interface ContainerState {
   readonly terminated?: ContainerStateTerminated;
 }
 
-export interface ContainerStatus {
+interface ContainerStatus {
   readonly name: string;
   readonly ready?: boolean;
   readonly started?: boolean;
@@ -117,7 +117,7 @@ export interface ContainerStatus {
   readonly lastState?: ContainerState;
 }
 
-export interface PodCondition {
+interface PodCondition {
   readonly type: string;
   readonly status: string;
   readonly reason?: string;
@@ -188,7 +188,7 @@ export interface Lease extends KubeObject {
   };
 }
 
-export interface ObjectReference {
+interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly namespace?: string;
@@ -220,11 +220,6 @@ export interface Namespace extends KubeObject {
 export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean; readonly podCIDR?: string };
   readonly status?: { readonly conditions?: readonly PodCondition[] };
-}
-
-export interface ServiceAccount extends KubeObject {
-  readonly automountServiceAccountToken?: boolean;
-  readonly imagePullSecrets?: readonly { readonly name: string }[];
 }
 
 export interface ResourceQuota extends KubeObject {
@@ -266,10 +261,6 @@ export interface RoleBinding extends KubeObject {
     readonly namespace?: string;
     readonly apiGroup?: string;
   }[];
-}
-
-export interface RuntimeClass extends KubeObject {
-  readonly handler: string;
 }
 
 export interface StorageClass extends KubeObject {

@@ -14,7 +14,7 @@ const CLOSE = 255;
 
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
-export interface ExecTarget {
+interface ExecTarget {
   /** Full URL with the command in its query; `http:` or `https:`. */
   readonly url: string;
   readonly headers: HeaderFields;

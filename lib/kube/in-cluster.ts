@@ -4,7 +4,7 @@ import { type CredentialSource, createCredentialSource } from './credentials.ts'
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-export interface InClusterOptions {
+interface InClusterOptions {
   /** The process's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;

@@ -19,8 +19,8 @@ export {
   KubeError,
   type RequestName,
 } from './kube-error.ts';
-export { type FindCredentialsOptions, findCredentials } from './kubeconfig-credentials.ts';
+export { findCredentials } from './kubeconfig-credentials.ts';
 export type * from './objects.ts';
-export { controllerOf, keyOf, keyOfRef, refOfKey } from './objects.ts';
+export { keyOf, refOfKey } from './objects.ts';
 export * from './resource.ts';
 export type { RequestReport, TransportDeps, TransportOptions } from './transport.ts';

@@ -12,7 +12,7 @@ import {
 import { inClusterCredentials } from './in-cluster.ts';
 import { type KubeconfigContext, type KubeconfigFile, type KubeconfigUser, resolveContext } from './kubeconfig.ts';
 
-export interface FindCredentialsOptions {
+interface FindCredentialsOptions {
   /** The process's environment: KUBECONFIG, HOME, KUBERNETES_SERVICE_HOST and _PORT. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { AppError } from '../errors.ts';
 
-export interface KubeconfigCluster {
+interface KubeconfigCluster {
   readonly server: string;
   readonly 'certificate-authority'?: string;
   readonly 'certificate-authority-data'?: string;

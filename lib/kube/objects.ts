@@ -90,7 +90,7 @@ export function keyOf(object: KubeObject): string {
 }
 
 /** The key of a reference; the inverse of `refOfKey`. */
-export function keyOfRef(ref: ObjectRef): string {
+function keyOfRef(ref: ObjectRef): string {
   return ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name;
 }
 
@@ -98,9 +98,4 @@ export function keyOfRef(ref: ObjectRef): string {
 export function refOfKey(key: string): ObjectRef {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-/** The owner that controls this object, if any. */
-export function controllerOf(object: KubeObject): OwnerReference | undefined {
-  return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }

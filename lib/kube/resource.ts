@@ -12,9 +12,7 @@ import type {
   ResourceQuota,
   Role,
   RoleBinding,
-  RuntimeClass,
   Secret,
-  ServiceAccount,
   StorageClass,
 } from './core-objects.ts';
 import type { KubeObject, ObjectRef } from './objects.ts';
@@ -90,7 +88,6 @@ export const persistentVolumeClaims = row<PersistentVolumeClaim>([
 ]);
 export const namespaces = row<Namespace>(['', 'v1', 'namespaces', 'Namespace', 'cluster']);
 export const nodes = row<Node>(['', 'v1', 'nodes', 'Node', 'cluster']);
-export const serviceAccounts = row<ServiceAccount>(['', 'v1', 'serviceaccounts', 'ServiceAccount']);
 export const resourceQuotas = row<ResourceQuota>(['', 'v1', 'resourcequotas', 'ResourceQuota']);
 export const controllerRevisions = row<ControllerRevision>(['apps', 'v1', 'controllerrevisions', 'ControllerRevision']);
 export const leases = row<Lease>(['coordination.k8s.io', 'v1', 'leases', 'Lease']);
@@ -98,8 +95,6 @@ export const events = row<Event>(['events.k8s.io', 'v1', 'events', 'Event']);
 export const networkPolicies = row<NetworkPolicy>(['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy']);
 export const roles = row<Role>(['rbac.authorization.k8s.io', 'v1', 'roles', 'Role']);
 export const roleBindings = row<RoleBinding>(['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding']);
-export const clusterRoles = row<Role>(['rbac.authorization.k8s.io', 'v1', 'clusterroles', 'ClusterRole', 'cluster']);
-export const runtimeClasses = row<RuntimeClass>(['node.k8s.io', 'v1', 'runtimeclasses', 'RuntimeClass', 'cluster']);
 export const storageClasses = row<StorageClass>(['storage.k8s.io', 'v1', 'storageclasses', 'StorageClass', 'cluster']);
 export const customResourceDefinitions = row<CustomResourceDefinition>([
   'apiextensions.k8s.io',

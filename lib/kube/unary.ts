@@ -7,7 +7,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface UnaryOptions {
+interface UnaryOptions {
   readonly signal: AbortSignal;
   /** Called with the request next in line on a live connection, directly before its first byte is written. */
   readonly guard?: () => void;

@@ -1,6 +1,6 @@
 export { toCustomResource, toManifest } from './convert.ts';
 export { objectName, userObjectName, workflowName } from './object-name.ts';
-export { type ReadManifest, readManifest } from './read-manifest.ts';
+export { readManifest } from './read-manifest.ts';
 export { type ReadWorkflow, readWorkflows, type WorkflowForm } from './read-workflows.ts';
 export { writeYaml } from './write-workflow.ts';
 export { type LocatedProblem, manifestBytes, type Position } from './yaml-document.ts';

@@ -17,7 +17,7 @@ export function userObjectName(owner: string, name: string): string {
   return `wu-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 40)}`;
 }
 
-export interface NamedMetadata {
+interface NamedMetadata {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { toCustomResource } from './convert.ts';
 import { type LocatedProblem, manifestBytes, readDocuments } from './yaml-document.ts';
 
 /** What a text says that is to be one manifest. Without errors among the problems there is a workflow. */
-export interface ReadManifest {
+interface ReadManifest {
   readonly problems: readonly LocatedProblem[];
   readonly workflow?: Workflow;
 }

@@ -13,7 +13,7 @@ export function createBlob(data: Uint8Array): Blob {
 }
 
 /** How the bytes of a blob become a value again. */
-export type BlobEncoding = 'text' | 'json';
+type BlobEncoding = 'text' | 'json';
 
 /**
  * Where a large value stands: the execution that stored it, its hash and its encoding. The text form is what

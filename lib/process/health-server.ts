@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** A check answers undefined when all is well, else the problem in one phrase. Cheap, and must not throw. */
 export type Check = () => string | undefined;
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly port: number;
   /** Default: all addresses. */
   readonly host?: string;

@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
 /** The parts of the Node.js process that ending it gracefully needs. */
-export interface ProcessPort {
+interface ProcessPort {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
   on(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): unknown;
   exit(code: number): void;
 }
 
-export interface ProcessRuntimeDeps {
+interface ProcessRuntimeDeps {
   readonly process: ProcessPort;
   readonly clock: Clock;
   readonly logger: Logger;

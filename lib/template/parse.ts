@@ -8,7 +8,7 @@ import type { Template } from './template.ts';
 import { placeOf, TemplateError } from './template-error.ts';
 
 /** Result of checking a template when a workflow is registered. */
-export type TemplateCheck =
+type TemplateCheck =
   | { readonly ok: true; readonly references: readonly (readonly string[])[] }
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 

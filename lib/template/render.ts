@@ -9,7 +9,7 @@ import { textOf } from './text-of.ts';
 import { Work } from './work.ts';
 
 /** A rendered text, and the paths that printed as placeholders, each once. */
-export interface RenderedText {
+interface RenderedText {
   readonly kind: 'rendered';
   readonly text: string;
   readonly missing: readonly string[];

@@ -10,7 +10,7 @@ export interface TenantDirectory {
   tenantOf(namespace: string): string | undefined;
 }
 
-export interface TenantDirectoryDeps {
+interface TenantDirectoryDeps {
   /** Namespaces with a tenant's label, by its slug. */
   readonly namespaces: {
     get(key: string): Namespace | undefined;

@@ -32,7 +32,7 @@ export interface TenantOptions {
  * Bounds what one tenant can take of the API server and of storage. It counts pods and claims, not CPU or memory:
  * those would refuse every pod that names no request.
  */
-export const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
+const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security

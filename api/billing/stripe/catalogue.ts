@@ -12,7 +12,7 @@ const freshMs = 60_000;
 /** A thousand products or prices; what lies beyond is not looked at. */
 const mostPages = 10;
 
-export interface CatalogueDeps {
+interface CatalogueDeps {
   readonly call: Call;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -11,7 +11,7 @@ const capacity = 10_000;
 /** Customers of one tenant that were deleted by hand within a day. */
 const mostDeleted = 5;
 
-export interface CustomersDeps {
+interface CustomersDeps {
   readonly call: Call;
   readonly clock: Clock;
 }

@@ -4,8 +4,8 @@ import type { Call } from './calls.ts';
 import { allPages, pageSize } from './pages.ts';
 
 /** Metadata of a customer that say whose it is. */
-export const tenantKey = 'windlass_tenant';
-export const installationKey = 'windlass_installation';
+const tenantKey = 'windlass_tenant';
+const installationKey = 'windlass_installation';
 
 /** The provider's search lags behind, by up to an hour when it has trouble. */
 const searchLagSeconds = 3_600;
@@ -22,7 +22,7 @@ export const metadataOf = ({ tenant, installation }: Owner): Record<string, stri
   [installationKey]: installation,
 });
 
-export interface FindCustomerDeps {
+interface FindCustomerDeps {
   readonly call: Call;
   readonly clock: Clock;
 }

@@ -11,7 +11,7 @@ export interface Addresses {
   readonly returnUrl: string;
 }
 
-export interface SessionsDeps {
+interface SessionsDeps {
   readonly call: Call;
   readonly newId: NewId;
 }

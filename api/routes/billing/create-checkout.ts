@@ -8,7 +8,7 @@ import type { Caller } from '../../identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { createCheckout } from './contracts.ts';
 
-export interface CheckoutDeps {
+interface CheckoutDeps {
   readonly provider: PaymentProvider;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
 }

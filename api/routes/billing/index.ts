@@ -13,7 +13,7 @@ import { handleReadSubscription } from './read-subscription.ts';
 
 export const contracts: readonly Contract[] = [listPrices, createCheckout, openPortal, readSubscription, listInvoices];
 
-export interface BillingRoutesDeps {
+interface BillingRoutesDeps {
   readonly billing: Billing;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
 }

@@ -5,7 +5,7 @@ import type { Customers, Records } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { listInvoices } from './contracts.ts';
 
-export interface InvoicesDeps {
+interface InvoicesDeps {
   readonly customers: Pick<Customers, 'find'>;
   readonly records: Pick<Records, 'invoices'>;
 }

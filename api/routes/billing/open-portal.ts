@@ -7,7 +7,7 @@ import type { Caller } from '../../identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { openPortal } from './contracts.ts';
 
-export interface PortalDeps {
+interface PortalDeps {
   readonly provider: { readonly customers: Customers; readonly sessions: Sessions };
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   /** Where the portal may lead back to; empty: anywhere. */

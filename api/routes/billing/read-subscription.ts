@@ -4,7 +4,7 @@ import type { PaidTier, Subscription } from '../../billing/objects.ts';
 import type { Catalogue, Customers, ProviderSubscription, Records } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../identity/caller.ts';
 
-export interface SubscriptionDeps {
+interface SubscriptionDeps {
   readonly catalogue: Pick<Catalogue, 'tierOf'>;
   readonly customers: Pick<Customers, 'find'>;
   readonly records: Pick<Records, 'subscriptions'>;

@@ -10,7 +10,7 @@ import { createStreamRoute, type StreamDeps } from './stream/handler.ts';
 
 export { contracts } from './contracts.ts';
 
-export type ExecutionRoutesDeps = StartDeps & ReadDeps & CancelDeps & SignalDeps & StreamDeps & LogsDeps;
+type ExecutionRoutesDeps = StartDeps & ReadDeps & CancelDeps & SignalDeps & StreamDeps & LogsDeps;
 
 /** The routes of executions. */
 export function createExecutionRoutes(deps: ExecutionRoutesDeps): Route<Caller>[] {

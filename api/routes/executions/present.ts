@@ -49,7 +49,7 @@ export function finalOutputOf({ final_output: inline, final_output_ref: ref }: W
 }
 
 /** A value with a reference at each part that stands in the output store. */
-export function valueWithReferences(stored: StoredValue): Json {
+function valueWithReferences(stored: StoredValue): Json {
   if (stored.refs === undefined) return stored.value ?? null;
   return fill(stored, new Map(stored.refs.map((part) => [part.path, reference(part, isTruncated(stored, part))])));
 }

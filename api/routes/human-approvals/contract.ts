@@ -9,7 +9,7 @@ const tag = 'Human approvals';
 /** In capital letters as well: an id is one of RFC 9562. */
 const uuid = uidPattern.replaceAll('a-f', 'a-fA-F');
 /** requirements, appendix A. */
-export const invalidId = 'Invalid request ID';
+const invalidId = 'Invalid request ID';
 export const goneText = 'Request not found or already completed';
 
 /** spec 1 §2.3. */

@@ -12,7 +12,7 @@ export function createHealthRoutes<Caller>(): Route<Caller>[] {
   return [defineRoute(readHealth, async () => json({ status: 'ok' }))];
 }
 
-export interface InternalRoutesDeps {
+interface InternalRoutesDeps {
   /** Each must pass before the replica is sent requests. */
   readonly ready: Readonly<Record<string, Check>>;
   readonly registry: Registry;

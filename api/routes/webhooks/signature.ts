@@ -18,7 +18,7 @@ const statuses: Readonly<Record<SignatureProblem, 400 | 401>> = {
 };
 
 /** What a webhook claims before its body is there, and what it will be measured by. */
-export interface SignedHead {
+interface SignedHead {
   /** Each value of `X-Svc-Signature`, as often as it was sent. */
   readonly signatures: readonly string[];
   /** Undefined where none is configured for the source. */

@@ -11,7 +11,7 @@ import { notFound, unknownWorkflow } from '../not-found.ts';
 import { deleteWorkflow } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';
 
-export interface DeleteDeps {
+interface DeleteDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'workflows'>;

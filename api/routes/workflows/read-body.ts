@@ -6,7 +6,7 @@ import { type LocatedProblem, readManifest } from '../../../lib/manifest/index.t
 import { sentence } from './kube-refusal.ts';
 import { isOurs } from './present.ts';
 
-export interface ReadBody {
+interface ReadBody {
   readonly workflow: Workflow;
   readonly warnings: readonly RequestProblem[];
 }

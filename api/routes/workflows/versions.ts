@@ -10,7 +10,7 @@ import { listWorkflowVersions } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';
 import type { WorkflowVersion } from './schema.ts';
 
-export interface VersionsDeps {
+interface VersionsDeps {
   readonly kube: Pick<KubeClient, 'listAll'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'workflows'>;

@@ -6,7 +6,7 @@ import { contentOfText } from '../../ingest/index.ts';
 import type { SensedStimulus } from '../sensor.ts';
 
 /** Why a line is no stimulus: phrases that hold nothing of the line, as it may be anything. */
-export type LineProblem =
+type LineProblem =
   | 'it is not UTF-8'
   | 'it is no JSON that everybody reads alike'
   | 'it is no object'

@@ -7,7 +7,7 @@ import { readStimulus } from './read-stimulus.ts';
 /** Longest line, without its end. */
 export const longestLine = 1_048_576;
 
-export interface StdinSensorOptions {
+interface StdinSensorOptions {
   readonly stream: Readable;
   /** Whose stimuli the lines are. */
   readonly tenant: string;

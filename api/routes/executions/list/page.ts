@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
 import type { Page, PageOptions, TimeKey } from '../../paging.ts';
 
-export interface PageQuery extends PageOptions<TimeKey> {
+interface PageQuery extends PageOptions<TimeKey> {
   /** Name or id. */
   readonly workflow?: string;
   readonly status?: Phase;

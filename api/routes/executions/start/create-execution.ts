@@ -8,7 +8,7 @@ import { storedBytes } from '../../../../lib/kube/stored-bytes.ts';
 import type { Caller } from '../../../identity/caller.ts';
 import { refusalOf } from '../../write-refusal.ts';
 
-export type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
+type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
 
 /** What an execution may take of etcd at its start: the largest input and some room for names; the rest is its status's. */
 const startBytes = limits.executionInputBytes + 64 * 1024;

@@ -33,7 +33,7 @@ export function assertInput({ input_schema: schema }: WorkflowSpec, input: Start
 }
 
 /** What an execution is called and by whom it was asked for. */
-export interface StartedBy {
+interface StartedBy {
   readonly name: string;
   readonly namespace: string;
   readonly subject: string;

@@ -13,7 +13,7 @@ interface MoveRequest extends Destination {
   readonly force: boolean;
 }
 
-export interface MoveRoutesDeps extends MoveDeps {
+interface MoveRoutesDeps extends MoveDeps {
   readonly audit: AuditTrail;
 }
 
