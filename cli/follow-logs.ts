@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { ExecutionError } from '../lib/execution/execution-error.ts';
-import { finished } from '../lib/execution/finished.ts';
 import {
+  isLogComplete,
   type LogChoice,
   type LogPlace,
   type LogSource,
@@ -21,7 +21,7 @@ export async function followLogs(deps: LogDeps, execution: WorkflowExecution, ch
   for await (const latest of deps.logs.changes(execution, deps.interrupted)) {
     const sources = sourcesIn(latest, choice);
     for (const source of sources) await follower.take(latest, source);
-    if (deps.interrupted.aborted || !isOver(latest, choice) || !follower.idle) continue;
+    if (deps.interrupted.aborted || !isLogComplete(latest, choice) || !follower.idle) continue;
     if (sources.length === 0) logSources(latest, choice);
     return exitCodes.ok;
   }
@@ -111,11 +111,4 @@ function sourcesIn(execution: WorkflowExecution, choice: LogChoice): LogSource[]
     if (error instanceof ExecutionError) return [];
     throw error;
   }
-}
-
-function isOver(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
-  if (finished(execution)) return true;
-  if (state === undefined || execution.status?.current?.state === state) return false;
-  const history = execution.status?.history ?? [];
-  return history.some((past) => past.state === state && (visit === undefined || past.visit === visit));
 }

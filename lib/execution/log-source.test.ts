@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anExecution } from '../../test/builders/execution-builder.ts';
-import { logSources, placeText, streamBlob, streamPaths } from './log-source.ts';
+import { isLogComplete, logSources, placeText, streamBlob, streamPaths } from './log-source.ts';
 
 const result = (stdout: string) => ({ exit_code: 0, stdout, stderr: '' });
 const execution = anExecution()
@@ -66,6 +66,39 @@ describe('which logs there are', () => {
       expect(() => logSources(execution, choice)).toThrow(refusal);
     },
   );
+});
+
+describe('logs are complete', () => {
+  const again = anExecution().past({ state: 'build' }).now({ state: 'build', kind: 'ContainerRun', visit: 2 }).build();
+  const later = anExecution()
+    .past({ state: 'build' })
+    .past({ state: 'build', visit: 2 })
+    .now({ state: 'ask', kind: 'Human' })
+    .build();
+
+  it('of a visit when it has ended, also while a later one of the same state runs', () => {
+    expect(isLogComplete(again, { state: 'build', visit: 1 })).toBe(true);
+    expect(isLogComplete(again, { state: 'build', visit: 2 })).toBe(false);
+    expect(isLogComplete(later, { state: 'build', visit: 2 })).toBe(true);
+    expect(isLogComplete(later, { state: 'build', visit: 3 })).toBe(false);
+  });
+
+  it('of a state when it has run and does not run now', () => {
+    expect(isLogComplete(again, { state: 'build' })).toBe(false);
+    expect(isLogComplete(later, { state: 'build' })).toBe(true);
+    expect(isLogComplete(later, { state: 'ask' })).toBe(false);
+    expect(isLogComplete(later, { state: 'more' })).toBe(false);
+  });
+
+  it('of an execution when it has ended, whatever was named', () => {
+    const over = anExecution().past({ state: 'build' }).ended('completed', 1).build();
+    expect([{}, { state: 'build' }, { state: 'more', visit: 2 }].map((wish) => isLogComplete(over, wish))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(isLogComplete(later, {})).toBe(false);
+  });
 });
 
 describe('where a stream stands', () => {

@@ -2,6 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from './blackboard-entry.ts';
 import { ExecutionError } from './execution-error.ts';
+import { finished } from './finished.ts';
 import { pointerKeys } from './whole-value.ts';
 
 /** Which logs are asked for. */
@@ -42,6 +43,15 @@ export function logSources(execution: WorkflowExecution, choice: LogChoice): Log
   throw nothingFits(execution, choice, all);
 }
 
+/** No further log can come: the execution has ended, or what was named of it: the visit, or the state at its last one. */
+export function isLogComplete(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
+  if (finished(execution)) return true;
+  if (state === undefined) return false;
+  const { current, history = [] } = execution.status ?? {};
+  if (visit !== undefined) return history.some((past) => past.state === state && past.visit === visit);
+  return current?.state !== state && history.some((past) => past.state === state);
+}
+
 /** `build`, `build visit 2`, `checks step lint`. */
 export function placeText({ state, visit, step }: LogPlace): string {
   return `${state}${visit > 1 ? ` visit ${visit}` : ''}${step === undefined ? '' : ` step ${step}`}`;
@@ -49,7 +59,7 @@ export function placeText({ state, visit, step }: LogPlace): string {
 
 function allSources({ status }: WorkflowExecution): LogSource[] {
   if (status === undefined) return [];
-  const finished = (status.history ?? [])
+  const ended = (status.history ?? [])
     .filter(({ kind }) => withCommands.has(kind))
     .flatMap((visit) => {
       const value = entryOf(status, visit);
@@ -63,7 +73,7 @@ function allSources({ status }: WorkflowExecution): LogSource[] {
       } as const;
       return visit.kind === 'ParallelContainerRun' ? stepNames(value).map((step) => ({ ...log, step })) : [log];
     });
-  return [...finished, ...currentSources(status.current ?? status.interrupted)];
+  return [...ended, ...currentSources(status.current ?? status.interrupted)];
 }
 
 /** The steps of a parallel state's Blackboard entry; `*` where the whole entry stands in the output store. */

@@ -1,8 +1,8 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
-import { finished } from '../../../../lib/execution/finished.ts';
 import {
+  isLogComplete,
   type LogChoice,
   type LogPlace,
   type LogSource,
@@ -48,7 +48,7 @@ export async function* executionOutput(
   for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await next(deps, now)) {
     const before = told.count;
     const isTold = yield* told.rest(now, wish);
-    if (deps.signal.aborted || !wish.follow || (isTold && isOver(now, wish))) return;
+    if (deps.signal.aborted || !wish.follow || (isTold && isLogComplete(now, wish))) return;
     pauseMs = told.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
     await deps.clock.sleep(pauseMs, deps.signal);
     if (deps.signal.aborted) return;
@@ -156,12 +156,4 @@ function sourcesIn(execution: WorkflowExecution, wish: LogWish): LogSource[] {
     if (wish.follow && error instanceof ExecutionError) return [];
     throw error;
   }
-}
-
-/** Nothing more can come: the execution has ended, or the state or visit that was named. */
-function isOver(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
-  if (finished(execution)) return true;
-  const { current, history = [] } = execution.status ?? {};
-  if (state === undefined || current?.state === state) return false;
-  return history.some((past) => past.state === state && (visit === undefined || past.visit === visit));
 }
