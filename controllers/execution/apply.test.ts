@@ -38,7 +38,6 @@ function setUp(errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {}, pod
     create: (_: unknown, object: { metadata: { name?: string } }) => answer('create', object.metadata.name, object),
     delete: (_: unknown, ref: { name: string }, options: unknown) => answer('delete', ref.name, options),
     jsonPatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('jsonPatch', ref.name, patch),
-    mergePatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('mergePatch', ref.name, patch),
   };
   const caches = {
     pods: createCache<Pod>(),
@@ -187,20 +186,24 @@ describe('a pod that is let go', () => {
 });
 
 describe('a child that is cancelled', () => {
-  it('is told who, when and why', async () => {
+  it('is told who, when and why, and only while it is the same child', async () => {
     const { run, calls } = setUp();
     await run(cancelChild);
     const cancel = { by: 'controllers', at: '1970-01-01T00:00:00.000Z', reason: 'r' };
-    expect(calls).toMatchObject([{ method: 'mergePatch', name: 'c', body: { spec: { cancel } } }]);
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: 'cu' },
+      { op: 'add', path: '/spec/cancel', value: cancel },
+    ];
+    expect(calls).toEqual([{ method: 'jsonPatch', name: 'c', body }]);
   });
 
   it.each([404, 409, 422])('that answers %i is gone or was cancelled by somebody else', async (status) => {
-    await expect(setUp({ mergePatch: kubeError(status) }).run(cancelChild)).resolves.toBeUndefined();
+    await expect(setUp({ jsonPatch: kubeError(status) }).run(cancelChild)).resolves.toBeUndefined();
   });
 });
 
 it('one action that fails keeps none of the others from being done, and is told', async () => {
   const { run, calls } = setUp({ create: kubeError(500) });
   await expect(run(createChild, stopPod, cancelChild)).rejects.toMatchObject({ status: 500 });
-  expect(calls.map(({ method }) => method)).toEqual(['create', 'delete', 'mergePatch']);
+  expect(calls.map(({ method }) => method)).toEqual(['create', 'delete', 'jsonPatch']);
 });

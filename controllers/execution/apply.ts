@@ -20,7 +20,7 @@ import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 
 export interface ApplyDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch' | 'mergePatch'>;
+  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
@@ -183,12 +183,15 @@ function childObject(
 async function cancelChild(
   deps: ApplyDeps,
   { metadata: { namespace = '' } }: WorkflowExecution,
-  { name, reason }: Extract<Action, { kind: 'cancel_child' }>,
+  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' }>,
 ): Promise<void> {
   const cancel = { by: deps.identity, at: new Date(deps.now()).toISOString(), reason };
   await ignoreGone(
     deps.kube
-      .mergePatch(workflowExecutions, { name, namespace }, { spec: { cancel } })
+      .jsonPatch(workflowExecutions, { name, namespace }, [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'add', path: '/spec/cancel', value: cancel },
+      ])
       .then((child) => deps.executions.remember(child)),
   );
 }
