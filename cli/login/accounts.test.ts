@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import { type AccountDeps, createAccounts } from './accounts.ts';
+import { createAccounts } from './accounts.ts';
 import { createLoginStore } from './login-store.ts';
 import type { OidcProvider } from './provider.ts';
 import { createTokenSource } from './token-source.ts';
@@ -39,7 +39,7 @@ function world() {
     revoke: async (token) => void revoked.push(token),
   };
   const deps = { clock: systemClock, logins, findProvider: async () => provider as OidcProvider };
-  const accounts = createAccounts({ ...deps, fetch } as AccountDeps);
+  const accounts = createAccounts({ ...deps, fetch, interrupted: new AbortController().signal });
   const getToken = createTokenSource({ ...deps, env: {}, files: { read: async () => '' } }, { server, flags: '' });
   return { accounts, getToken, logins, revoked, asked: asked.promise, answer: () => answer.resolve() };
 }
