@@ -67,7 +67,7 @@ function createMeters(registry: Registry) {
     ]),
     requestSeconds: new Histogram({
       name: 'windlass_http_request_seconds',
-      help: 'From a request to the end of its answer.',
+      help: 'From the head of a request until its answer is handed over to be sent, or until its stream has ended.',
       labelNames: ['operation'],
       buckets: SECONDS,
       registers,

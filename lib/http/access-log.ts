@@ -1,32 +1,64 @@
 import type Koa from 'koa';
 import type { Clock } from '../clock.ts';
 import { cutText } from '../cut-text.ts';
+import type { LogFields } from '../logger.ts';
+import { toErrorReply } from './error-reply.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { RequestState } from './request-scope.ts';
 
 /** Characters of a path in a log line. */
 const MAX_PATH = 200;
 
+/** What we stand on may be away for long, and every request meets it: how often that is told. */
+const OUTAGE_MS = 60_000;
+const outageStatuses: ReadonlySet<number> = new Set([503, 504]);
+
 /**
- * One line a request: never its query, headers or body. A fault of ours is logged with all that is known of it.
- * Requests that nobody has to prove anything for (`/health`) are routine.
+ * One line a request: never its query, headers or body. A fault is logged with all that is known of it, an outage of
+ * what we stand on once a minute. Requests that nobody has to prove anything for (`/health`) are routine.
  */
 export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Middleware<RequestState> {
   const { clock, metrics } = deps;
+  const write = createLineWriter(clock);
   return async (ctx, next) => {
     const started = clock.now();
     await next();
-    const { contract, tenant, fault, logger } = ctx.state;
     const ms = clock.now() - started;
+    const { contract, tenant } = ctx.state;
     const { statusCode: status } = ctx.res;
     const { method } = ctx;
     const operation = contract?.operationId ?? 'unmatched';
     metrics?.requestDone({ operation, method, status, seconds: ms / 1000 });
     const remote = ctx.req.socket.remoteAddress;
     const path = ctx.path.length > MAX_PATH ? cutText(ctx.path, MAX_PATH) : ctx.path;
-    const fields = { method, path, operation, status, ms, tenant, remote };
-    if (fault !== undefined) logger.error({ ...fields, err: fault }, 'request failed');
-    else if (contract?.access === 'public') logger.debug(fields, 'request');
-    else logger.info(fields, 'request');
+    write(ctx.state, { method, path, operation, status, ms, tenant, remote });
+  };
+}
+
+type LineFields = LogFields & { readonly status: number };
+
+function createLineWriter(clock: Clock): (state: RequestState, fields: LineFields) => void {
+  const isOldNews = createOutageMemory(clock);
+  return ({ contract, fault, isBrokenOff = false, logger }, known) => {
+    const fields = isBrokenOff ? { ...known, aborted: true } : known;
+    // An answer that has begun keeps its status; how bad its end is follows from what would have been answered.
+    const status = isBrokenOff ? toErrorReply(fault).status : known.status;
+    if (fault === undefined || isOldNews(status)) {
+      logger[contract?.access === 'public' ? 'debug' : 'info'](fields, 'request');
+      return;
+    }
+    logger[levelOf(status)]({ ...fields, err: fault }, isBrokenOff ? 'answer broken off' : 'request failed');
+  };
+}
+
+const levelOf = (status: number) => (status < 500 || outageStatuses.has(status) ? 'warn' : 'error');
+
+function createOutageMemory(clock: Clock): (status: number) => boolean {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (status) => {
+    if (!outageStatuses.has(status)) return false;
+    const isOld = clock.now() - toldAt < OUTAGE_MS;
+    if (!isOld) toldAt = clock.now();
+    return isOld;
   };
 }

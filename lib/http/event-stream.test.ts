@@ -149,6 +149,20 @@ describe('a stream of events', () => {
     await expect.poll(() => state.text.match(/keep-alive/g)).toHaveLength(2);
   });
 
+  it('leaves no timer behind when the last one is over', async () => {
+    const clock = createManualClock();
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal), { clock });
+    const clients = [await client(server), await client(server)];
+    expect(clock.sleepers).toBe(1);
+    clients[0]?.leave();
+    await expect.poll(() => feed.listeners).toBe(1);
+    expect(clock.sleepers).toBe(1);
+    server.app.stop();
+    await expect.poll(() => clients[1]?.state.isEnded).toBe(true);
+    await expect.poll(() => clock.sleepers).toBe(0);
+  });
+
   it('tells the iterator when the client leaves', async () => {
     const feed = createFeed();
     const server = await serve(({ signal }) => feed.listen(signal));

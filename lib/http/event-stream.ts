@@ -19,7 +19,6 @@ export interface EventStreams {
    * what the iterator throws; the connection is then broken off, so that the client can tell and ask again.
    */
   send(response: ServerResponse, events: AsyncIterable<EventFrame>, signal: AbortSignal): Promise<StreamEnd>;
-  readonly open: number;
 }
 
 const headers = {
@@ -53,29 +52,13 @@ interface Stream {
 
 export function createEventStreams(clock: Clock, options: EventStreamOptions = {}): EventStreams {
   const { maxBacklogBytes = 1_048_576, keepAliveMs = 15_000 } = options;
-  const open = new Set<Stream>();
-  let isTicking = false;
-
-  async function keepAllAlive(): Promise<void> {
-    isTicking = true;
-    while (open.size > 0) {
-      for (const stream of open) stream.isQuiet = true;
-      await clock.sleep(keepAliveMs);
-      for (const stream of open) if (stream.isQuiet) write(stream, keepAlive);
-    }
-    isTicking = false;
-  }
-
+  const open = createOpenStreams(clock, keepAliveMs);
   return {
-    get open() {
-      return open.size;
-    },
     async send(response, events, signal) {
       const stream: Stream = { response, maxBacklogBytes, isQuiet: true, isCutOff: false };
       response.writeHead(200, headers);
       response.flushHeaders();
-      open.add(stream);
-      if (!isTicking) void keepAllAlive();
+      open.enter(stream);
       try {
         const isOver = await pass(events, signal, (frame) => write(stream, frame));
         response.end();
@@ -85,9 +68,36 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
         response.write(': broken off\n\n', () => response.destroy());
         throw error;
       } finally {
-        open.delete(stream);
+        open.leave(stream);
         void closeAtLast(response, clock);
       }
+    },
+  };
+}
+
+/** Those under way. A comment goes to each in which nothing has happened; the timer goes with the last of them. */
+function createOpenStreams(clock: Clock, keepAliveMs: number) {
+  const open = new Set<Stream>();
+  let noneLeft = new AbortController();
+
+  async function keepAllAlive(over: AbortSignal): Promise<void> {
+    for (;;) {
+      for (const stream of open) stream.isQuiet = true;
+      await clock.sleep(keepAliveMs, over);
+      if (over.aborted) return;
+      for (const stream of open) if (stream.isQuiet) write(stream, keepAlive);
+    }
+  }
+  return {
+    enter(stream: Stream): void {
+      open.add(stream);
+      if (open.size > 1) return;
+      noneLeft = new AbortController();
+      void keepAllAlive(noneLeft.signal);
+    },
+    leave(stream: Stream): void {
+      open.delete(stream);
+      if (open.size === 0) noneLeft.abort();
     },
   };
 }

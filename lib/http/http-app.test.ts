@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Contract, defineContract } from './contract.ts';
 import { HttpError } from './http-error.ts';
 import type { RequestReport } from './http-metrics.ts';
@@ -554,6 +555,21 @@ describe('a failure', () => {
       err: { message: 'secret of ours', stack: expect.stringContaining('http-app.test') },
     });
     expect(await failing('string')).toMatchObject({ status: 500, body: '{"error":"internal"}' });
+  });
+
+  it('of something behind us is told once a minute, and not at the level of our own', async () => {
+    const clock = createManualClock();
+    const behind = await startTestServer(routes, { clock });
+    const fails = async () => {
+      await sendRaw(behind.port, requestText('GET /v1/fail?how=unavailable', [bearer]));
+      return behind.lines.at(-1);
+    };
+    expect(await fails()).toMatchObject({ level: 'warn', msg: 'request failed', err: { message: 'connect 10.0.0.1' } });
+    await clock.advance(59_999);
+    expect(await fails()).toMatchObject({ level: 'info', msg: 'request', status: 503 });
+    await clock.advance(1);
+    expect(await fails()).toMatchObject({ level: 'warn', msg: 'request failed' });
+    await behind.close();
   });
 
   it('of something behind us is 503 with Retry-After', async () => {

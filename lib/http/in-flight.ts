@@ -3,6 +3,8 @@ export interface InFlightRequest {
   /** Made at the first look: most handlers end before anybody could call them off. */
   readonly signal: AbortSignal;
   abort(): void;
+  /** Its answer has no end of its own: from now on a stop calls it off. */
+  endAtStop(): void;
   /** The handler is done. */
   leave(): void;
 }
@@ -10,16 +12,14 @@ export interface InFlightRequest {
 /** The requests whose handlers run, and whether they may go on. */
 export interface InFlight {
   readonly isStopping: boolean;
-  /** `isStream`: its answer has no end of its own. */
-  enter(isStream: boolean): InFlightRequest;
+  enter(): InFlightRequest;
   stop(): void;
   abandon(): void;
 }
 
 export function createInFlight(): InFlight {
-  const ring = new Entry(false);
-  let isStopping = false;
-  let isAbandoned = false;
+  const state = { isStopping: false, isAbandoned: false };
+  const ring = new Entry(state);
 
   function abort(which: (request: Entry) => boolean): void {
     for (let request = ring.next; request !== ring; ) {
@@ -31,21 +31,21 @@ export function createInFlight(): InFlight {
   }
   return {
     get isStopping() {
-      return isStopping;
+      return state.isStopping;
     },
-    enter(isStream) {
-      const request = new Entry(isStream);
+    enter() {
+      const request = new Entry(state);
       request.joinBehind(ring);
-      if (isAbandoned || (isStopping && isStream)) request.abort();
+      if (state.isAbandoned) request.abort();
       return request;
     },
     stop() {
-      isStopping = true;
-      abort(({ isStream }) => isStream);
+      state.isStopping = true;
+      abort(({ isEndless }) => isEndless);
     },
     abandon() {
-      isStopping = true;
-      isAbandoned = true;
+      state.isStopping = true;
+      state.isAbandoned = true;
       abort(() => true);
     },
   };
@@ -57,14 +57,15 @@ export function createInFlight(): InFlight {
  * the next full collection.
  */
 class Entry implements InFlightRequest {
-  readonly isStream: boolean;
+  isEndless = false;
   next: Entry = this;
+  readonly #server: { readonly isStopping: boolean };
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
 
-  constructor(isStream: boolean) {
-    this.isStream = isStream;
+  constructor(server: { readonly isStopping: boolean }) {
+    this.#server = server;
   }
 
   get signal(): AbortSignal {
@@ -83,6 +84,11 @@ class Entry implements InFlightRequest {
   abort(): void {
     this.#isAborted = true;
     this.#controller?.abort();
+  }
+
+  endAtStop(): void {
+    this.isEndless = true;
+    if (this.#server.isStopping) this.abort();
   }
 
   /** Refers to nobody any more, so that it keeps nobody alive. */

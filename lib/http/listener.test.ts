@@ -69,6 +69,30 @@ describe('a graceful stop', () => {
     expect((await readAnswer(socket)).status).toBe(200);
   });
 
+  it('answers a request that was sent before the answer to the one before it', async () => {
+    const releases = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let entered = 0;
+    const route = defineRoute<typeof slow, TestCaller>(slow, async () => {
+      const number = entered++;
+      await releases[number]?.promise;
+      return json({ number });
+    });
+    const server = await startTestServer([route]);
+    const socket = connect(server.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    socket.write(ask + ask);
+    await expect.poll(() => entered).toBe(2);
+    releases[0]?.resolve();
+    await expect.poll(() => text).toContain('{"number":0}');
+    const closing = server.listener.close(new AbortController().signal);
+    releases[1]?.resolve();
+    await closing;
+    await expect.poll(() => text).toContain('{"number":1}');
+  });
+
   it('tells clients to open no further request on their connection', async () => {
     const { server, release } = await serve();
     release.resolve();

@@ -62,29 +62,31 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
 type EndIdle = () => void;
 
 /**
- * Node's own list of idle connections lacks those that have never had a request, and is looked at only once. Entries are
- * changed in place: a Set whose members come and go with every request is made anew every few of them.
+ * Node's own list of idle connections lacks those that have never had a request, and is looked at only once. Requests
+ * are counted, because a client may send the next one before it has its answer. Entries are changed in place: a Set
+ * whose members come and go with every request is made anew every few of them.
  */
 function watchIdle(server: Server): EndIdle {
-  const idle = new Map<Socket, boolean>();
+  const underWay = new Map<Socket, number>();
   let isEnding = false;
-  const settle = (socket: Socket): void => {
-    if (isEnding) socket.destroySoon();
-    else if (!socket.destroyed) idle.set(socket, true);
+  const count = (socket: Socket, change: number): void => {
+    const requests = (underWay.get(socket) ?? 0) + change;
+    if (isEnding && requests === 0) socket.destroySoon();
+    else if (!socket.destroyed) underWay.set(socket, requests);
   };
   server.on('connection', (socket) => {
-    settle(socket);
-    socket.once('close', () => idle.delete(socket));
+    count(socket, 0);
+    socket.once('close', () => underWay.delete(socket));
   });
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
     server.on(event, ({ socket }, response) => {
-      idle.set(socket, false);
-      response.once('close', () => settle(socket));
+      count(socket, 1);
+      response.once('close', () => count(socket, -1));
     });
   }
   return () => {
     isEnding = true;
-    for (const [socket, isIdle] of idle) if (isIdle) socket.destroy();
+    for (const [socket, requests] of underWay) if (requests === 0) socket.destroy();
   };
 }
 

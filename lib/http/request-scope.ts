@@ -13,8 +13,10 @@ export interface RequestState {
   logger: Logger;
   contract?: Contract;
   tenant?: string;
-  /** The error that the request was answered with, if it is our fault. */
+  /** The error that the request was answered with, or that broke its answer off, if it is our fault. */
   fault?: unknown;
+  /** The client has the beginning of an answer, and was there when it ended too early. */
+  isBrokenOff?: boolean;
 }
 
 export type HttpContext = Koa.ParameterizedContext<RequestState>;

@@ -16,8 +16,8 @@ export interface RouteRequest<C extends Contract, Caller> {
   /** Writes the request id on every line. */
   readonly logger: Logger;
   /**
-   * Aborts when the client is gone, or when the server's grace is over. For an operation that answers with events it
-   * aborts as soon as the server begins to stop.
+   * Aborts when the client is gone, or when the server's grace is over. For an operation that answers with events, or
+   * whose answer is endless, it aborts as soon as the server begins to stop.
    */
   readonly signal: AbortSignal;
 }
@@ -42,7 +42,13 @@ export type EventFrame = ServerSentEvent | Uint8Array;
 export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string; readonly mediaType: string }
-  | { readonly kind: 'stream'; readonly stream: Readable; readonly mediaType: string }
+  | {
+      readonly kind: 'stream';
+      readonly stream: Readable;
+      readonly mediaType: string;
+      /** Goes on for as long as something is written: broken off when the server begins to stop. Default false. */
+      readonly isEndless?: boolean;
+    }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
 );
 

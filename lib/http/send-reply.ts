@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
+import { AppError } from '../errors.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
-import type { HttpContext } from './request-scope.ts';
+import type { HttpContext, RequestState } from './request-scope.ts';
 import type { Reply } from './route.ts';
 
 export interface SendDeps {
@@ -9,13 +12,14 @@ export interface SendDeps {
   readonly metrics?: HttpMetrics;
 }
 
-/** Answers with what a handler returned. Of events it resolves when the last one is sent or the client is gone. */
+/** Answers with what a handler returned. Of a stream it resolves when all of it is sent or the client is gone. */
 export async function sendReply(
   deps: SendDeps,
   ctx: HttpContext,
   reply: Reply,
-  running: Pick<InFlightRequest, 'signal'>,
+  running: InFlightRequest,
 ): Promise<void> {
+  if (reply.kind === 'stream') await beginStream(reply, running);
   if (reply.headers !== undefined) ctx.set(reply.headers);
   switch (reply.kind) {
     case 'json':
@@ -28,13 +32,38 @@ export async function sendReply(
       return;
     case 'stream':
       ctx.set('Content-Type', reply.mediaType);
-      ctx.body = reply.stream;
-      return;
+      ctx.status = 200;
+      return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
     case 'events':
       return ctx.method === 'HEAD'
         ? endWithoutEvents(ctx, reply.events)
         : sendEvents(deps, ctx, reply.events, running.signal);
   }
+}
+
+type StreamReply = Extract<Reply, { kind: 'stream' }>;
+
+/** Waits for the first bytes, unless they may never come: what fails before them is answered with its own status. */
+async function beginStream({ stream, isEndless = false }: StreamReply, running: InFlightRequest): Promise<void> {
+  if (isEndless) running.endAtStop();
+  try {
+    if (isEndless) running.signal.throwIfAborted();
+    else await once(stream, 'readable', { signal: running.signal });
+  } catch (error) {
+    stream.destroy();
+    throw running.signal.aborted ? new AppError('cancelled', 'nobody waits any more', { cause: error }) : error;
+  }
+}
+
+/** Past Koa, for whom an answer is done when it begins. One that breaks off does so visibly: it could pass for the whole. */
+async function sendStream(ctx: HttpContext, { stream }: StreamReply, signal: AbortSignal): Promise<void> {
+  ctx.respond = false;
+  ctx.res.flushHeaders();
+  // Whatever happens first is why it broke off; the rest follows from it.
+  let why: Pick<RequestState, 'fault' | 'isBrokenOff'> | undefined;
+  stream.once('error', (fault: unknown) => (why ??= { fault, isBrokenOff: true }));
+  signal.addEventListener('abort', () => (why ??= { isBrokenOff: !ctx.res.destroyed }), { once: true });
+  await pipeline(stream, ctx.res, { signal }).catch(() => Object.assign(ctx.state, why));
 }
 
 type Events = Extract<Reply, { kind: 'events' }>['events'];
@@ -50,6 +79,7 @@ async function sendEvents(deps: SendDeps, ctx: HttpContext, events: Events, sign
   } catch (error) {
     // The answer has begun, so the log is all that is left to tell.
     ctx.state.fault = error;
+    ctx.state.isBrokenOff = true;
   } finally {
     closed?.();
   }

@@ -34,8 +34,7 @@ export function createLogsRoute({ cluster, ...deps }: LogsDeps): Route<Caller> {
     if (!follow) assertKnown(() => logSources(execution, choice));
     const pieces = executionOutput({ ...deps, latest, signal }, execution, { ...choice, follow });
     const output = bytesOf(pieces, stream);
-    const body = follow ? output : await begun(output);
-    return { kind: 'stream', stream: Readable.from(body, { objectMode: false }), mediaType: mediaType };
+    return { kind: 'stream', stream: Readable.from(output, { objectMode: false }), mediaType, isEndless: follow };
   });
 }
 
@@ -46,15 +45,6 @@ async function* bytesOf(
   wanted: OutputPiece['stream'] | undefined,
 ): AsyncGenerator<Uint8Array> {
   for await (const { stream, bytes } of pieces) if (wanted === undefined || stream === wanted) yield bytes;
-}
-
-/** The same output, of which the first piece is there: what fails before it is answered with its own status. */
-async function begun(output: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
-  const first = await output.next();
-  return (async function* all() {
-    if (first.done !== true) yield first.value;
-    yield* output;
-  })();
 }
 
 function assertKnown(find: () => unknown): void {

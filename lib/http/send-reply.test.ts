@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { Duplex, PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { AppError } from '../errors.ts';
+import { defineContract } from './contract.ts';
+import { defineRoute } from './route.ts';
+import { requestText, sendRaw, startTestServer, type TestCaller, type TestServer } from './test-server.ts';
+
+const output = defineContract({
+  operationId: 'output',
+  method: 'get',
+  path: '/v1/output',
+  tag: 'Test',
+  summary: 'Test',
+  access: 'bearer',
+  success: { kind: 'text', description: 'Output.', mediaType: 'text/plain', example: '' },
+  errors: [],
+});
+
+const servers: TestServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+/** A server that answers with what the test writes. */
+async function serve({ isEndless = false, stream = new PassThrough() as Duplex } = {}) {
+  const headers = { 'Cache-Control': 'public' };
+  const route = defineRoute<typeof output, TestCaller>(output, async () => ({
+    kind: 'stream',
+    stream,
+    mediaType: 'text/plain',
+    headers,
+    isEndless,
+  }));
+  const server = await startTestServer([route]);
+  servers.push(server);
+  return { server, stream };
+}
+
+const bearer = 'Authorization: Bearer ada';
+
+/** A client that has the head of the answer; `state` tells what else came of it. */
+async function client(server: TestServer) {
+  const state = { text: '', end: '' };
+  const request = get(`${server.url}/v1/output`, { headers: { authorization: 'Bearer ada' } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.on('data', (chunk) => {
+    state.text += String(chunk);
+  });
+  response.once('end', () => {
+    state.end = 'complete';
+  });
+  response.once('error', () => {
+    state.end = 'broken off';
+  });
+  return { state, leave: () => request.destroy() };
+}
+
+const never = new AbortController().signal;
+const logged = (server: TestServer) => server.lines.findLast(({ operation }) => operation === 'output');
+
+describe('a stream of bytes', () => {
+  it('that has an end is sent to it, although the server stops', async () => {
+    const { server, stream } = await serve();
+    stream.write('one ');
+    const { state } = await client(server);
+    let isClosed = false;
+    const closing = server.listener.close(never).then(() => {
+      isClosed = true;
+    });
+    await expect.poll(() => state.text).toBe('one ');
+    expect(isClosed).toBe(false);
+    stream.end('two');
+    await closing;
+    await expect.poll(() => state).toEqual({ text: 'one two', end: 'complete' });
+    expect(logged(server)).toMatchObject({ status: 200, level: 'info', msg: 'request' });
+    expect(logged(server)).not.toHaveProperty('aborted');
+  });
+
+  it('that has no end is broken off when the server stops, so that nobody takes it for the whole', async () => {
+    const { server, stream } = await serve({ isEndless: true });
+    const { state } = await client(server);
+    stream.write('one ');
+    await expect.poll(() => state.text).toBe('one ');
+    await server.listener.close(never);
+    await expect.poll(() => state.end).toBe('broken off');
+    expect(stream.destroyed).toBe(true);
+    expect(logged(server)).toMatchObject({ status: 200, level: 'info', aborted: true });
+  });
+
+  it('that has no end is not begun by a server that stops', async () => {
+    const { server, stream } = await serve({ isEndless: true });
+    server.app.stop();
+    const answer = await sendRaw(server.port, requestText('GET /v1/output', [bearer]));
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it('that fails before its first byte is answered with its own status', async () => {
+    const stream = new Duplex({ read: () => void stream.destroy(new AppError('unavailable', 'connect 10.0.0.1')) });
+    const { server } = await serve({ stream });
+    const answer = await sendRaw(server.port, requestText('GET /v1/output', [bearer]));
+    expect(answer).toMatchObject({ status: 503, headers: { 'cache-control': 'no-store' } });
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 'unavailable' });
+  });
+
+  it.each([
+    ['error', new Error('a bug of ours')],
+    ['warn', new AppError('unavailable', 'connect 10.0.0.1')],
+  ])('that fails later is broken off, and told of in the log at level %s with its request', async (level, error) => {
+    const { server, stream } = await serve();
+    stream.write('one ');
+    const { state } = await client(server);
+    await expect.poll(() => state.text).toBe('one ');
+    stream.destroy(error);
+    await expect.poll(() => state.end).toBe('broken off');
+    await expect
+      .poll(() => logged(server))
+      .toMatchObject({
+        level,
+        msg: 'answer broken off',
+        status: 200,
+        aborted: true,
+        requestId: 'generated-id',
+        err: { message: error.message },
+      });
+  });
+
+  it('whose client leaves is let go, and nothing is wrong', async () => {
+    const { server, stream } = await serve();
+    stream.write('one ');
+    const { leave } = await client(server);
+    leave();
+    await expect.poll(() => logged(server)).toMatchObject({ level: 'info', msg: 'request' });
+    expect(logged(server)).not.toHaveProperty('aborted');
+    expect(stream.destroyed).toBe(true);
+    await pause(20);
+    expect(server.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+  });
+});
