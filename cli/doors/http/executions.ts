@@ -3,7 +3,7 @@ import { WindlassApiError } from '../../../client/index.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
-import { cancelOf } from '../../../lib/decision/commit-cancel.ts';
+import { isCancelled } from '../../../lib/decision/commit-cancel.ts';
 import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
@@ -126,12 +126,11 @@ async function cancel(
   reason: string | undefined,
 ): Promise<Cancelled> {
   const execution_id = execution.metadata.uid ?? '';
-  const isCancelled = execution.status?.phase === 'cancelled';
   // Refused with the same words as through Kubernetes.
-  if (finished(execution) && !isCancelled) cancelOf(execution, { by: '', at: '' });
+  const wasCancelled = isCancelled(execution);
   const told = await client.cancelExecution({ execution_id, body: reason === undefined ? {} : { reason } });
   const latest = wholeExecutionOf(await client.readExecution({ execution_id }));
-  const wasBefore = isCancelled || told.by !== (await subject());
+  const wasBefore = wasCancelled || told.by !== (await subject());
   return { execution: completed(execution, latest), ...(wasBefore ? earlierOf(told) : {}) };
 }
 

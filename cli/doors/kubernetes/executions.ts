@@ -85,9 +85,10 @@ async function cancel(
 ): Promise<Cancelled> {
   const { username: by } = await kube.whoAmI();
   const at = new Date(clock.now()).toISOString();
-  const earlier = execution.spec.cancel;
   const cancelled = await commitCancel(kube, execution, { by, at, ...(reason === undefined ? {} : { reason }) });
-  return { execution: cancelled, ...(earlier === undefined ? {} : { earlier }) };
+  const { cancel: first } = cancelled.spec;
+  const isOurs = first === undefined || (first.by === by && first.at === at);
+  return { execution: cancelled, ...(isOurs ? {} : { earlier: first }) };
 }
 
 async function decide({ kube, clock }: KubernetesDeps, execution: WorkflowExecution, answer: Answer) {

@@ -1,9 +1,8 @@
-import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { commitCancel } from '../../../../lib/decision/commit-cancel.ts';
 import { finished } from '../../../../lib/execution/finished.ts';
-import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
@@ -22,25 +21,10 @@ export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): 
   return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async ({ params, body, caller }) => {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
-    const execution = await onLatest(kube, known, (latest) => cancelled(kube, latest, wanted));
+    const execution = await onLatest(kube, known, (latest) => commitCancel(kube, latest, wanted));
     const { by, at } = execution.spec.cancel ?? {};
     const isOurs = by === wanted.by && at === wanted.at;
     if (isOurs) audit.record({ type: 'ExecutionCancelled', by: caller, subject: execution.metadata.uid ?? '' });
     return json({ status: finished(execution) ? 'cancelled' : 'cancelling', by, at });
   });
-}
-
-type Wanted = Parameters<typeof commitCancel>[2];
-
-/** One that was cancelled before is answered in the same way; one that ended otherwise cannot be. */
-async function cancelled(
-  kube: CancelDeps['kube'],
-  execution: WorkflowExecution,
-  wanted: Wanted,
-): Promise<WorkflowExecution> {
-  const { phase } = execution.status ?? {};
-  if (phase === 'cancelled') return execution;
-  if (phase !== 'completed' && phase !== 'failed') return commitCancel(kube, execution, wanted);
-  const message = `${execution.metadata.name} cannot be cancelled: it has ${phase}`;
-  throw new HttpError({ code: 'conflict', message });
 }
