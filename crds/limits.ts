@@ -23,6 +23,8 @@ export const limits = {
   outputStreamBytes: 1_048_576,
   /** spec 1 §2.6: length of a workflow's name. */
   workflowNameLength: 63,
+  /** Versions that the status of a workflow lists, the newest; all that were stored can be run and are in the API's list. */
+  workflowVersionsListed: 500,
   /** design §5: a Blackboard value whose JSON is larger goes to the output store. */
   inlineValueBytes: 2_048,
   /** design §5: what all inline values of one status may take together; later ones go to the store. */

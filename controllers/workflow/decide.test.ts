@@ -73,6 +73,15 @@ describe('a definition', () => {
     expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.2.0', '0.3.0', '0.1.0']);
   });
 
+  it.each([498, 499, 500, 501])('lists the newest 500 of its versions: %i earlier ones', (earlier) => {
+    const revisions = Array.from({ length: earlier }, (_, index) =>
+      stored({ name: `r${index}`, version: `0.${index}.0`, number: index + 1 }),
+    );
+    const { versions = [] } = decideWorkflow(facts({ revisions }), now).status;
+    expect(versions).toHaveLength(Math.min(earlier + 1, 500));
+    expect(versions.slice(0, 2).map(({ version }) => version)).toEqual(['1.0.0', `0.${earlier - 1}.0`]);
+  });
+
   it('WF-API-11 lists of a version that force has replaced the last content only', () => {
     const revisions = [stored({ name: 'first', number: 2 }), stored({ name: 'last', number: 5 })];
     const { status } = decideWorkflow(facts({ revisions }), now);

@@ -1,5 +1,6 @@
 import type { WorkflowReason } from '../../crds/conditions.ts';
 import { conditionTypes } from '../../crds/conditions.ts';
+import { limits } from '../../crds/limits.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 
 /** A stored version of the workflow: an immutable ControllerRevision (design §4). */
@@ -89,7 +90,7 @@ function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted
   };
 }
 
-/** Newest first; of a version that was replaced by force only the newest content is listed. */
+/** Newest first, as many as fit; of a version that was replaced by force only the newest content is listed. */
 function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonNullable<WorkflowStatus['versions']> {
   const { workflow, revisions, revisionName } = facts;
   const rows = revisions
@@ -101,7 +102,8 @@ function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonN
   const newest = new Map(rows.map((row) => [row.version, row]));
   const own = rows.find(({ revision }) => accepted && revision === revisionName);
   if (own !== undefined) newest.set(own.version, own);
-  return rows.filter((row) => newest.get(row.version) === row).toReversed();
+  const current = rows.filter((row) => newest.get(row.version) === row);
+  return current.slice(-limits.workflowVersionsListed).toReversed();
 }
 
 function problemText(problems: readonly string[]): string {

@@ -61,7 +61,7 @@ export const WorkflowStatus = Type.Object(
     observedGeneration: Type.Optional(Type.Integer()),
     conditions: Type.Optional(Conditions),
     /** Newest first. */
-    versions: Type.Optional(Type.Array(WorkflowVersion, { maxItems: 500 })),
+    versions: Type.Optional(Type.Array(WorkflowVersion, { maxItems: limits.workflowVersionsListed })),
     /** Name of the ControllerRevision of the current spec. */
     revision: Type.Optional(Type.String()),
   },

@@ -45,6 +45,11 @@ describe('the versions of a workflow', () => {
     expect(first).toEqual({ version: '3.0.0', registered_at: '2026-01-09T00:00:00.000Z', current: true });
   });
 
+  it('WF-API-11 are also those that are too old to be listed, behind the others', () => {
+    const rows = versionsOf(workflow('2.0.0', ['2.0.0', '1.0.0']), [revision('0.9.0', day(1))], now);
+    expect(rows.map(({ version }) => version)).toEqual(['2.0.0', '1.0.0', '0.9.0']);
+  });
+
   it('know no revision without its version, as an earlier release has made', () => {
     const rows = versionsOf(workflow('1.0.0', ['1.0.0']), [{ metadata: { creationTimestamp: day(1) } }], now);
     expect(rows.map(({ version }) => version)).toEqual(['1.0.0']);

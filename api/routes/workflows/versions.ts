@@ -28,8 +28,8 @@ export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
 }
 
 /**
- * Every version, the newest first: those that the status lists, and before them what was stored since the controllers
- * last looked, down to a content that nobody has stored yet.
+ * Every version, the newest first: those that the status lists, what was stored since the controllers last looked or too
+ * long ago to be listed, and a content that nobody has stored yet.
  */
 export function versionsOf(
   { spec, status }: Workflow,
@@ -43,10 +43,13 @@ export function versionsOf(
       registered_at: registeredAt({ metadata }),
     }))
     .filter(({ version }) => version !== '' && !listed.some((row) => row.version === version))
-    .toSorted((a, b) => b.registered_at.localeCompare(a.registered_at))
+    .toSorted(byAge)
     .filter(({ version }, index, all) => all.findIndex((row) => row.version === version) === index);
-  const known = [...stored, ...listed];
+  const known = [...stored, ...listed].toSorted(byAge);
   const isStored = known.some(({ version }) => version === spec.version);
   const unstored = isStored ? [] : [{ version: spec.version, registered_at: new Date(now).toISOString() }];
   return [...unstored, ...known].map((row) => ({ ...row, current: row.version === spec.version }));
 }
+
+const byAge = (a: { registered_at: string }, b: { registered_at: string }): number =>
+  b.registered_at.localeCompare(a.registered_at);
