@@ -12,6 +12,8 @@ export default defineConfig({
           include: ['{crds,lib,controllers,api,client,cli,dev}/**/*.test.ts', 'test/{contract,replay}/**/*.test.ts'],
           exclude: ignored,
           isolate: false,
+          // By itself Vitest leaves one processor free, which of two is half of them.
+          maxWorkers: '100%',
           testTimeout: 30_000,
         },
       },
