@@ -11,7 +11,7 @@ export const executionReasons = {
   VolumesPending: 'The volumes of the workflow are being made.',
   VolumeFailed: 'A volume of the workflow could not be made.',
   VolumeNotFound: 'A volume_id names no Volume beside the execution.',
-  VolumeExpired: 'The time of an ephemeral volume is over and it was deleted.',
+  VolumeExpired: 'The time of an ephemeral volume that a state needs is over.',
   Running: 'The execution is in a state that works.',
   WaitingForSignal: 'The execution is in a Human state and waits for a decision.',
   Completed: 'The execution reached a terminal state.',
@@ -61,7 +61,7 @@ export const volumeReasons = {
   ClaimPending: 'The claim has been made and has no volume yet.',
   ClaimReady: 'The claim can be mounted.',
   ClaimFailed: 'The claim could not be made, was deleted, or belongs to somebody else.',
-  VolumeExpired: 'The time of the volume is over and its data were deleted.',
+  VolumeExpired: 'The time of the volume is over; its data were deleted, unless spec.claim_name names their claim.',
 } as const;
 export type VolumeReason = keyof typeof volumeReasons;
 

@@ -132,8 +132,14 @@ describe('decideVolume', () => {
     ],
     [
       'never deletes a claim that somebody else has made',
-      aVolume({ expires_at: at(-1), claim_name: 'data' }),
+      aVolume({ expires_at: at(-1) }),
       aClaim({ owner: 'somebody' }),
+      { phase: 'expired', reason: 'VolumeExpired' },
+    ],
+    [
+      'never deletes a claim that its spec names, whoever made it',
+      aVolume({ expires_at: at(-1), claim_name: 'data' }),
+      aClaim(),
       { phase: 'expired', reason: 'VolumeExpired' },
     ],
   ];
@@ -146,6 +152,14 @@ describe('decideVolume', () => {
       ...want,
     });
     expect(condition).toMatchObject({ status: want.phase === 'ready' ? 'True' : 'False', observedGeneration: 3 });
+  });
+
+  it.each([
+    [undefined, 'its data are deleted'],
+    ['data', 'claim data stays, for it was made elsewhere'],
+  ])('WF-STOR-11 says at its end what becomes of the data, with spec.claim_name %s', (claim_name, want) => {
+    const { conditions } = decideVolume(aVolume({ expires_at: at(0), claim_name }), aClaim(), now).status;
+    expect(conditions).toMatchObject([{ message: `expired at ${at(0)}; ${want}` }]);
   });
 
   it('names the claim once it could be mounted, and from then on', () => {

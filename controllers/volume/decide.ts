@@ -27,12 +27,16 @@ export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | unde
 export const claimName = ({ metadata, spec }: Volume): string => spec.claim_name ?? metadata.name;
 
 /** Whether the claim was made for this volume; one that was made elsewhere is not ours to delete. */
-const isOurs = ({ metadata: { uid } }: Volume, claim: PersistentVolumeClaim): boolean =>
-  claim.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+const isOurs = ({ metadata: { uid }, spec }: Volume, claim: PersistentVolumeClaim): boolean =>
+  spec.claim_name === undefined && claim.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+
+/** What happens to the data of a volume at its end. */
+export const endOfData = ({ spec: { claim_name: kept } }: Volume): string =>
+  kept === undefined ? 'its data are deleted' : `claim ${kept} stays, for it was made elsewhere`;
 
 function expired(volume: Volume, claim: PersistentVolumeClaim | undefined, now: number): VolumeDecision {
   const remove = claim !== undefined && isOurs(volume, claim) && claim.metadata.deletionTimestamp === undefined;
-  const message = `expired at ${volume.spec.expires_at ?? ''}; its data are deleted`;
+  const message = `expired at ${volume.spec.expires_at ?? ''}; ${endOfData(volume)}`;
   return { status: statusOf(volume, now, 'VolumeExpired', message), ...(remove ? { claim: 'delete' as const } : {}) };
 }
 

@@ -6,6 +6,7 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
   isAlreadyExists,
+  isConflict,
   type KubeClient,
   type PersistentVolumeClaim,
   persistentVolumeClaims,
@@ -13,7 +14,7 @@ import {
 import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
-import { claimName, decideVolume, type VolumeDecision } from './decide.ts';
+import { claimName, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
 export interface VolumeSettings {
@@ -62,8 +63,9 @@ export function createVolumeReconcile(deps: VolumeDeps) {
 /** Makes or deletes the claim; what was made is judged at once, for it may never be changed by anybody else. */
 async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDecision> {
   const now = deps.clock.now();
-  const decision = decideVolume(volume, deps.claims.get(claimKey(volume)), now);
-  if (decision.claim === 'delete') await deleteClaim(deps, volume);
+  const claim = deps.claims.get(claimKey(volume));
+  const decision = decideVolume(volume, claim, now);
+  if (decision.claim === 'delete' && claim !== undefined) await deleteClaim(deps, claim);
   if (decision.claim !== 'create') return decision;
   const created = await createClaim(deps, volume);
   return created === undefined ? decision : decideVolume(volume, created, now);
@@ -102,8 +104,14 @@ async function createClaim(
   }
 }
 
-async function deleteClaim({ kube }: VolumeDeps, { metadata }: Volume): Promise<void> {
-  await kube.delete(persistentVolumeClaims, { name: metadata.name, namespace: metadata.namespace ?? '' });
+/** The uid keeps a claim that somebody has made since under the same name. */
+async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeClaim): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  try {
+    await kube.delete(persistentVolumeClaims, { name, namespace }, { uid });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
 }
 
 async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): Promise<void> {
@@ -124,15 +132,14 @@ function tellExpired({ events, domainEvents, clock }: VolumeDeps, volume: Volume
   const isNews = reasonOf(volume.status) !== reason;
   domainEvents.volumeExpired(volume, isNews ? new Date(clock.now()).toISOString() : expiresAt);
   if (!isNews) return;
-  const note = `expired at ${expiresAt}; its data are deleted`;
+  const note = `expired at ${expiresAt}; ${endOfData(volume)}`;
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Expire', note });
 }
 
 /** spec 1 §2.6: the end of a volume is announced, persistent ones included. */
 function tellDeleted({ events, domainEvents }: VolumeDeps, volume: Volume): void {
   domainEvents.volumeDeleted(volume);
-  const kept = volume.spec.claim_name;
-  const note = kept === undefined ? 'deleted with its data' : `deleted; claim ${kept} stays, for it was made elsewhere`;
+  const note = `deleted; ${endOfData(volume)}`;
   const reason: EventReason = 'VolumeDeleted';
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Delete', note });
 }

@@ -183,7 +183,7 @@ describe('volumes', () => {
     const { status } = await run(used, builder, 'archive-3');
     expect(status?.final_output).toEqual({ read: 3 });
     await used.kube.delete(volumes, ref('archive'));
-    expect(await eventAbout(used, 'archive', 'VolumeDeleted')).toBe('deleted with its data');
+    expect(await eventAbout(used, 'archive', 'VolumeDeleted')).toBe('deleted; its data are deleted');
     await claimGone(used, 'archive');
   });
 

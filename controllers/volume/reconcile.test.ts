@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
+import { createCache } from '../../lib/informer/cache.ts';
+import { KubeError, type PersistentVolumeClaim, type Pod } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import type { Happening } from '../runtime/events.ts';
+import { createVolumeReconcile } from './reconcile.ts';
+
+const expired = '2025-12-31T23:59:59.000Z';
+
+/** A volume whose time is over with its claim, and what was asked of the API server, which answers a delete with `error`. */
+function setUp(spec: Partial<VolumeSpec> = {}, error?: Error) {
+  const deletes: unknown[] = [];
+  const told: Happening[] = [];
+  const volume: Volume = {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Volume',
+    metadata: { name: 'data', namespace: 'tenant', uid: 'volume-uid', resourceVersion: '1' },
+    spec: { storage_class: 'ephemeral', expires_at: expired, ...spec },
+  };
+  const claim: PersistentVolumeClaim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: spec.claim_name ?? 'data',
+      namespace: 'tenant',
+      uid: 'claim-uid',
+      resourceVersion: '2',
+      ownerReferences: [{ apiVersion: 'windlass.dev/v1', kind: 'Volume', name: 'data', uid: 'volume-uid' }],
+    },
+    spec: { accessModes: [], resources: {} },
+  };
+  const caches = {
+    volumes: createCache<Volume>(),
+    claims: createCache<PersistentVolumeClaim>(),
+    pods: createCache<Pod, 'claim'>({ indexes: { claim: () => [] } }),
+  };
+  caches.volumes.replaceAll([volume], '5');
+  caches.claims.replaceAll([claim], '5');
+  const kube = {
+    jsonPatchStatus: async () => volume,
+    delete: async (_: unknown, ref: unknown, options: unknown) => {
+      deletes.push([ref, options]);
+      if (error !== undefined) throw error;
+      return true;
+    },
+  };
+  const reconcile = createVolumeReconcile({
+    kube: kube as never,
+    clock: createManualClock(),
+    events: { record: (happening) => void told.push(happening), flush: async () => undefined },
+    domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+    ...caches,
+    settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
+  });
+  const notes = () => told.map(({ note }) => note);
+  return { reconcile, deletes, notes, gone: () => caches.volumes.replaceAll([], '6') };
+}
+
+const conflict = new KubeError(409, { reason: 'Conflict' } as never, { verb: 'delete', resource: 'claims' });
+
+describe('WF-STOR-11 a volume whose time is over', () => {
+  it('takes the claim that was decided on, and no later one of its name', async () => {
+    const { reconcile, deletes, notes } = setUp();
+    await reconcile('tenant/data');
+    expect(deletes).toEqual([[{ name: 'data', namespace: 'tenant' }, { uid: 'claim-uid' }]]);
+    expect(notes()).toEqual([`expired at ${expired}; its data are deleted`]);
+  });
+
+  it('leaves another claim of that name alone without a word', async () => {
+    await expect(setUp({}, conflict).reconcile('tenant/data')).resolves.toBeUndefined();
+  });
+
+  it('keeps a claim that was made elsewhere, and says so then and when it is deleted', async () => {
+    const { reconcile, deletes, notes, gone } = setUp({ claim_name: 'made-before' });
+    await reconcile('tenant/data');
+    gone();
+    await reconcile('tenant/data');
+    expect(deletes).toEqual([]);
+    const kept = 'claim made-before stays, for it was made elsewhere';
+    expect(notes()).toEqual([`expired at ${expired}; ${kept}`, `deleted; ${kept}`]);
+  });
+});
