@@ -32,9 +32,24 @@ describe('the answer to an error', () => {
   it.each([new Error('a secret'), new TypeError('a secret'), 'a secret', undefined, { status: 404 }])(
     'of no known kind (%s) is a bland 500',
     (thrown) => {
-      expect(toErrorReply(thrown)).toEqual({ status: 500, headers: {}, body: { error: 'internal' }, isFault: true });
+      const body = { error: 'internal', message: expect.stringMatching(/^something is wrong with the service/) };
+      expect(toErrorReply(thrown)).toEqual({ status: 500, headers: {}, body, isFault: true });
     },
   );
+
+  it.each(Object.entries(errorForms).filter(([code]) => code !== 'unauthenticated'))(
+    'AMB-023 of code %s says what is wrong, to people too',
+    (code, { error, message }) => {
+      expect(message).toMatch(/\w{3}/);
+      expect(toErrorReply(new HttpError({ code: code as ErrorCode })).body).toEqual({ error, message });
+    },
+  );
+
+  it('whose text the specification fixes says no more than that', () => {
+    expect(toErrorReply(new AppError('unauthenticated', 'x')).body).toEqual({ error: 'unauthorized' });
+    const fixed = new HttpError({ code: 'not_found', error: 'Execution not found' });
+    expect(toErrorReply(fixed).body).toEqual({ error: 'Execution not found' });
+  });
 
   it('AMB-024 401 says how to prove who calls', () => {
     const unauthenticated = new AppError('unauthenticated', 'x');
@@ -49,8 +64,11 @@ describe('the answer to an error', () => {
   });
 
   it('a message of our insides stays inside, one for callers goes out', () => {
-    expect(toErrorReply(new AppError('unavailable', 'connect 10.0.0.1:6443')).body).toEqual({ error: 'unavailable' });
-    expect(toErrorReply(new AppError('not_found', 'namespace tenant-acme')).body).toEqual({ error: 'not_found' });
+    for (const code of ['unavailable', 'not_found', 'internal', 'cancelled', 'timeout', 'forbidden', 'gone'] as const) {
+      expect(JSON.stringify(toErrorReply(new AppError(code, 'namespace acme at 10.0.0.1')).body)).not.toMatch(
+        /acme|10\./,
+      );
+    }
     expect(toErrorReply(new AppError('invalid', 'input.x is missing')).body).toEqual({
       error: 'invalid_request',
       message: 'input.x is missing',
@@ -63,7 +81,7 @@ describe('the answer to an error', () => {
     expect(of(403)).toMatchObject({ status: 500, body: { error: 'internal' }, isFault: true });
     expect(of(401)).toMatchObject({ status: 500, isFault: true });
     expect(of(422)).toMatchObject({ status: 400, body: { error: 'invalid_request', message: 'the reason' } });
-    expect(of(409).body).toEqual({ error: 'conflict' });
+    expect(of(409).body).toEqual({ error: 'conflict', message: errorForms.conflict.message });
     expect(of(503)).toMatchObject({ status: 503, isFault: true });
   });
 

@@ -7,25 +7,30 @@ import { HttpError, type HttpErrorOptions } from './http-error.ts';
 interface ErrorForm {
   readonly status: number;
   readonly error: string;
+  /** What is wrong and what to do, where nobody knows better. Absent where the specification fixes the whole body. */
+  readonly message?: string;
 }
+
+const away = 'something that this needs cannot be reached; try again';
+const ours = 'something is wrong with the service; its log tells more under the X-Request-Id of this answer';
 
 /** The only table of statuses (spec 1 §7, requirements AMB-023 and AMB-024). A new code fails to compile until it is here. */
 export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
-  invalid: { status: 400, error: 'invalid_request' },
+  invalid: { status: 400, error: 'invalid_request', message: 'the request is not as described' },
   unauthenticated: { status: 401, error: 'unauthorized' },
-  forbidden: { status: 403, error: 'forbidden' },
-  not_found: { status: 404, error: 'not_found' },
-  already_exists: { status: 409, error: 'already_exists' },
-  conflict: { status: 409, error: 'conflict' },
-  gone: { status: 410, error: 'gone' },
-  limit_exceeded: { status: 422, error: 'limit_exceeded' },
-  timeout: { status: 504, error: 'timeout' },
-  unavailable: { status: 503, error: 'unavailable' },
-  cancelled: { status: 503, error: 'unavailable' },
-  terminal: { status: 500, error: 'internal' },
-  wait: { status: 503, error: 'unavailable' },
-  lost_leadership: { status: 500, error: 'internal' },
-  internal: { status: 500, error: 'internal' },
+  forbidden: { status: 403, error: 'forbidden', message: 'you may not do this' },
+  not_found: { status: 404, error: 'not_found', message: 'there is no such thing, or it is not yours to see' },
+  already_exists: { status: 409, error: 'already_exists', message: 'there is one of that name already' },
+  conflict: { status: 409, error: 'conflict', message: 'somebody else changed it meanwhile; read it and try again' },
+  gone: { status: 410, error: 'gone', message: 'it is no longer there' },
+  limit_exceeded: { status: 422, error: 'limit_exceeded', message: 'this is more than is allowed' },
+  timeout: { status: 504, error: 'timeout', message: 'something that this needs took too long; try again' },
+  unavailable: { status: 503, error: 'unavailable', message: away },
+  cancelled: { status: 503, error: 'unavailable', message: 'this replica is about to stop; try again' },
+  terminal: { status: 500, error: 'internal', message: ours },
+  wait: { status: 503, error: 'unavailable', message: away },
+  lost_leadership: { status: 500, error: 'internal', message: ours },
+  internal: { status: 500, error: 'internal', message: ours },
 };
 
 /** Codes whose message says something to the caller. The others' tells of our insides. */
@@ -48,7 +53,9 @@ export function toErrorReply(error: unknown, access?: Access): ErrorReply {
   const options = optionsOf(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
-  const { message, details, fields } = options;
+  const { details, fields } = options;
+  // A word or text of its own means what its contract says, not what the code does.
+  const message = options.message ?? (options.error === undefined ? form.message : undefined);
   return {
     status,
     headers: { ...standardHeaders(status, access), ...options.headers },

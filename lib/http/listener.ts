@@ -107,17 +107,37 @@ function close(app: HttpApp, server: Server, endIdle: EndIdle, abandon: AbortSig
   });
 }
 
-const statusOfParserError: Readonly<Record<string, readonly [status: number, error: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'headers_too_large'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'request_timeout'],
+/** What a client did that never became a request. */
+interface BrokenRequest {
+  readonly status: number;
+  readonly error: string;
+  readonly message: string;
+}
+
+const byParserError: Readonly<Record<string, BrokenRequest>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    error: 'headers_too_large',
+    message: 'the address and the headers are larger than 16 KiB',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    error: 'request_timeout',
+    message: 'the request did not arrive in time; send it again',
+  },
+};
+const malformed: BrokenRequest = {
+  status: 400,
+  error: 'invalid_request',
+  message: 'the request is cut off, or is not HTTP/1.1',
 };
 
 /** Answers what never became a request: there is no context, only a socket. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } }): void {
   // Under way is an answer, or half of one: a second one would be read as part of it.
   if (!socket.writable || socket._httpMessage?.headersSent === true) return void socket.destroy();
-  const [status, word] = statusOfParserError[error.code ?? ''] ?? [400, 'invalid_request'];
-  const body = JSON.stringify({ error: word });
+  const { status, ...rest } = byParserError[error.code ?? ''] ?? malformed;
+  const body = JSON.stringify(rest);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',

@@ -44,7 +44,7 @@ function refuseBody(message: IncomingMessage): undefined {
 }
 
 async function readBytes({ message, onRead }: BodySource, maxBytes: number): Promise<Buffer> {
-  if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
+  if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge(maxBytes);
   if (!hasBody(message)) return Buffer.alloc(0);
   onRead();
   // A client that left before somebody listened is never told of again.
@@ -65,7 +65,7 @@ async function readBytes({ message, onRead }: BodySource, maxBytes: number): Pro
       bytes += chunk.length;
       if (bytes <= maxBytes) return void chunks.push(chunk);
       message.pause();
-      settle(() => reject(payloadTooLarge()));
+      settle(() => reject(payloadTooLarge(maxBytes)));
     };
     message.on('data', take).on('end', complete).on('close', abort).on('error', abort);
   });

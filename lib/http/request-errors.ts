@@ -4,8 +4,13 @@ import { HttpError, type RequestProblem } from './http-error.ts';
 export const invalidRequest = (message: string, details?: readonly RequestProblem[]): HttpError =>
   new HttpError({ code: 'invalid', message, ...(details === undefined ? {} : { details }) });
 
-export const payloadTooLarge = (): HttpError =>
-  new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large' });
+export const payloadTooLarge = (maxBytes: number): HttpError =>
+  new HttpError({
+    code: 'invalid',
+    status: 413,
+    error: 'payload_too_large',
+    message: `the body is larger than ${maxBytes} bytes`,
+  });
 
 export const unsupportedMediaType = (message: string): HttpError =>
   new HttpError({ code: 'invalid', status: 415, error: 'unsupported_media_type', message });

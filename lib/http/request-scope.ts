@@ -44,7 +44,12 @@ export function requireSaneRequest(ctx: HttpContext): void {
   const { rawHeaders, headers, httpVersion } = ctx.req;
   if (headers.host === undefined && httpVersion === '1.1') throw invalidRequest('send the header Host');
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
-    throw new HttpError({ code: 'invalid', status: 417, error: 'expectation_failed' });
+    throw new HttpError({
+      code: 'invalid',
+      status: 417,
+      error: 'expectation_failed',
+      message: 'leave out the header Expect, or send 100-continue',
+    });
   // Node reads on as if the other codings were not there; a proxy before it may have read something else.
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     throw invalidRequest('Transfer-Encoding must be chunked');

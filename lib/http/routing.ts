@@ -28,6 +28,7 @@ export function routing<Caller>(
 
 function methodNotAllowed(methods: readonly string[]): HttpError {
   const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  const headers = { Allow: all.toSorted().join(', ') };
-  return new HttpError({ code: 'invalid', status: 405, error: 'method_not_allowed', headers });
+  const Allow = all.toSorted().join(', ');
+  const message = `this path takes ${Allow}`;
+  return new HttpError({ code: 'invalid', status: 405, error: 'method_not_allowed', message, headers: { Allow } });
 }

@@ -1,5 +1,7 @@
+import { limits } from '../../crds/limits.ts';
 import { formatPlace, type Place } from '../../crds/problem.ts';
 import { AppError } from '../errors.ts';
+import { tooDeep } from '../nesting.ts';
 
 /** JSON that means different things to different readers, or none at all. `path` is empty where the text is no JSON. */
 export class JsonTextError extends AppError {
@@ -11,9 +13,6 @@ export class JsonTextError extends AppError {
     this.path = formatPlace(at);
   }
 }
-
-/** How deep objects and lists may stand in each other. */
-const MAX_DEPTH = 64;
 
 /**
  * Reads a JSON document, more strictly than JSON.parse: a key that stands twice in its object, the key `__proto__`,
@@ -79,7 +78,7 @@ function createPosition(base: Place): Position {
       return [...base, ...containers.map(({ here }) => here)];
     },
     open(bracket) {
-      if (containers.length === MAX_DEPTH) throw new JsonTextError(`is nested deeper than ${MAX_DEPTH} levels`, base);
+      if (containers.length === limits.jsonDepth) throw new JsonTextError(tooDeep, base);
       isKeyNext = bracket === '{';
       containers.push(isKeyNext ? { keys: new Set(), here: '' } : { keys: undefined, here: 0 });
     },
