@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoize } from './memo.ts';
 
-function counted(capacity: number): { get: (key: string) => string; calls: string[] } {
+function counted(keys: number, length = 100): { get: (key: string) => string; calls: string[] } {
   const calls: string[] = [];
-  const get = memoize(capacity, (key) => {
+  const get = memoize({ keys, length }, (key) => {
     calls.push(key);
     if (key === 'bad') throw new Error('no');
     return key.toUpperCase();
@@ -24,6 +24,22 @@ describe('memoize', () => {
     expect(calls).toEqual(['a', 'b', 'c', 'b']);
   });
 
+  it('forgets keys until those that stay fit together', () => {
+    const { get, calls } = counted(10, 6);
+    for (const key of ['aa', 'bbb', 'c', 'aa', 'dddd', 'c', 'aa']) get(key);
+    expect(calls).toEqual(['aa', 'bbb', 'c', 'dddd', 'c', 'aa']);
+  });
+
+  it.each([
+    [5, 1],
+    [6, 1],
+    [7, 2],
+  ])('a key of %i of 6 characters is computed %i times', (length, times) => {
+    const { get, calls } = counted(10, 6);
+    for (let call = 0; call < 2; call++) get('x'.repeat(length));
+    expect(calls).toHaveLength(times);
+  });
+
   it('does not remember a failure', () => {
     const { get, calls } = counted(2);
     expect(() => get('bad')).toThrow('no');
@@ -33,7 +49,7 @@ describe('memoize', () => {
 
   it('remembers that the result was undefined', () => {
     let calls = 0;
-    const get = memoize(2, () => {
+    const get = memoize({ keys: 2, length: 100 }, () => {
       calls++;
     });
     get('a');

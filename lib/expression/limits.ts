@@ -5,5 +5,5 @@ export const expressionLimits = {
   /** Nested parentheses and negations. */
   depth: 50,
   /** Parsed expressions that are remembered. */
-  remembered: 500,
+  remembered: { keys: 500, length: 1024 * 1024 },
 } as const;

@@ -31,7 +31,7 @@ type ExpressionCheck =
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * The checked form of a `custom` expression (requirements AMB-155); the last 500 are remembered.
+ * The checked form of a `custom` expression (requirements AMB-155); the last ones are remembered.
  * @throws ExpressionError for anything that is not in the grammar, or above the limits.
  */
 export const parseExpression: (source: string) => Expression = memoize(expressionLimits.remembered, (source) => {

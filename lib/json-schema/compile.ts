@@ -24,7 +24,7 @@ const dialect2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 const dialect7 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 /**
- * Checks a schema and resolves its references and patterns; the last hundred are remembered. Nothing is fetched: only
+ * Checks a schema and resolves its references and patterns; the last ones are remembered. Nothing is fetched: only
  * references into the document itself resolve.
  */
 export function compileSchema(schema: unknown): Compilation {

@@ -21,7 +21,7 @@ export const schemaLimits = {
   /** Problems that are listed. */
   problems: 100,
   /** Compiled schemas that are remembered. */
-  remembered: 100,
+  remembered: { keys: 100, length: 1024 * 1024 },
 } as const;
 
 /** Prices in units of work. */

@@ -19,7 +19,7 @@ export const templateLimits = {
   /** Nesting of a value that is written or read as JSON. */
   jsonDepth: 200,
   /** Parsed templates that are remembered. */
-  remembered: 500,
+  remembered: { keys: 500, length: 1024 * 1024 },
 } as const;
 
 /** Prices in units of work. */

@@ -13,7 +13,7 @@ type TemplateCheck =
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * The checked form of a template; the last 500 are remembered.
+ * The checked form of a template; the last ones are remembered.
  * @throws TemplateError for a syntax error, an unknown helper, anything not documented, or a size over the limits.
  */
 export const parseTemplate: (source: string) => Template = memoize(templateLimits.remembered, (source) => {
