@@ -108,7 +108,7 @@ async function createClaim(
 async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeClaim): Promise<void> {
   const { name, namespace = '', uid } = metadata;
   try {
-    await kube.delete(persistentVolumeClaims, { name, namespace }, { uid });
+    await kube.delete(persistentVolumeClaims, { name, namespace }, uid === undefined ? {} : { uid });
   } catch (error) {
     if (!isConflict(error)) throw error;
   }
