@@ -106,7 +106,7 @@ async function createClaim(
 
 /** The uid keeps a claim that somebody has made since under the same name. */
 async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeClaim): Promise<void> {
-  const { name, namespace = '', uid } = metadata;
+  const { name = '', namespace = '', uid } = metadata;
   try {
     await kube.delete(persistentVolumeClaims, { name, namespace }, uid === undefined ? {} : { uid });
   } catch (error) {
