@@ -99,7 +99,7 @@ export function chainOf(length: number, state: (next?: string) => WorkflowSpec['
   return { version: '1.0.0', initial_state: 's1', states };
 }
 
-export interface Ran {
+interface Ran {
   readonly seconds: number;
   /** MODIFIED events of the executions: every write of their status was one. */
   readonly statusWrites: number;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 
 /** Seconds of processor time that the whole machine has spent on work since boot. */
-export async function machineCpuSeconds(): Promise<number> {
+async function machineCpuSeconds(): Promise<number> {
   const fields = (await readFile('/proc/stat', 'utf8')).split('\n')[0]?.trim().split(/\s+/).slice(1).map(Number) ?? [];
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = fields;
   // The kernel counts in hundredths of a second for user space, whatever its own tick.
@@ -31,7 +31,7 @@ export async function processCpuSeconds(pid: number): Promise<number> {
 }
 
 /** Processor time that passed while something ran. */
-export interface CpuUse<R> {
+interface CpuUse<R> {
   readonly result: R;
   /** Of the whole machine: API server, kubelets, containers, measurement and all. */
   readonly machineSeconds: number;

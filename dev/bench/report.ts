@@ -21,7 +21,7 @@ interface Run {
   readonly extra?: Readonly<Record<string, number>>;
 }
 
-export function barText({ of, atMost, atLeast }: Bar): string {
+function barText({ of, atMost, atLeast }: Bar): string {
   const what = of === 'ratio' ? 'ratio ' : '';
   return atMost === undefined ? `${what}≥ ${atLeast}` : `${what}≤ ${atMost}`;
 }
@@ -71,7 +71,7 @@ export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: Entry
   return `| ${cells.join(' | ')} |`;
 }
 
-export const tableHead = [
+const tableHead = [
   '| Work | Windlass | baseline | ratio | spread | bar | met |',
   '|---|---|---|---|---|---|---|',
 ];

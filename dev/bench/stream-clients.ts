@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** Clients that each hold one event stream open. They parse next to nothing: what is measured is the server. */
-export interface StreamClients {
+interface StreamClients {
   /**
    * When each client has received the event of that id, as `performance.now()` gives it. Call before the event can
    * come; rejects after thirty seconds.

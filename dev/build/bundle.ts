@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /** What to bundle and where to. Paths are relative to `root`. */
-export interface BundleOptions {
+interface BundleOptions {
   readonly root: string;
   /** File name without `.js` → entry module. */
   readonly programs: Readonly<Record<string, string>>;

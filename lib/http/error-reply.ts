@@ -40,7 +40,7 @@ const forCallers: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'alre
 const RETRY_AFTER_SECONDS = '5';
 
 /** An error as it goes out. */
-export interface ErrorReply {
+interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { EventFrame, ServerSentEvent } from './route.ts';
 
 /** How a stream ended. `finished`: the iterator did. `cut_off`: the client read too slowly. */
-export type StreamEnd = 'finished' | 'left' | 'stopped' | 'cut_off';
+type StreamEnd = 'finished' | 'left' | 'stopped' | 'cut_off';
 
 export interface EventStreamOptions {
   /** Default 1 MiB. */

@@ -10,7 +10,7 @@ export interface ListenOptions {
 }
 
 /** In milliseconds. */
-export interface ListenerTimeouts {
+interface ListenerTimeouts {
   /** Until all headers are there. Default 10 s. */
   readonly headers?: number;
   /** Until the whole request is there. Default 30 s. */

@@ -1,17 +1,17 @@
 /** What stands at a path, and the values of its parameters. */
-export interface PathMatch<T> {
+interface PathMatch<T> {
   /** By method in upper case. */
   readonly byMethod: ReadonlyMap<string, T>;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /** Finds what stands at a path. */
-export interface PathIndex<T> {
+interface PathIndex<T> {
   /** The path as it came, percent-encoded but sound; undefined where nothing stands. */
   find(path: string): PathMatch<T> | undefined;
 }
 
-export interface PathEntry<T> {
+interface PathEntry<T> {
   readonly method: string;
   /** With parameters in braces: `/v1/workflows/{workflow}`. */
   readonly path: string;

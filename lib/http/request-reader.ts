@@ -9,7 +9,7 @@ import { readQuery, readText, withDefaults } from './read-query.ts';
 import { invalidRequest } from './request-errors.ts';
 
 /** What a request holds beside its body, as it came. */
-export interface RawRequest {
+interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Without the question mark. */
   readonly query: string;

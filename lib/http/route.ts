@@ -61,7 +61,7 @@ export interface RequestHead {
 }
 
 /** Throws for a request whose head alone says that it will be refused, so that nobody reads its body. */
-export type Admit = (head: RequestHead) => void;
+type Admit = (head: RequestHead) => void;
 
 /** A contract with what fulfils it. */
 export interface Route<Caller> {

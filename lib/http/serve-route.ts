@@ -14,7 +14,7 @@ export interface ServeDeps<Caller>
 }
 
 /** Answers a request; `params` are those of its path. */
-export type Serve = (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void>;
+type Serve = (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void>;
 
 /** Answers requests by a route: who asks is known before anything else of the request is looked at. */
 export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>): Serve {

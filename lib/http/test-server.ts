@@ -57,7 +57,7 @@ async function authenticate({ authorization = '' }: { readonly authorization?: s
 }
 
 /** An answer as it came over the wire. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

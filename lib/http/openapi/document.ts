@@ -5,7 +5,7 @@ import { createOperation } from './operation.ts';
 import { sharedResponses } from './responses.ts';
 import { createSchemaWriter, type JsonObject } from './schema-writer.ts';
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly title: string;
   readonly version: string;
   readonly description: string;
