@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { waitUntilFinished } from '../harness/executions.ts';
+import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { freePort } from '../harness/free-port.ts';
 import { stimulusRouters, workflows } from '../harness/kinds.ts';
 import { forgetProcess, recordProcess } from '../harness/process-record.ts';
@@ -61,20 +61,33 @@ function push(body: string, headers: Readonly<Record<string, string>> = {}): Pro
   });
 }
 
-async function runOf(answer: Response) {
+async function startedBy(answer: Response) {
   expect(answer.status).toBe(200);
-  const { stimulus_id: id } = (await answer.json()) as Accepted;
-  return waitUntilFinished(world.kube, { namespace: world.tenant, name: `stimulus-${id}` });
+  const { stimulus_id: id, workflow_execution_id: uid } = (await answer.json()) as Accepted;
+  return { ref: { namespace: world.tenant, name: `stimulus-${id}` }, uid };
 }
 
 describe('a Git forge', () => {
-  it('STIM-22 starts a workflow with each push, through a relay that only renames headers', async () => {
-    const { status } = await runOf(await push(await example('push.json')));
-    expect(status?.phase).toBe('completed');
-    expect(status?.final_output).toEqual({
-      repository: 'acme/shop',
-      branch: 'refs/heads/main',
-      said: 'kim pushed 2 commits up to 0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+  it('STIM-22 starts a workflow with each push, through a relay that only renames headers; a person decides over HTTP', async () => {
+    const { ref, uid } = await startedBy(await push(await example('push.json')));
+    await waitUntilWaiting(world.kube, { ...ref, state: 'ask' });
+    const token = await world.token({ user: 'kim', tenant: world.tenant });
+    const listed = await world.http('/v1/human-approvals', { token });
+    const { pending_requests: requests } = listed.json<{ pending_requests: Record<string, string>[] }>();
+    const request = requests.find(({ execution_id: id }) => id === uid);
+    const said = 'kim pushed 2 commits up to 0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c';
+    expect(request?.['prompt']).toBe(`${said}. Deploy acme/shop?`);
+    const path = `/v1/human-approvals/${request?.['id']}/approve`;
+    expect((await world.http(path, { token, body: { feedback: 'looks good' } })).status).toBe(200);
+    await waitUntilFinished(world.kube, ref);
+    expect((await world.http(`/v1/workflows/executions/${uid}`, { token })).json()).toMatchObject({
+      status: 'completed',
+      final_output: {
+        repository: 'acme/shop',
+        pushed: said,
+        decision: 'looks good',
+        result: 'deployed 0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c',
+      },
     });
   });
 
@@ -89,7 +102,8 @@ describe('a Git forge', () => {
   });
 
   it('may say hello', async () => {
-    const { status } = await runOf(await push('{"zen":"Keep it logically awesome."}', { 'X-GitHub-Event': 'ping' }));
+    const ping = await push('{"zen":"Keep it logically awesome."}', { 'X-GitHub-Event': 'ping' });
+    const { status } = await waitUntilFinished(world.kube, (await startedBy(ping)).ref);
     expect([status?.phase, status?.history?.map(({ state }) => state)]).toEqual(['completed', ['sort', 'ignore']]);
   });
 
