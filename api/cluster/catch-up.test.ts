@@ -28,7 +28,7 @@ function setUp(server: WorkflowExecution[], { cached = [] as WorkflowExecution[]
     async get(_: unknown, { name }: { name: string }) {
       calls.push(`get ${name}`);
       const found = server.find(({ metadata }) => metadata.name === name);
-      if (found === undefined) throw new KubeError(404, {}, { verb: 'get', resource: 'x' });
+      if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
       return found;
     },
   };

@@ -39,7 +39,7 @@ function setUp() {
     },
     get: async (_: unknown, { namespace, name }: { namespace: string; name: string }) => {
       const found = server.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-      if (found === undefined) throw new KubeError(404, {}, { verb: 'get', resource: 'x' });
+      if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
       return found;
     },
   };

@@ -20,7 +20,7 @@ function server(...objects: WorkflowExecution[]) {
   const get = async (_: unknown, { name }: { name: string }) => {
     asked.push(name);
     const found = objects.find(({ metadata }) => metadata.name === name);
-    if (found === undefined) throw new KubeError(404, {}, { verb: 'get', resource: 'x' });
+    if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
     return found;
   };
   return { asked, whole: createWholeExecutions({ get: get as never }) };

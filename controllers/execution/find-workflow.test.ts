@@ -87,7 +87,7 @@ function setUp(
     asked.push(`${namespace}/${name}`);
     for (const object of meanwhile) workflows.apply({ type: 'MODIFIED', object });
     const found = server.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-    if (found === undefined) throw new KubeError(404, {} as never, { verb: 'get', resource: 'workflows' });
+    if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'workflows' });
     return found;
   };
   const list = async () => ({ metadata: {}, items: selectable });

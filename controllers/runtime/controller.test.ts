@@ -102,7 +102,11 @@ describe('what becomes of a key', () => {
     },
     'a namespace that is gone: the same': {
       act: () => {
-        throw new KubeError(404, { message: 'namespaces "a" not found' }, { verb: 'create', resource: 'things' });
+        throw new KubeError(
+          404,
+          { reason: 'NotFound', message: 'namespaces "a" not found' },
+          { verb: 'create', resource: 'things' },
+        );
       },
       outcome: 'forbidden',
       againAfter: 1_000,

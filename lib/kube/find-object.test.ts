@@ -10,20 +10,26 @@ const stored: KubeObject = { metadata: { ...ref, uid: 'u1' } };
 const answering = (answer: KubeObject | KubeError): Pick<KubeClient, 'get'> => ({
   get: () => (answer instanceof KubeError ? Promise.reject(answer) : Promise.resolve(answer as never)),
 });
-const refusal = (status: number, message: string) =>
-  new KubeError(status, { message }, { verb: 'get', resource: 'configmaps' });
+const refusal = (status: number, message: string, reason?: string) =>
+  new KubeError(
+    status,
+    { message, ...(reason === undefined ? {} : { reason }) },
+    { verb: 'get', resource: 'configmaps' },
+  );
+const notThere = refusal(404, 'configmaps "x" not found', 'NotFound');
 
 describe('an object that may not be there', () => {
   it.each([
     ['the object', stored, stored],
-    ['nothing where the server has none', refusal(404, 'configmaps "x" not found'), undefined],
+    ['nothing where the server has none', notThere, undefined],
   ])('is %s', async (_title, answer, want) => {
     expect(await findObject(answering(answer), configMaps, ref)).toBe(want);
   });
 
   it.each([
-    ['the server lacks the kind', refusal(404, 'the server could not find the requested resource')],
+    ['the server lacks the kind', refusal(404, 'the server could not find the requested resource', 'NotFound')],
     ['an older server lacks the kind', refusal(404, '404 page not found\n')],
+    ['a proxy answers in place of the server', refusal(404, '404 Not Found')],
     ['it may not be read', refusal(403, 'no')],
     ['the server is in trouble', refusal(500, 'x')],
   ])('is unknown where %s', async (_title, error) => {
@@ -34,6 +40,6 @@ describe('an object that may not be there', () => {
     expect(await findAgain(answering(stored), configMaps, stored)).toBe(stored);
     const other = { metadata: { ...ref, uid: 'u2' } };
     expect(await findAgain(answering(other), configMaps, stored)).toBeUndefined();
-    expect(await findAgain(answering(refusal(404, 'configmaps "x" not found')), configMaps, stored)).toBeUndefined();
+    expect(await findAgain(answering(notThere), configMaps, stored)).toBeUndefined();
   });
 });

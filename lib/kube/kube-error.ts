@@ -61,9 +61,10 @@ export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404;
 }
 
-/** The server has no such kind at all: it answers a path that nothing is served under, and names no object. */
+/** The server has no such kind, or is no API server: the answer does not say that it looked for an object. */
 export function isMissingKind(error: unknown): boolean {
-  return isNotFound(error) && /could not find the requested resource|page not found/.test(error.serverMessage);
+  if (!isNotFound(error)) return false;
+  return error.reason !== 'NotFound' || error.serverMessage.includes('could not find the requested resource');
 }
 
 /** Somebody wrote in between, or the uid in a precondition is another one. Not `AlreadyExists`, though both are 409. */

@@ -19,7 +19,11 @@ const kube = {
   get: async (_: unknown, { name }: { name: string }) => {
     const found = all.find(({ metadata }) => metadata.name === name);
     if (found === undefined)
-      throw new KubeError(404, { message: `workflows "${name}" not found` }, { verb: 'get', resource: 'x' });
+      throw new KubeError(
+        404,
+        { reason: 'NotFound', message: `workflows "${name}" not found` },
+        { verb: 'get', resource: 'x' },
+      );
     return found as never;
   },
   listAll: async () => ({ metadata: {}, items: all as never[] }),

@@ -15,7 +15,7 @@ const at = (resourceVersion: string, uid?: string): WorkflowExecution => {
 type Event = WatchEvent<WorkflowExecution>;
 const modified = (version: string): Event => ({ type: 'MODIFIED', object: at(version) });
 const gone: Event = { type: 'ERROR', object: { code: 410, reason: 'Expired' } };
-const notFound = new KubeError(404, { message: 'not found' }, { verb: 'get', resource: 'x' });
+const notFound = new KubeError(404, { reason: 'NotFound', message: 'not found' }, { verb: 'get', resource: 'x' });
 const forbidden = new KubeError(403, { message: 'no' }, { verb: 'watch', resource: 'x' });
 
 /** Answers gets and watches from scripts; a watch whose script is over stays open until its signal aborts. */
