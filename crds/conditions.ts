@@ -7,7 +7,7 @@ export const executionReasons = {
   WorkflowNotReady: 'The workflow exists and its definition has not been accepted yet, or was refused.',
   WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
   VersionNotFound: 'The workflow has no stored version of that number.',
-  InvalidInput: 'The start input does not satisfy input_schema.',
+  InvalidInput: 'The start input does not satisfy input_schema, or is nested too deep.',
   VolumesPending: 'The volumes of the workflow are being made.',
   VolumeFailed: 'A volume of the workflow could not be made.',
   VolumeNotFound: 'A volume_id names no Volume beside the execution.',

@@ -62,6 +62,8 @@ export const limits = {
   pageSizeMax: 200,
   /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */
   inlinedValuesBytes: 10 * 1024 * 1024,
+  /** How deep objects and lists may stand in each other in free JSON. */
+  jsonDepth: 64,
   /** Sizes of lists and maps; they bound the cost of the admission rules. */
   states: 100,
   transitionsPerState: 20,

@@ -2,7 +2,7 @@ import type { Draft } from './draft.ts';
 import { enter } from './enter.ts';
 import type { Definition, Failure } from './facts.ts';
 import { finish } from './finish.ts';
-import { inputProblem } from './input.ts';
+import { blackboardProblem, inputProblem } from './input.ts';
 import { own, ownLookup } from './own-workflow.ts';
 import { volumesState } from './prepare-volumes.ts';
 
@@ -18,7 +18,8 @@ export function begin(draft: Draft): boolean {
   const definition = own(draft.facts);
   if (definition === undefined) return hold(draft);
   if (status.current !== undefined) return true;
-  const problem = inputProblem(definition.spec, draft.facts.execution.spec.input ?? {});
+  const { input = {}, blackboard } = draft.facts.execution.spec;
+  const problem = inputProblem(definition.spec, input) ?? blackboardProblem(blackboard);
   if (problem !== undefined) return fail(draft, { reason: 'InvalidInput', message: problem });
   if (status.started_at === undefined) start(draft, definition);
   const volumes = volumesState(draft);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
+import { nested } from '../../test/bad-manifests/rows/words.ts';
 import { after, begin } from '../../test/builders/execution-builder.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { anOutcome, World } from '../../test/builders/world.ts';
@@ -782,6 +783,17 @@ describe('the input', () => {
     expect(world.status).toMatchObject({ phase: 'failed', reason: 'InvalidInput' });
     expect(world.status.message).toMatch(/input\.a.*input\.b|input\.b.*input\.a/);
     expect(world.visits()).toEqual([]);
+  });
+
+  const refused = (message: string) => ({ phase: 'failed', reason: 'InvalidInput', message });
+  it.each([
+    ['input', 64, { input: { a: nested(63) } }, { phase: 'completed' }],
+    ['input', 65, { input: { a: nested(64) } }, refused('input: is nested deeper than 64 levels')],
+    ['blackboard', 64, { blackboard: { a: nested(64) } }, { phase: 'completed' }],
+    ['blackboard', 65, { blackboard: { a: nested(65) } }, refused('blackboard.a: is nested deeper than 64 levels')],
+  ])('WF-API-10 WF-RUN-02 an %s of %i levels is taken, or refused by its name', (_field, _levels, spec, want) => {
+    const open = aWorkflow('w').state('a', anEnd()).build();
+    expect(new World(open, { spec: spec as object }).settle().status).toMatchObject(want);
   });
 
   it('WF-API-10 without input_schema any input is accepted', () => {

@@ -1,6 +1,8 @@
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
+import { isTooDeep, tooDeep } from '../../lib/nesting.ts';
 
 /** Problems that the sentence names; the rest are counted. */
 const problemsShown = 5;
@@ -20,4 +22,10 @@ export function inputProblem({ input_schema: schema }: WorkflowSpec, input: unkn
     if (error instanceof AppError) return error.message;
     throw error;
   }
+}
+
+/** Which seed of the Blackboard is nested deeper than the API takes JSON. */
+export function blackboardProblem(blackboard: WorkflowExecutionSpec['blackboard'] = {}): string | undefined {
+  const found = Object.entries(blackboard).find(([, value]) => isTooDeep(value));
+  return found && `blackboard.${found[0]}: ${tooDeep}`;
 }

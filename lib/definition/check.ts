@@ -2,6 +2,7 @@ import { errorAt, type Problem } from '../../crds/problem.ts';
 import { validateSpec } from '../../crds/validators.ts';
 import { checkConditions } from './check-conditions.ts';
 import { checkConsensus } from './check-consensus.ts';
+import { checkContext } from './check-context.ts';
 import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkMounts } from './check-mounts.ts';
@@ -15,6 +16,7 @@ export type { Problem } from '../../crds/problem.ts';
 
 const checks: readonly Check[] = [
   checkNames,
+  checkContext,
   checkGraph,
   checkConditions,
   checkConsensus,

@@ -1,11 +1,14 @@
+import { isTooDeep, tooDeep } from '../nesting.ts';
 import type { SchemaProblem } from './compiled-schema.ts';
 import { validate } from './validate.ts';
 
 /**
  * The places where a start input does not fit the `input_schema` of its workflow, as `input.n` or `input["a b"]`; empty
- * when it fits, or where there is no schema. A schema that is itself refused gives its own problems, after `schema:`.
+ * when it fits. Without a schema anything fits that is not nested too deep. A schema that is itself refused gives its
+ * own problems, after `schema:`.
  */
 export function inputProblems(schema: unknown, input: unknown): readonly SchemaProblem[] {
+  if (isTooDeep(input)) return [{ path: 'input', message: tooDeep }];
   if (schema === undefined) return [];
   return validate(schema, input).map(({ path, message }) => ({ path: inputPath(path), message }));
 }

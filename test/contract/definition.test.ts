@@ -5,6 +5,7 @@ import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { reservedNames } from '../../lib/template/template.ts';
 import { fullWorkflow } from '../bad-manifests/full-workflow.ts';
 import { badWorkflow, type Edit } from '../bad-manifests/row.ts';
+import { nested } from '../bad-manifests/rows/words.ts';
 import { badManifests } from '../bad-manifests/rows.ts';
 
 const check = (...edits: Edit[]): readonly Problem[] =>
@@ -43,6 +44,8 @@ describe('a good definition', () => {
     ['WF-STATE-03', 'spec.states.agent.max_state_visits', 20],
     ['WF-COND-08', 'spec.states.agent.transitions.1.min', 0.9],
     ['WF-PAR-15', 'spec.states.panel.consensus.confidence_weighting.agreement_factor', 0.6000000005],
+    ['WF-MAN-19', 'spec.context.deep', nested(63)],
+    ['WF-MAN-19', 'spec.context.deep', nested(64)],
     ['AMB-084', 'spec.states.panel.consensus.n', 1],
     ['AMB-061', `spec.states.${'x'.repeat(63)}`, { kind: 'System', command: 'finalize', transitions: [] }],
   ];

@@ -1,5 +1,5 @@
 import type { BadManifest } from '../row.ts';
-import { at, byController, rule, s } from './words.ts';
+import { at, byController, nested, rule, s } from './words.ts';
 
 export const meaning: readonly BadManifest[] = [
   byController(
@@ -79,6 +79,12 @@ export const meaning: readonly BadManifest[] = [
     'two mounts at one path',
     [[`${s}.container.volumes.1.mount_path`, '/src/']],
     [`${s}.container.volumes[1].mount_path`, 'duplicate', ''],
+  ),
+  byController(
+    'WF-MAN-19',
+    'a constant of 65 levels',
+    [['spec.context.deep', nested(65)]],
+    ['spec.context.deep', 'depth', ''],
   ),
   byController(
     'AMB-061 WF-MAN-19',

@@ -13,3 +13,7 @@ export const noop = { kind: 'System', command: 'finalize', transitions: [] };
 export const volumeText = 'the volume is neither the declared workspace nor one of storage.shared_volumes';
 export const rule = (state: string, index = 0): string => `${s}.${state}.transitions.${index}`;
 export const at = (state: string, index = 0): string => `${s}.${state}.transitions[${index}]`;
+
+/** Lists and maps by turns, so many levels of them. */
+export const nested = (levels: number): unknown =>
+  levels === 0 ? 'x' : levels % 2 === 0 ? [nested(levels - 1)] : { a: nested(levels - 1) };
