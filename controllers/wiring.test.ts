@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createWaiting } from './wiring.ts';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { createCache } from '../lib/informer/cache.ts';
+import type { InformerChange } from '../lib/informer/index.ts';
+import { anExecution } from '../test/builders/execution-builder.ts';
+import type { Informers } from './informers.ts';
+import { type Controllers, connect, createWaiting } from './wiring.ts';
 
 describe('executions that wait', () => {
   const waitingFor = (names: Readonly<Record<string, readonly string[]>>) => {
@@ -28,5 +33,25 @@ describe('executions that wait', () => {
     waiting.forget('a/1');
     waiting.forget('a/3');
     expect(waiting.take(['build', 'volume'])).toEqual(['a/2']);
+  });
+
+  it.each([
+    { what: 'goes', after: undefined, waits: [] },
+    { what: 'ends', after: anExecution('x').ended('failed', 1).build(), waits: [] },
+    { what: 'changes', after: anExecution('x').build(), waits: ['default/x'] },
+  ])('are $waits after one that waited $what', ({ after, waits }) => {
+    const waiting = waitingFor({ build: ['default/x'] });
+    const silent = { onChange: () => undefined, cache: createCache() };
+    const kinds = ['workflows', 'volumes', 'revisions', 'pods', 'claims', 'routers', 'tenants'];
+    const tell: ((change: InformerChange<WorkflowExecution>) => void)[] = [];
+    const informers = {
+      ...Object.fromEntries(kinds.map((kind) => [kind, silent])),
+      executions: { ...silent, onChange: (handler: (typeof tell)[number]) => tell.push(handler) },
+    } as unknown as Informers;
+    const controller = { queue: { add: () => undefined } };
+    const names = ['workflows', 'executions', 'volumes', 'routers'];
+    connect(informers, Object.fromEntries(names.map((name) => [name, controller])) as unknown as Controllers, waiting);
+    for (const handler of tell) handler({ key: 'default/x', before: anExecution('x').build(), after, own: true });
+    expect(waiting.take(['build'])).toEqual(waits);
   });
 });

@@ -2,9 +2,9 @@ import { globalNamespace, labels } from '../crds/labels.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { formerIdsOf } from '../lib/catalogue/index.ts';
+import { finished } from '../lib/execution/finished.ts';
 import { type ControllerRevision, type KubeObject, keyOf, refOfKey } from '../lib/kube/index.ts';
 import { nameOf } from './execution/find-workflow.ts';
-import { isTerminal } from './execution/terminal.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
 import type { Controller } from './runtime/index.ts';
 import { connectRouters } from './stimulus-router/wake.ts';
@@ -23,7 +23,7 @@ export interface Waiting {
   add(key: string, awaited: string): void;
   /** Takes out whoever of a namespace, or of any, waits for one of these names. */
   take(names: readonly string[], namespace?: string): readonly string[];
-  /** The execution is gone. */
+  /** The execution is gone, or nothing can bring it forward any more. */
   forget(key: string): void;
 }
 
@@ -73,7 +73,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
   });
   informers.executions.onChange(({ key, before, after, own }) => {
     if (!own || isUnseen(after)) executions.queue.add(key);
-    if (after === undefined) waiting.forget(key);
+    if (hasEnded(after)) waiting.forget(key);
     const parent = parentKey(after ?? before);
     if (parent !== undefined) executions.queue.add(parent);
   });
@@ -151,11 +151,12 @@ function connectRevisions({ revisions, executions, workflows }: Informers, { que
     else if (after !== undefined) lookUnlessListed(after);
   });
   executions.onChange(({ before, after }) => {
-    const ended = after === undefined || (after.status !== undefined && isTerminal(after.status));
     const execution = after ?? before;
-    if (ended && execution !== undefined) look(revisions.cache.get(revisionKey(execution) ?? ''));
+    if (hasEnded(after) && execution !== undefined) look(revisions.cache.get(revisionKey(execution) ?? ''));
   });
 }
+
+const hasEnded = (execution: WorkflowExecution | undefined): boolean => execution === undefined || finished(execution);
 
 function parentKey(execution: WorkflowExecution | undefined): string | undefined {
   const parent = execution?.spec.parent;

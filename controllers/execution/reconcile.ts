@@ -4,6 +4,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
@@ -61,7 +62,7 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     await act(deps, current, decision);
     if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
     // Our own write is no news to us, and what comes after the end is still to be decided.
-    const endedNow = isTerminal(decision.status) && !isTerminal(execution.status ?? { phase: 'pending' });
+    const endedNow = isTerminal(decision.status) && !finished(execution);
     const wakeAt = endedNow ? now : decision.wakeAt;
     if (wakeAt === undefined) return undefined;
     return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
@@ -103,7 +104,7 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   const blocked = deps.blocked.why(execution.metadata.uid ?? '');
   const facts = { ...observe(deps.observe, execution, now), blocked };
   const pinned = await deps.findWorkflow.pinned(execution);
-  if (pinned.kind !== 'found') deps.onWaiting(keyOfExecution(execution), execution.spec.workflow);
+  if (pinned.kind !== 'found') tellWaiting(deps, execution, execution.spec.workflow);
   const workflows = new Map([[ownKey, pinned]]);
   if (pinned.kind !== 'found') return { ...facts, workflows };
   return { ...facts, workflows, volumes: await allVolumes(deps, execution, pinned.definition) };
@@ -118,9 +119,14 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
   }
   const facts = observeVolumes(deps.caches, execution, definition);
   for (const { volume, phase } of Object.values(facts)) {
-    if (phase !== 'ready') deps.onWaiting(keyOfExecution(execution), `${namespace}/${volume}`);
+    if (phase !== 'ready') tellWaiting(deps, execution, `${namespace}/${volume}`);
   }
   return facts;
+}
+
+/** Nothing that comes can bring an execution forward that has ended. */
+function tellWaiting({ onWaiting }: ExecutionDeps, execution: WorkflowExecution, awaited: string): void {
+  if (!finished(execution)) onWaiting(keyOfExecution(execution), awaited);
 }
 
 interface Settled {
@@ -165,7 +171,7 @@ async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]):
       }
       const { workflow, version } = need;
       const lookup = await deps.findWorkflow.current({ namespace, workflow, version, user: own(facts)?.user });
-      if (lookup.kind === 'not_ready') deps.onWaiting(keyOfExecution(facts.execution), need.workflow);
+      if (lookup.kind === 'not_ready') tellWaiting(deps, facts.execution, need.workflow);
       workflows.set(lookupKey(need.workflow, need.version), lookup);
     }),
   );
