@@ -33,8 +33,6 @@ interface InformerOptions<T extends KubeObject, I extends string> {
 /** A cache of one kind that follows the server. */
 export interface Informer<T extends KubeObject, I extends string = string> {
   readonly cache: CacheReader<T, I>;
-  /** Objects that are on the server and fail the parse hook, by key. */
-  readonly invalid: ReadonlyMap<string, InvalidObject>;
   /** Call before `run`, or changes before are missed. */
   onChange(handler: ChangeHandler<T>): void;
   /** Follows the server until `signal` aborts. Never rejects. */
@@ -60,10 +58,11 @@ export function createInformer<T extends KubeObject, I extends string = never>(
 
 class CachingInformer<T extends KubeObject, I extends string> implements Informer<T, I>, ReflectorSink<T> {
   readonly cache: CacheReader<T, I>;
-  readonly invalid = new Map<string, InvalidObject>();
   readonly run: Informer<T, I>['run'];
   readonly synced: Promise<void>;
   readonly #store: Cache<T, I>;
+  /** Objects that are on the server and fail the parse hook, by key. */
+  readonly #invalid = new Map<string, InvalidObject>();
   readonly #reflector: { readonly hasSynced: boolean };
   readonly #handlers: ChangeHandler<T>[] = [];
   readonly #deps: ReflectorDeps;
@@ -92,7 +91,8 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     this.#handlers.push(handler);
   }
 
-  page(items: readonly T[]): readonly T[] {
+  page(items: readonly T[], first: boolean): readonly T[] {
+    if (first) this.#listedInvalid.clear();
     const good: T[] = [];
     for (const item of items) {
       const prepared = this.#tryPrepare(item);
@@ -105,9 +105,9 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   replaceAll(objects: readonly T[], resourceVersion: string): void {
     const listed = this.#listedInvalid;
     this.#listedInvalid = new Map();
-    const before = new Map(this.invalid);
-    this.invalid.clear();
-    for (const [key, invalid] of listed) this.invalid.set(key, invalid);
+    const before = new Map(this.#invalid);
+    this.#invalid.clear();
+    for (const [key, invalid] of listed) this.#invalid.set(key, invalid);
     const changes = this.#store.replaceAll(objects, resourceVersion);
     const told = new Set(changes.map(({ key }) => key));
     for (const change of changes) this.#tell(this.#withInvalid(change));
@@ -121,7 +121,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     const prepared = event.type === 'DELETED' ? event.object : this.#tryPrepare(event.object);
     if (prepared instanceof InvalidCarrier) return this.#applyInvalid(event, prepared.invalid);
     const key = keyOf(prepared);
-    const recovered = this.invalid.delete(key);
+    const recovered = this.#invalid.delete(key);
     const changes = this.#store.apply({ type: event.type, object: prepared });
     for (const change of changes) this.#tell(change);
     if (recovered && changes.length === 0) this.#tell(this.#unchanged(key));
@@ -129,11 +129,11 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
 
   *held(): Generator<KubeObject> {
     yield* this.#store.values();
-    for (const { object } of this.invalid.values()) yield object;
+    for (const { object } of this.#invalid.values()) yield object;
   }
 
   #applyInvalid(event: ObjectEvent<T>, invalid: InvalidObject): void {
-    this.invalid.set(invalid.key, invalid);
+    this.#invalid.set(invalid.key, invalid);
     const { resourceVersion } = event.object.metadata;
     this.#store.apply({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } as T });
     const changes = this.#store.evict(invalid.key);
@@ -143,7 +143,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   }
 
   #withInvalid(change: Change<T>): InformerChange<T> {
-    const invalid = this.invalid.get(change.key);
+    const invalid = this.#invalid.get(change.key);
     return invalid === undefined ? change : { ...change, invalid };
   }
 

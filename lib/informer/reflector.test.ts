@@ -332,6 +332,11 @@ describe('a poison object', () => {
     return object;
   };
   const poison = (name: string, version: number) => pod(name, version, { labels: { poison: 'yes' } });
+  /** By the last that was told of each key. */
+  const unreadable = ({ changes }: Seen) => {
+    const last = new Map(changes.map(({ key, invalid }) => [key, invalid]));
+    return [...last].filter(([, invalid]) => invalid !== undefined).map(([key]) => key);
+  };
 
   it('is kept apart and reported; the others go on, and it may recover or go', async () => {
     let response: ServerResponse | undefined;
@@ -344,19 +349,37 @@ describe('a poison object', () => {
     const seen = follow({ parse });
     await seen.informer.synced;
     expect(names(seen)).toEqual(['x']);
-    expect(seen.informer.invalid.get('a/p')).toMatchObject({ problem: 'spec.x is no number', key: 'a/p' });
-    expect(seen.changes.filter(({ invalid }) => invalid).map(({ key }) => key)).toEqual(['a/p']);
+    const { invalid } = seen.changes.find(({ key }) => key === 'a/p') ?? {};
+    expect(invalid).toMatchObject({ problem: 'spec.x is no number', key: 'a/p' });
+    expect(unreadable(seen)).toEqual(['a/p']);
 
     await expect.poll(() => response).toBeDefined();
     response?.write(line('MODIFIED', poison('x', 11)) + line('ADDED', pod('y', 12)) + line('MODIFIED', pod('p', 13)));
     await expect.poll(() => names(seen)).toEqual(['p', 'y']);
-    expect([...seen.informer.invalid.keys()]).toEqual(['a/x']);
+    expect(unreadable(seen)).toEqual(['a/x']);
     response?.write(line('DELETED', poison('x', 14)));
-    await expect.poll(() => seen.informer.invalid.size).toBe(0);
+    await expect.poll(() => unreadable(seen)).toEqual([]);
     const last = seen.changes.at(-1);
     expect([last?.key, last?.after, last?.invalid]).toEqual(['a/x', undefined, undefined]);
     expect(seen.failures).toEqual([]);
     expect(seen.sinkFailures).toBe(0);
+  });
+
+  it('of a list that broke off is forgotten with it, when it recovers or goes before the next', async () => {
+    let attempts = 0;
+    script.list = (request, answer) => {
+      if (request.query.has('continue')) return answerJson(answer, 503, {});
+      attempts += 1;
+      const [items, more] =
+        attempts === 1 ? [[poison('p', 2), poison('q', 3)], { continue: 'p2' }] : [[pod('p', 8)], {}];
+      answerJson(answer, 200, { metadata: { resourceVersion: '10', ...more }, items });
+    };
+    const seen = follow({ parse });
+    await seen.informer.synced;
+    expect(seen.failures).toHaveLength(1);
+    expect(names(seen)).toEqual(['p']);
+    expect(seen.changes).toMatchObject([{ key: 'a/p', after: { metadata: { resourceVersion: '8' } } }]);
+    expect(unreadable(seen)).toEqual([]);
   });
 
   it('a parser that breaks in an unforeseen way does no more harm, and is counted', async () => {

@@ -18,8 +18,11 @@ import { createWatchdog } from './watchdog.ts';
 
 /** Where the reflector puts what it learns. A throw is logged and counted, and the stream goes on. */
 export interface ReflectorSink<T extends KubeObject> {
-  /** One page of a list under way: may drop what need not be kept before the next page comes. */
-  page(items: readonly T[]): readonly T[];
+  /**
+   * One page of a list under way: may drop what need not be kept before the next page comes. `first`: a list begins; one
+   * that was under way broke off.
+   */
+  page(items: readonly T[], first: boolean): readonly T[];
   /** The world as of `resourceVersion`. */
   replaceAll(objects: readonly T[], resourceVersion: string): void;
   apply(event: ObjectEvent<T>): void;
@@ -122,12 +125,12 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   async #list(signal: AbortSignal): Promise<void> {
     const { resource, sink } = this.#options;
     const objects: T[] = [];
-    let version = '';
+    let version: string | undefined;
     for await (const { items, metadata } of this.#pages(resource, signal)) {
-      objects.push(...sink.page(items));
+      objects.push(...sink.page(items, version === undefined));
       version = metadata.resourceVersion ?? '';
     }
-    this.#guarded(() => sink.replaceAll(objects, version));
+    this.#guarded(() => sink.replaceAll(objects, version ?? ''));
     this.#version = version;
     this.#lost = false;
     this.#suspects = new Set();
