@@ -5,6 +5,8 @@ export interface InFlightRequest {
   abort(): void;
   /** Its answer has no end of its own: from now on a stop calls it off. */
   endAtStop(): void;
+  /** Counts bytes that it keeps in memory; false where it may not, because all requests together keep too many. */
+  hold(bytes: number): boolean;
   /** The handler is done. */
   leave(): void;
 }
@@ -17,8 +19,11 @@ export interface InFlight {
   abandon(): void;
 }
 
+/** What the bodies of all requests may take together, and what one may take all the same: the small ones go on. */
+export const bodyLimits = { allBytes: 64 * 1_048_576, smallBytes: 65_536 } as const;
+
 export function createInFlight(): InFlight {
-  const state = { isStopping: false, isAbandoned: false };
+  const state = { isStopping: false, isAbandoned: false, heldBytes: 0 };
   const ring = new Entry(state);
 
   function abort(which: (request: Entry) => boolean): void {
@@ -59,12 +64,13 @@ export function createInFlight(): InFlight {
 class Entry implements InFlightRequest {
   isEndless = false;
   next: Entry = this;
-  readonly #server: { readonly isStopping: boolean };
+  readonly #server: { readonly isStopping: boolean; heldBytes: number };
+  #heldBytes = 0;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
 
-  constructor(server: { readonly isStopping: boolean }) {
+  constructor(server: { readonly isStopping: boolean; heldBytes: number }) {
     this.#server = server;
   }
 
@@ -91,8 +97,16 @@ class Entry implements InFlightRequest {
     if (this.#server.isStopping) this.abort();
   }
 
+  hold(bytes: number): boolean {
+    this.#heldBytes += bytes;
+    this.#server.heldBytes += bytes;
+    return this.#heldBytes <= bodyLimits.smallBytes || this.#server.heldBytes <= bodyLimits.allBytes;
+  }
+
   /** Refers to nobody any more, so that it keeps nobody alive. */
   leave(): void {
+    this.#server.heldBytes -= this.#heldBytes;
+    this.#heldBytes = 0;
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;
     this.next = this;

@@ -1,8 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineContract } from './contract.ts';
+import { bodyLimits } from './in-flight.ts';
 import { readBody } from './read-body.ts';
+import { defineRoute, json } from './route.ts';
+import { readAnswer, requestText, sendRaw, startTestServer } from './test-server.ts';
+
+const mib = 1_048_576;
 
 const server = createServer();
 
@@ -24,7 +31,51 @@ describe('the body of a request', () => {
     const closed = new Promise((resolve) => message.on('error', () => undefined).once('close', resolve));
     socket.destroy();
     await closed;
-    const source = { message, onRead: () => undefined };
+    const source = { message, onRead: () => undefined, hold: () => true };
     await expect(readBody(source, { kind: 'bytes' })).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('that is large waits its turn where others take much memory, and small ones go on', async () => {
+    const take = defineContract({
+      operationId: 'take',
+      method: 'post',
+      path: '/take',
+      tag: 'Test',
+      summary: 'Take bytes',
+      access: 'public',
+      body: { kind: 'bytes', maxBytes: 16 * mib },
+      success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
+      errors: [],
+    });
+    const app = await startTestServer([defineRoute(take, async ({ body }) => json({ bytes: body.length }))]);
+    const post = (body: string) => sendRaw(app.port, requestText('POST /take', [], body));
+    const held: Socket[] = [];
+    try {
+      // Four that keep back their last byte have all that there is, but for the four bytes.
+      for (let index = 0; index < 4; index += 1) {
+        const socket = connect(app.port, '127.0.0.1');
+        held.push(socket);
+        socket.write(`POST /take HTTP/1.1\r\nHost: a\r\nContent-Length: ${16 * mib}\r\n\r\n`);
+        await new Promise((resolve) => socket.write(Buffer.alloc(16 * mib - 1), resolve));
+      }
+      await expect.poll(async () => (await post('x'.repeat(bodyLimits.smallBytes + 1))).status).toBe(503);
+      const refused = await post('x'.repeat(bodyLimits.smallBytes + 1));
+      expect([refused.headers['retry-after'], JSON.parse(refused.body)]).toEqual([
+        '5',
+        { error: 'unavailable', message: 'too many large bodies are being read; try again' },
+      ]);
+      expect(await post('x'.repeat(bodyLimits.smallBytes))).toMatchObject({ status: 200, body: '{"bytes":65536}' });
+      const [first] = held as [Socket];
+      first.write('x');
+      expect(await readAnswer(first)).toMatchObject({ status: 200, body: `{"bytes":${16 * mib}}` });
+      expect(await post('x'.repeat(mib))).toMatchObject({ status: 200 });
+      held[1]?.destroy();
+      expect((await Promise.all([1, 2, 3].map(() => post('x'.repeat(8 * mib))))).map(({ status }) => status)).toEqual([
+        200, 200, 200,
+      ]);
+    } finally {
+      for (const socket of held) socket.destroy();
+      await app.close();
+    }
   });
 });

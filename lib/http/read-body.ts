@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyContract } from './contract.ts';
 import { requireMediaType } from './media-type.ts';
-import { clientGone, invalidRequest, payloadTooLarge, unsupportedMediaType } from './request-errors.ts';
+import { clientGone, invalidRequest, payloadTooLarge, tooManyBodies, unsupportedMediaType } from './request-errors.ts';
 import { JsonTextError, parseStrictJson } from './strict-json.ts';
 
 /** The largest body of an operation that does not say otherwise. */
 export const defaultMaxBytes = 1_048_576;
 
-/** A request's message, and what to do before its body is read: a client may wait for `100 Continue`. */
 export interface BodySource {
   readonly message: IncomingMessage;
+  /** Called before the body is read: a client may wait for `100 Continue`. */
   readonly onRead: () => void;
+  /** Told of the bytes that are kept; false where they are too many, with those of other requests. */
+  readonly hold: (bytes: number) => boolean;
 }
 
 /** The body as the contract describes it, except that a JSON value is not validated yet. Throws HttpError. */
@@ -43,7 +45,7 @@ function refuseBody(message: IncomingMessage): undefined {
   return undefined;
 }
 
-async function readBytes({ message, onRead }: BodySource, maxBytes: number): Promise<Buffer> {
+async function readBytes({ message, onRead, hold }: BodySource, maxBytes: number): Promise<Buffer> {
   if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge(maxBytes);
   if (!hasBody(message)) return Buffer.alloc(0);
   onRead();
@@ -63,9 +65,10 @@ async function readBytes({ message, onRead }: BodySource, maxBytes: number): Pro
     const abort = (): void => settle(() => reject(clientGone()));
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) return void chunks.push(chunk);
+      const isTooLarge = bytes > maxBytes;
+      if (!isTooLarge && hold(chunk.length)) return void chunks.push(chunk);
       message.pause();
-      settle(() => reject(payloadTooLarge(maxBytes)));
+      settle(() => reject(isTooLarge ? payloadTooLarge(maxBytes) : tooManyBodies()));
     };
     message.on('data', take).on('end', complete).on('close', abort).on('error', abort);
   });

@@ -12,6 +12,10 @@ export const payloadTooLarge = (maxBytes: number): HttpError =>
     message: `the body is larger than ${maxBytes} bytes`,
   });
 
+/** Other large bodies are being read; this one would be fine without them. */
+export const tooManyBodies = (): HttpError =>
+  new HttpError({ code: 'unavailable', message: 'too many large bodies are being read; try again' });
+
 export const unsupportedMediaType = (message: string): HttpError =>
   new HttpError({ code: 'invalid', status: 415, error: 'unsupported_media_type', message });
 

@@ -25,7 +25,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
   async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
-    const parts = await readParts(read, ctx, params);
+    const parts = await readParts(read, { ctx, params, running });
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
     const reply = await handle(new HandlerRequest(ctx, running, parts, caller) as never);
     await sendReply(deps, ctx, reply, running);
@@ -89,9 +89,16 @@ async function identify<Caller>(deps: ServeDeps<Caller>, ctx: HttpContext): Prom
   return caller;
 }
 
-function readParts(read: RequestReader, ctx: HttpContext, params: Parameters<Serve>[1]): ReturnType<RequestReader> {
+interface Unread {
+  readonly ctx: HttpContext;
+  readonly params: Parameters<Serve>[1];
+  readonly running: InFlightRequest;
+}
+
+function readParts(read: RequestReader, { ctx, params, running }: Unread): ReturnType<RequestReader> {
   const { req, res, querystring: query } = ctx;
   // A client that waits to be asked for its body is asked only when everything else was in order.
   const onRead = (): void => (req.headers.expect === undefined ? undefined : res.writeContinue());
-  return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body: { message: req, onRead } });
+  const body = { message: req, onRead, hold: (bytes: number) => running.hold(bytes) };
+  return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body });
 }
