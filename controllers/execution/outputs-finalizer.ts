@@ -6,6 +6,7 @@ import { workflowExecutions } from '../../lib/kinds.ts';
 import { isNotFound, type JsonPatchOperation, type KubeClient } from '../../lib/kube/index.ts';
 import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import { whileThere } from '../runtime/write-status.ts';
 
 interface OutputsDeps {
   readonly kube: Pick<KubeClient, 'jsonPatch'>;
@@ -28,11 +29,11 @@ export const blobOwner = ({ metadata }: WorkflowExecution): BlobOwner => ({
 export async function holdOutputs(deps: OutputsDeps, execution: WorkflowExecution): Promise<WorkflowExecution> {
   if (deps.store.deleteAll === undefined || isHeld(execution)) return execution;
   const { finalizers } = execution.metadata;
-  return patch(deps, execution, [
+  const hold: JsonPatchOperation =
     finalizers === undefined
       ? { op: 'add', path: '/metadata/finalizers', value: [outputsFinalizer] }
-      : { op: 'add', path: '/metadata/finalizers/-', value: outputsFinalizer },
-  ]);
+      : { op: 'add', path: '/metadata/finalizers/-', value: outputsFinalizer };
+  return whileThere(patch(deps, execution, [hold]));
 }
 
 /** Deletes the outputs of an execution that is being deleted, and lets it go. */

@@ -11,7 +11,7 @@ import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import { writeStatus } from '../runtime/write-status.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Blocked } from './blocked.ts';
 import { decide } from './decide.ts';
@@ -215,11 +215,12 @@ async function write(
   storedBytes: number,
 ): Promise<WorkflowExecution> {
   if (storedBytes > 0) status.stored_bytes = (status.stored_bytes ?? 0) + storedBytes;
-  const patch = statusPatch(execution, status);
-  if (patch === undefined) return execution;
-  const { name, namespace = '' } = execution.metadata;
-  const written = await deps.kube.jsonPatchStatus(workflowExecutions, { name, namespace }, patch);
-  deps.caches.executions.remember(written);
+  const { kube, caches } = deps;
+  const written = await writeStatus(
+    { kube, resource: workflowExecutions, cache: caches.executions },
+    execution,
+    status,
+  );
   measure(deps, execution.status?.history?.length ?? 0, status.history ?? []);
   return written;
 }

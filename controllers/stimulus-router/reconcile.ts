@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import { writeStatus } from '../runtime/write-status.ts';
 import { decideRouter, type RouterFacts, type RouteTarget } from './decide.ts';
 
 interface StimulusRouterDeps {
@@ -26,10 +26,7 @@ export function createStimulusRouterReconcile(deps: StimulusRouterDeps): (key: s
     const router = deps.routers.get(key);
     if (router === undefined || router.metadata.deletionTimestamp !== undefined) return;
     const status = decideRouter(observe(deps, router), deps.clock.now());
-    const patch = statusPatch(router, status);
-    if (patch === undefined) return;
-    const { name, namespace = '' } = router.metadata;
-    deps.routers.remember(await deps.kube.jsonPatchStatus(stimulusRouters, { name, namespace }, patch));
+    await writeStatus({ kube: deps.kube, resource: stimulusRouters, cache: deps.routers }, router, status);
   };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../lib/kube/index.ts';
 import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import { writeStatus } from '../runtime/write-status.ts';
 import { claimName, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
@@ -115,11 +115,7 @@ async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeC
 }
 
 async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): Promise<void> {
-  const patch = statusPatch(volume, status);
-  const { name, namespace = '' } = volume.metadata;
-  if (patch !== undefined) {
-    deps.volumes.remember(await deps.kube.jsonPatchStatus(volumes, { name, namespace }, patch));
-  }
+  await writeStatus({ kube: deps.kube, resource: volumes, cache: deps.volumes }, volume, status);
   if (reasonOf(status) === 'VolumeExpired') tellExpired(deps, volume);
 }
 

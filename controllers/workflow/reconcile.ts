@@ -16,7 +16,7 @@ import {
   refOfKey,
 } from '../../lib/kube/index.ts';
 import { registeredAt, revisionName, revisionOf, specOf } from '../../lib/registration/index.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import { writeStatus } from '../runtime/write-status.ts';
 import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
 
@@ -52,10 +52,7 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
 const rightsAgainMs = 30_000;
 
 async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowStatus): Promise<void> {
-  const patch = statusPatch(workflow, status);
-  if (patch === undefined) return;
-  const { name, namespace = '' } = workflow.metadata;
-  deps.workflows.remember(await deps.kube.jsonPatchStatus(workflows, { name, namespace }, patch));
+  await writeStatus({ kube: deps.kube, resource: workflows, cache: deps.workflows }, workflow, status);
 }
 
 function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {

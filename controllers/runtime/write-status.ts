@@ -1,0 +1,39 @@
+import { WaitError } from '../../lib/errors.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { isNotFound, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
+import { isMissingKind } from '../../lib/kube/kube-error.ts';
+import { statusPatch } from './status-patch.ts';
+
+/** Of one kind: where it is written, and the cache that is told of it. */
+interface StatusPort<T extends KubeObject> {
+  readonly kube: Pick<KubeClient, 'jsonPatchStatus'>;
+  readonly resource: Resource<T>;
+  readonly cache: Pick<CacheReader<T>, 'remember'>;
+}
+
+/** Writes the status of the object that is reconciled where it changed. Gives back the freshest version of the object. */
+export async function writeStatus<T extends KubeObject & { readonly status?: unknown }>(
+  { kube, resource, cache }: StatusPort<T>,
+  object: T,
+  status: object,
+): Promise<T> {
+  const patch = statusPatch(object, status);
+  if (patch === undefined) return object;
+  const { name = '', namespace = '' } = object.metadata;
+  const written = await whileThere(kube.jsonPatchStatus(resource, { name, namespace }, patch));
+  cache.remember(written);
+  return written;
+}
+
+/** Until the watch has told that an object is gone. */
+const goneMs = 1_000;
+
+/** The answer to a write to the object that is reconciled. That it was deleted meanwhile is no failure. */
+export async function whileThere<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isNotFound(error) && !isMissingKind(error)) throw new WaitError('Deleted', goneMs);
+    throw error;
+  }
+}
