@@ -31,7 +31,7 @@ async function start({ existing, create }: Server, headers: object) {
       },
       get: async ({ kind }: { kind: string }) => {
         if (kind === 'Workflow') return workflow;
-        if (existing === undefined) throw refused(404, 'not found');
+        if (existing === undefined) throw refused(404, 'NotFound');
         return existing;
       },
     },
