@@ -46,7 +46,7 @@ fields = {
 
 def manifest(case):
     """Mostly one that can be registered; it is sent as YAML or JSON, as the media type says."""
-    names = world["values"]["deleteWorkflow.workflow"]
+    names = world["values"]["registerWorkflow.workflow"]
     number = number_of(f"{case.body}{case.query}")
     if number % 4 == 0:
         # Every tenant would see it, under whatever name.

@@ -71,8 +71,8 @@ function offerTier({ ledger }: PaymentProviderDouble): readonly [price: string, 
 async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, string], ending: string): Promise<Facts> {
   const { kube, tenant: namespace } = world;
   const five = (kind: string): string[] => Array.from({ length: 5 }, (_, index) => `${kind}-${index}${ending}`);
-  const moved = five('moved');
-  await Promise.all(moved.map((name) => define(world, aWorkflow(name).state('done', anEnd()).build())));
+  const [moved, made, gone] = [five('moved'), five('made'), five('gone')];
+  await Promise.all([...moved, ...gone].map((name) => define(world, aWorkflow(name).state('done', anEnd()).build())));
   await define(world, aWorkflow('quick').state('done', anEnd()).build());
   const gate = aWorkflow('gate')
     .state('ask', aQuestion('Go on?', { yes: 'done', no: 'done' }))
@@ -98,8 +98,8 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
     manifest,
     values: {
       workflow: ['quick', 'gate'],
-      // What good requests register; only these are deleted.
-      'deleteWorkflow.workflow': five('made'),
+      'registerWorkflow.workflow': made,
+      'deleteWorkflow.workflow': [...made, ...gone],
       'promoteWorkflow.workflow': moved,
       'demoteWorkflow.workflow': moved,
       price_id: [price],
@@ -114,7 +114,7 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   };
 }
 
-/** Without a name; hooks.py gives it one of those that are deleted. */
+/** Without a name; hooks.py gives it one. */
 const manifest = {
   apiVersion,
   kind: 'Workflow',
