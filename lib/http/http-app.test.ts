@@ -386,6 +386,16 @@ const refusals: Readonly<Record<string, Refusal>> = {
     status: 400,
     error: 'invalid_request',
   },
+  'a transfer coding instead of chunked': {
+    send: [requestText('POST /v1/rooms/blue/bookings', [bearer, jsonType, 'Transfer-Encoding: gzip'])],
+    status: 400,
+    error: 'invalid_request',
+  },
+  'a transfer coding beside chunked, and no chunks': {
+    send: [`${requestText('GET /open', ['Transfer-Encoding: gzip, chunked'])}${'x'.repeat(200)}`],
+    status: 400,
+    error: 'invalid_request',
+  },
   'headers beyond 16 KiB': {
     send: [requestText('GET /open', [`X-Long: ${'x'.repeat(17_000)}`])],
     status: 431,
