@@ -26,12 +26,12 @@ const aRouter = ({ name, sources = ['github'], ...fields }: RouterFields): Stimu
 });
 
 describe('isWebhookSource', () => {
-  it.each(['a', 'my-ci', 'my.ci', '0', 'stdin', `a${'b'.repeat(61)}c`])('AMB-043 takes %s', (source) => {
+  it.each(['a', 'my-ci', 'my.ci', '0', 'stdin', `a${'b'.repeat(61)}c`])('STIM-13 AMB-043 takes %s', (source) => {
     expect(isWebhookSource(source)).toBe(true);
   });
 
   it.each(['', 'http_api', 'My-ci', '-a', 'a-', '.a', 'a.', 'a b', 'a/b', 'é', `a${'b'.repeat(62)}c`])(
-    'AMB-043 does not take %j',
+    'STIM-13 AMB-043 does not take %j',
     (source) => {
       expect(isWebhookSource(source)).toBe(false);
     },
