@@ -42,8 +42,8 @@ function eventStream(which: keyof typeof streamNames, retention: Retention, repl
 export const bucketName = ({ name }: BucketDefinition): string => `windlass_${name}`;
 
 /**
- * The stream behind a bucket, as clients of NATS expect it. A full bucket refuses new keys: forgetting old ones before
- * their time would let a duplicate through.
+ * The stream behind a bucket, as clients of NATS expect it. A server without room refuses new keys: forgetting old ones
+ * before their time would let a duplicate through.
  */
 export function bucketStream(definition: BucketDefinition, replicas: number): WantedStream {
   const name = bucketName(definition);
