@@ -44,9 +44,8 @@ export class WindlassConnectionError extends Error {
   override readonly name = 'WindlassConnectionError';
 }
 
-/** Reads the answer of a call that failed. Something between client and server may have written it: a proxy's page. */
-export async function errorOf(response: Response): Promise<WindlassApiError> {
-  const text = await response.text().catch(() => '');
+/** The answer of a call that failed. Something between client and server may have written it: a proxy's page. */
+export function errorOf(response: Response, text: string): WindlassApiError {
   return new WindlassApiError(response.status, bodyOf(text, response), response.headers);
 }
 

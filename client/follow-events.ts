@@ -39,7 +39,7 @@ async function* oneConnection(
   place: Place,
 ): AsyncGenerator<ServerEvent<unknown>, boolean> {
   try {
-    const response = await transport.send(operation, { ...request, lastEventId: place.lastEventId }, options);
+    const { response } = await transport.send(operation, { ...request, lastEventId: place.lastEventId }, options);
     if (response.status === 204) return true;
     for await (const event of place.read(response, transport, options)) {
       yield event;

@@ -22,7 +22,7 @@ export type OperationRequest = Readonly<Record<string, unknown>>;
 export interface CallOptions {
   /** Ends the call; it then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Time until an answer begins, of each attempt. Default: that of the client. */
+  /** Time until an answer has come or a stream has begun, of each attempt. Default: that of the client. */
   readonly timeoutMs?: number;
 }
 

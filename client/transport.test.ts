@@ -8,6 +8,10 @@ const read: Operation = { method: 'GET', path: '/v1/things', bearer: true, query
 const write: Operation = { ...read, method: 'POST', mediaType: 'application/json' };
 const keyed: Operation = { ...write, headers: { idempotencyKey: 'idempotency-key' } };
 const hangUp: Answer = (request) => request.socket.destroy();
+const breakOff: Answer = (request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+  response.write('{', () => request.socket.destroy());
+};
 
 /** Ends pauses at once, through `pause`; the watch over the start of an answer ends with the answer. */
 const pausing =
@@ -39,8 +43,15 @@ describe('sending a call', () => {
   it('repeats a read until an answer comes', async () => {
     await using server = await loopback(hangUp, answerJson(503, { error: 'unavailable' }), answerJson(200, { n: 1 }));
     const client = transport(server.url);
-    expect(await jsonOf(await client.send(read, {}))).toEqual({ n: 1 });
+    expect(jsonOf(await client.send(read, {}))).toEqual({ n: 1 });
     expect(client.pauses).toEqual([100, 200]);
+  });
+
+  it('repeats a read whose answer breaks off, and no write', async () => {
+    await using server = await loopback(breakOff, answerJson(200, { n: 1 }), breakOff);
+    expect(jsonOf(await transport(server.url).send(read, {}))).toEqual({ n: 1 });
+    await expect(transport(server.url).send(write, { body: {} })).rejects.toThrow(`${server.url} cut its answer off`);
+    expect(server.requests).toHaveLength(3);
   });
 
   it('gives up after as many attempts as it is allowed, with the last failure', async () => {
@@ -82,7 +93,9 @@ describe('sending a call', () => {
     const getToken = (refused?: string) => (refused === undefined ? 'old' : 'new');
     await expect(transport(server.url, { getToken }).send(read, {})).rejects.toMatchObject({ status: 401 });
     await expect(transport(server.url).send(read, {})).rejects.toMatchObject({ status: 401, error: 'unauthorized' });
-    expect(server.requests).toHaveLength(3);
+    const none = (refused?: string) => (refused === undefined ? 'old' : undefined);
+    await expect(transport(server.url, { getToken: none }).send(read, {})).rejects.toMatchObject({ status: 401 });
+    expect(server.requests).toHaveLength(4);
   });
 
   it('says everything that the server says of an error', async () => {
@@ -128,11 +141,36 @@ describe('sending a call', () => {
     await expect(transport(server.url).send(read, {})).rejects.toThrow(`${server.url} cannot be reached`);
   });
 
-  it('gives up on an answer that does not begin', async () => {
-    await using server = await loopback(() => undefined);
+  it.each<[string, Answer]>([
+    ['begin', () => undefined],
+    ['end', (_, response) => void response.writeHead(200, { 'content-length': 100 }).write('{')],
+  ])('gives up on an answer that does not %s', async (_, stall) => {
+    await using server = await loopback(stall);
     const { sleep } = await import('./sleep.ts');
     const client = transport(server.url, { sleep, attempts: 1 });
     await expect(client.send(read, {}, { timeoutMs: 30 })).rejects.toThrow(`${server.url} did not answer within 30 ms`);
+  });
+
+  it('knows an error by its status where its body does not come', async () => {
+    await using server = await loopback(
+      (_, response) => void response.writeHead(409, { 'content-length': 9 }).write('{'),
+    );
+    const { sleep } = await import('./sleep.ts');
+    const client = transport(server.url, { sleep, attempts: 1 });
+    await expect(client.send(read, {}, { timeoutMs: 30 })).rejects.toMatchObject({ status: 409, error: 'http_409' });
+  });
+
+  it('leaves the body of a stream unread, however long it takes', async () => {
+    await using server = await loopback((_, response) => void response.writeHead(200).write('x'));
+    const { sleep } = await import('./sleep.ts');
+    const { response, text } = await transport(server.url, { sleep }).send(
+      { ...read, reply: 'bytes' },
+      {},
+      { timeoutMs: 200 },
+    );
+    await sleep(250);
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect([text, String.fromCodePoint(...(value ?? []))]).toEqual(['', 'x']);
   });
 
   it('ends when it is told to, with the reason it is given', async () => {
@@ -153,7 +191,7 @@ describe('sending a call', () => {
 
   it('calls an answer that is no JSON what it is', async () => {
     await using server = await loopback((_, response) => response.end('<html>'));
-    const response = await transport(server.url).send(read, {});
-    await expect(jsonOf(response)).rejects.toThrow('is it Windlass?');
+    const answer = await transport(server.url).send(read, {});
+    expect(() => jsonOf(answer)).toThrow('is it Windlass?');
   });
 });

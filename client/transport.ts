@@ -20,14 +20,21 @@ export interface TransportOptions {
   readonly timeoutMs: number;
 }
 
+/** What came for a request. */
+interface Answer {
+  readonly response: Response;
+  /** The whole body; empty where the answer is a stream, whose body is unread. */
+  readonly text: string;
+}
+
 /** Sends the requests of calls. */
 export interface Transport {
   readonly options: TransportOptions;
   /**
-   * An answer whose status is 200, its body unread, after as many attempts as the rules of repetition allow. Throws
-   * WindlassApiError, WindlassConnectionError, or the reason of the call's signal.
+   * An answer whose status is 200, after as many attempts as the rules of repetition allow. Throws WindlassApiError,
+   * WindlassConnectionError, or the reason of the call's signal.
    */
-  send(operation: Operation, request: OperationRequest, options?: CallOptions): Promise<Response>;
+  send(operation: Operation, request: OperationRequest, options?: CallOptions): Promise<Answer>;
 }
 
 /** A transport over `fetch`. */
@@ -40,7 +47,7 @@ async function send(
   operation: Operation,
   request: OperationRequest,
   options: CallOptions,
-): Promise<Response> {
+): Promise<Answer> {
   const repeatable = isRepeatable(operation, request);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -68,61 +75,58 @@ async function withToken(
   operation: Operation,
   request: OperationRequest,
   options: CallOptions,
-): Promise<Response> {
+): Promise<Answer> {
   const token = operation.bearer ? await transport.getToken() : undefined;
-  const response = await attempt(transport, httpRequest(operation, request, { ...transport, token }), options);
-  if (response.ok) return response;
-  if (response.status !== 401 || token === undefined) throw await errorOf(response);
-  const renewed = await transport.getToken(token);
-  if (renewed === undefined || renewed === token) throw await errorOf(response);
-  await response.body?.cancel();
-  const second = await attempt(transport, httpRequest(operation, request, { ...transport, token: renewed }), options);
-  if (!second.ok) throw await errorOf(second);
+  const asked = (bearer: string | undefined): Promise<Answer> =>
+    attempt(transport, operation, httpRequest(operation, request, { ...transport, token: bearer }), options);
+  const first = await asked(token);
+  if (first.response.ok) return first;
+  const renewed = first.response.status === 401 && token !== undefined ? await transport.getToken(token) : token;
+  if (renewed === undefined || renewed === token) throw errorOf(first.response, first.text);
+  const second = await asked(renewed);
+  if (!second.response.ok) throw errorOf(second.response, second.text);
   return second;
 }
 
 async function attempt(
   { fetch, sleep, timeoutMs }: TransportOptions,
+  operation: Operation,
   request: Request,
   options: CallOptions,
-): Promise<Response> {
+): Promise<Answer> {
   const begun = new AbortController();
   const late = new AbortController();
   const limitMs = options.timeoutMs ?? timeoutMs;
   void sleep(limitMs, begun.signal).then(() => begun.signal.aborted || late.abort());
   const signals = [late.signal, ...(options.signal ? [options.signal] : [])];
+  let problem = 'cannot be reached';
   try {
-    return await fetch(request, { signal: AbortSignal.any(signals) });
+    const response = await fetch(request, { signal: AbortSignal.any(signals) });
+    problem = 'cut its answer off';
+    return { response, text: await textOf(operation, response) };
   } catch (error) {
     options.signal?.throwIfAborted();
-    const { origin } = new URL(request.url);
-    const message = late.signal.aborted
-      ? `${origin} did not answer within ${limitMs} ms`
-      : `${origin} cannot be reached`;
-    throw new WindlassConnectionError(message, { cause: error });
+    if (late.signal.aborted) problem = `did not answer within ${limitMs} ms`;
+    throw new WindlassConnectionError(`${new URL(request.url).origin} ${problem}`, { cause: error });
   } finally {
     begun.abort();
   }
 }
 
+/** An error whose words are lost is an error all the same. */
+async function textOf({ reply }: Operation, response: Response): Promise<string> {
+  if (!response.ok) return response.text().catch(() => '');
+  return reply === 'json' ? response.text() : '';
+}
+
 /** The JSON of an answer. Anything else comes from a server that is not Windlass. */
-export async function jsonOf(response: Response, signal?: AbortSignal): Promise<unknown> {
-  const text = await textOf(response, signal);
+export function jsonOf({ response, text }: Answer): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new WindlassConnectionError(`${new URL(response.url).origin} answered what is no JSON: is it Windlass?`, {
       cause: error,
     });
-  }
-}
-
-async function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new WindlassConnectionError('the connection was lost while an answer was read', { cause: error });
   }
 }
 

@@ -22,7 +22,7 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Attempts of a call that may be repeated; 1 repeats nothing. Default 4. */
   readonly attempts?: number;
-  /** Milliseconds until an answer must begin. Default 30,000. */
+  /** Milliseconds until an answer must have come, or a stream must have begun. Default 30,000. */
   readonly timeoutMs?: number;
   /** Default: that of the runtime. */
   readonly fetch?: typeof fetch;
@@ -79,8 +79,8 @@ async function answer(
   request: OperationRequest,
   options: CallOptions,
 ): Promise<unknown> {
-  const response = await transport.send(operation, request, options);
-  return operation.reply === 'bytes' ? byteStream(response, options) : jsonOf(response, options.signal);
+  const given = await transport.send(operation, request, options);
+  return operation.reply === 'bytes' ? byteStream(given.response, options) : jsonOf(given);
 }
 
 function takesRequest({ path, query, headers, mediaType }: Operation): boolean {
