@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { captureFinalizer } from '../../../crds/labels.ts';
 import { defineResource, namespaces, type Pod, pods, type RoleBinding, roleBindings } from '../../../lib/kube/index.ts';
 import { clusterNames } from '../../../lib/tenant/names.ts';
@@ -71,7 +71,7 @@ describe('where the role binding went first', () => {
   });
   const name = 'test-namespace-end';
 
-  afterAll(() => used.kube.delete(clusterRoleBindings, { name }));
+  afterEach(() => used.kube.delete(clusterRoleBindings, { name }));
 
   it('the namespace goes once the role is bound in the whole cluster (docs/operating.md)', async ({ skip }) => {
     // Controllers from source are administrators here, and never lack a right.
