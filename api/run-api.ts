@@ -45,15 +45,14 @@ export async function runApi(deps: ApiDeps): Promise<number> {
   try {
     await services.start(runtime.stop);
     if (runtime.stop.aborted) return 0;
-    const doors = await openOthers(deps, services);
-    const listener = await open(deps, publicApp(deps, services), config.WINDLASS_HTTP_PORT);
+    const doors = await openAll(deps, services);
     state.isServing = true;
-    logger.info({ port: listener.port, internalPort: internal.port }, 'serving');
+    logger.info({ port: doors.port, internalPort: internal.port }, 'serving');
     await aborted(runtime.stop);
     state.isServing = false;
     // Until everybody who sends requests has heard of it, this replica goes on taking them.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
-    await Promise.all([listener.close(runtime.abandon), doors.close(runtime.abandon)]);
+    await doors.close(runtime.abandon);
     return 0;
   } finally {
     await services.close();
@@ -66,9 +65,21 @@ function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener
   return listen(app, { port, ...(host === undefined ? {} : { host }) });
 }
 
-function openOthers(deps: ApiDeps, { routes: { stimuli, cluster, rateLimit } }: Services): Promise<Doors> {
+/** The public listener and the other ways in: all of them, or none. A sensor cannot give back what it has read, so it comes last. */
+async function openAll(deps: ApiDeps, services: Services): Promise<Doors & Pick<Listener, 'port'>> {
+  const { stimuli, cluster, rateLimit } = services.routes;
   const { registry } = deps.metrics;
-  return openDoors({ ...deps, registry, rateLimit, ingest: stimuli.ingest, tenants: cluster.tenants });
+  const listener = await open(deps, publicApp(deps, services), deps.config.WINDLASS_HTTP_PORT);
+  try {
+    const doors = await openDoors({ ...deps, registry, rateLimit, ingest: stimuli.ingest, tenants: cluster.tenants });
+    const close = async (abandon: AbortSignal): Promise<void> => {
+      await Promise.all([listener.close(abandon), doors.close(abandon)]);
+    };
+    return { port: listener.port, close };
+  } catch (error) {
+    await listener.close(AbortSignal.abort());
+    throw error;
+  }
 }
 
 function publicApp(deps: ApiDeps, services: Services): HttpApp {

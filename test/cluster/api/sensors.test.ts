@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
@@ -122,5 +124,16 @@ describe('the sensor of standard input', () => {
     await waitForLog(replica(), 'sensor ended', ({ stimuli }) => stimuli === 1);
     await contents('after the end');
     expect((await world.http('/health')).status).toBe(200);
+  });
+
+  it('GEN-08 reads no line where the API cannot serve: it could not give it back', async () => {
+    await replica().stop();
+    const starts = async () => (await logOf(replica())).filter(({ msg }) => msg === 'sensor started').length;
+    const before = await starts();
+    const taken = createServer().listen(Number(new URL(replica().url).port), '127.0.0.1');
+    await once(taken, 'listening');
+    await expect(replica().start()).rejects.toThrow('ended while starting');
+    taken.close();
+    expect(await starts()).toBe(before);
   });
 });
