@@ -139,6 +139,10 @@ describe('following events', () => {
 
   it('does not take an event that is no JSON', async () => {
     await using server = await loopback(sending('data: {"a":\n\n', 'open'));
-    await expect(all(follow(server.url))).rejects.toBeInstanceOf(SyntaxError);
+    await expect(all(follow(server.url))).rejects.toMatchObject({
+      name: 'WindlassConnectionError',
+      message: `${server.url} answered what is no JSON: is it Windlass?`,
+    });
+    expect(server.requests).toHaveLength(1);
   });
 });

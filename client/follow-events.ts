@@ -2,7 +2,7 @@ import { chunksOf } from './byte-stream.ts';
 import { createEventStreamParser } from './event-stream.ts';
 import type { CallOptions, Operation, OperationRequest, ServerEvent } from './operation.ts';
 import { backoff } from './retry.ts';
-import { isPassing, type Transport } from './transport.ts';
+import { isPassing, parseJson, type Transport } from './transport.ts';
 
 /** Three keep-alive comments that did not come. */
 const silenceMs = 45_000;
@@ -76,7 +76,7 @@ class Place {
       for (const { id, event, data } of parser.push(chunk)) {
         this.lastEventId = id;
         this.fruitless = 0;
-        yield { id, event, data: JSON.parse(data) };
+        yield { id, event, data: parseJson(data, response.url) };
       }
       this.retryMs = parser.retryMs ?? this.retryMs;
     }

@@ -119,19 +119,22 @@ async function textOf({ reply }: Operation, response: Response): Promise<string>
   return reply === 'json' ? response.text() : '';
 }
 
-/** The JSON of an answer. Anything else comes from a server that is not Windlass. */
-export function jsonOf({ response, text }: Answer): unknown {
+/** The JSON of an answer. */
+export const jsonOf = ({ response, text }: Answer): unknown => parseJson(text, response.url);
+
+/** Anything else than JSON comes from a server that is not Windlass. */
+export function parseJson(text: string, url: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new WindlassConnectionError(`${new URL(response.url).origin} answered what is no JSON: is it Windlass?`, {
+    throw new WindlassConnectionError(`${new URL(url).origin} answered what is no JSON: is it Windlass?`, {
       cause: error,
     });
   }
 }
 
-/** Whether another attempt on a lost stream makes sense. */
+/** Whether another attempt on a lost stream makes sense: what is no JSON will be none again. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof WindlassApiError) return error.status === 429 || error.status >= 500;
-  return error instanceof WindlassConnectionError;
+  return error instanceof WindlassConnectionError && !(error.cause instanceof SyntaxError);
 }
