@@ -71,13 +71,19 @@ function finishedText(status: WorkflowExecutionStatus, visit: Visit): string {
   return `${visit.state} ${word} after ${elapsed}${facts.join('')}`;
 }
 
-function waitingLine(before: WorkflowExecution | undefined, after: WorkflowExecution, flags: string): string[] {
+/** The state that waits for a decision, if it did not wait in this visit before. */
+export function newlyWaiting(before: WorkflowExecution | undefined, after: WorkflowExecution): string | undefined {
   const waiting = waitingFor(after);
   const already = before && waitingFor(before);
-  if (waiting === undefined || (already?.state === waiting.state && already.visit === waiting.visit)) return [];
+  return already?.state === waiting?.state && already?.visit === waiting?.visit ? undefined : waiting?.state;
+}
+
+function waitingLine(before: WorkflowExecution | undefined, after: WorkflowExecution, flags: string): string[] {
+  const waiting = newlyWaiting(before, after);
+  if (waiting === undefined) return [];
   const { prompt, entered_at: entered = '' } = after.status?.current ?? {};
   const name = `${after.metadata.name}${flags}`;
-  return [line(entered, `${waiting.state} waits for windlass approve or reject ${name}${prompt ? `: ${prompt}` : ''}`)];
+  return [line(entered, `${waiting} waits for windlass approve or reject ${name}${prompt ? `: ${prompt}` : ''}`)];
 }
 
 function endLine(

@@ -1,9 +1,9 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { waitingFor } from '../lib/decision/human-decision.ts';
 import { finished } from '../lib/execution/finished.ts';
 import type { Door } from './doors/door.ts';
 import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
+import { newlyWaiting } from './progress.ts';
 import type { Session } from './session.ts';
 import { awaitExecution, type Until, watchExecution } from './watch-execution.ts';
 
@@ -89,10 +89,10 @@ function tellDecision(
   before: WorkflowExecution | undefined,
   after: WorkflowExecution,
 ): void {
-  const waiting = waitingFor(after);
-  if (waiting === undefined || (before && waitingFor(before)?.state === waiting.state)) return;
+  const waiting = newlyWaiting(before, after);
+  if (waiting === undefined) return;
   const { name } = after.metadata;
-  terminal.note(`${name} waits in '${waiting.state}': windlass approve ${name}${words.flags}, or reject with --reason`);
+  terminal.note(`${name} waits in '${waiting}': windlass approve ${name}${words.flags}, or reject with --reason`);
 }
 
 function timedOut({ words }: Door, { metadata, status }: WorkflowExecution): CliError {

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { finished } from '../lib/execution/finished.ts';
+import { createManualClock } from '../lib/manual-clock.ts';
+import { anExecution } from '../test/builders/execution-builder.ts';
+import { waitFor } from './run-to-end.ts';
+import type { Session } from './session.ts';
+
+const inReview = (visit: number): WorkflowExecution =>
+  anExecution().now({ state: 'review', kind: 'Human', visit }).build();
+
+it('each visit that waits for a decision is told once, also one right after another of the same state', async () => {
+  const notes: string[] = [];
+  const ended = anExecution().ended('completed', 9).build();
+  const session = {
+    door: async () => ({
+      words: { flags: '' },
+      executions: {
+        async *follow() {
+          yield* [inReview(1), inReview(1), inReview(2), ended];
+        },
+      },
+    }),
+    clock: createManualClock(),
+    terminal: { note: (line: string) => void notes.push(line) },
+    interrupted: new AbortController().signal,
+  } as unknown as Session;
+  expect(await waitFor(session, inReview(1), { until: finished })).toBe(ended);
+  const told = "demo-1 waits in 'review': windlass approve demo-1, or reject with --reason";
+  expect(notes).toEqual([told, told]);
+});
