@@ -69,6 +69,13 @@ describe('the view of an execution', () => {
     ]);
   });
 
+  it('WF-HUMAN-01 says where the whole of a long prompt is', () => {
+    const prompt_ref = { path: '', ref: 'a'.repeat(64), bytes: 9_000, encoding: 'text' as const };
+    const now = { state: 'review', kind: 'Human', prompt: 'Ship…', prompt_ref } as const;
+    const lines = text(view(anExecution().now(now).build(), begin, wide));
+    expect(lines).toContain('    the whole of it: windlass get demo-1 -n default --full -o yaml');
+  });
+
   it('shows who decided', () => {
     const signal = { id: 'review-1', by: 'kim', at: after(1), response: 'approved' };
     const execution = anExecution().past({ state: 'review', kind: 'Human', signal }).build();

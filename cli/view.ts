@@ -170,12 +170,13 @@ function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus
 function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus, flags: string): Line[] {
   if (waitingFor(execution) === undefined) return [];
   const name = `${execution.metadata.name}${flags}`;
-  const prompt = (current?.prompt ?? `a long prompt: see windlass get ${name} --full -o yaml`).split(/\r?\n/);
+  const prompt = (current?.prompt ?? '').split(/\r?\n/);
   const more = prompt.length - longestPrompt;
   return [
     [],
     ...prompt.slice(0, longestPrompt).map((text) => [span(`    ${printable(text)}`, 'wait')]),
     ...(more > 0 ? [[span(`    … ${more} more lines`, 'dim')]] : []),
+    ...(current?.prompt_ref ? [[span(`    the whole of it: windlass get ${name} --full -o yaml`, 'dim')]] : []),
     [],
     [span(`    windlass approve ${name}`, 'bold')],
     [span(`    windlass reject ${name} --reason …`, 'bold')],

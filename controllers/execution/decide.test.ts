@@ -529,6 +529,22 @@ describe('Human states', () => {
     expect(world.pods.size).toBe(0);
   });
 
+  it.each([8_191, 8_192])('HUMAN-API-03 shows a prompt of %i characters whole', (length) => {
+    const v = 'x'.repeat(length - 'Ship ?'.length);
+    const { current } = new World(workflow(), { spec: { input: { v } } }).settle().status;
+    expect(current?.prompt).toBe(`Ship ${v}?`);
+    expect(current?.prompt_ref).toBeUndefined();
+  });
+
+  it('HUMAN-API-03 shows the beginning of a prompt of 8193 characters, and stores the whole', () => {
+    const v = 'x'.repeat(8_193 - 'Ship ?'.length);
+    const world = new World(workflow(), { spec: { input: { v } } }).settle();
+    const { prompt, prompt_ref: ref } = world.status.current ?? {};
+    expect(prompt).toMatch(/^Ship x{8187}… \(8193 characters\)$/);
+    expect(ref).toMatchObject({ path: '', bytes: 8_193, encoding: 'text' });
+    expect(Buffer.from(world.blobs.get(ref?.ref ?? '') ?? []).toString()).toBe(`Ship ${v}?`);
+  });
+
   it('WF-HUMAN-02 AMB-007 without a timeout it waits for ever and never asks to be woken', () => {
     const world = new World(workflow()).settle();
     expect(world.decisions.at(-1)?.wakeAt).toBeUndefined();

@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type {
+  BlobRef,
   FinishedStep,
   StoredValue,
   Visit,
@@ -44,6 +45,7 @@ export class Draft {
   readonly #written = new Map<string, unknown>();
   readonly #superseded = new Map<Visit, unknown>();
   readonly #steps = new Map<string, StepRecord>();
+  readonly #blobs = new Map<string, Blob>();
   readonly #actions: Action[] = [];
   readonly #happenings: Happening[] = [];
   #workLeft = decisionWork;
@@ -128,6 +130,11 @@ export class Draft {
     this.#finalOutput = output;
   }
 
+  /** Puts a text into the output store. */
+  keepText(text: string): BlobRef {
+    return this.#keep(Buffer.from(text), 'text');
+  }
+
   setHumanFeedback(text: string): void {
     this.#humanFeedback = text;
     delete this.status.human_feedback;
@@ -153,11 +160,10 @@ export class Draft {
 
   /** Ends the draft: makes every new value small enough for status and collects the blobs. */
   finish(): Decision {
-    const blobs = new Map<string, Blob>();
     let room = limits.inlineTotalBytes - this.#inlineBytes();
     const store = (value: unknown): StoredValue => {
       const shrunk = shrink(value, Math.max(0, Math.min(limits.inlineValueBytes, room)));
-      for (const blob of shrunk.blobs) blobs.set(blob.ref, blob);
+      for (const blob of shrunk.blobs) this.#blobs.set(blob.ref, blob);
       room -= inlineBytes(shrunk.stored);
       return shrunk.stored;
     };
@@ -166,21 +172,23 @@ export class Draft {
     for (const [name, record] of this.#steps) this.#setStep(name, { ...record, result: store(record.result) });
     if (this.#feedback !== undefined) this.status.feedback = store(this.#feedback);
     if (this.#humanFeedback !== undefined) this.status.human_feedback = store(this.#humanFeedback);
-    if (this.#finalOutput !== undefined) this.#storeFinalOutput(blobs);
+    if (this.#finalOutput !== undefined) {
+      this.status.final_output_ref = this.#keep(Buffer.from(JSON.stringify(this.#finalOutput)), 'json');
+    }
     return {
       kind: 'decision',
       status: this.status,
-      blobs: [...blobs.values()],
+      blobs: [...this.#blobs.values()],
       actions: this.#actions,
       happenings: this.#happenings,
       ...(this.#wakeAt === undefined ? {} : { wakeAt: this.#wakeAt }),
     };
   }
 
-  #storeFinalOutput(blobs: Map<string, Blob>): void {
-    const blob = createBlob(Buffer.from(JSON.stringify(this.#finalOutput)));
-    blobs.set(blob.ref, blob);
-    this.status.final_output_ref = { path: '', ref: blob.ref, bytes: blob.data.byteLength, encoding: 'json' };
+  #keep(data: Uint8Array, encoding: BlobRef['encoding']): BlobRef {
+    const blob = createBlob(data);
+    this.#blobs.set(blob.ref, blob);
+    return { path: '', ref: blob.ref, bytes: data.byteLength, encoding };
   }
 
   #setStored(key: string, stored: StoredValue): void {

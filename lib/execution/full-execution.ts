@@ -1,8 +1,8 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { StoredValue } from '../../crds/schema/workflow-execution-status.ts';
+import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import type { OutputReader } from './output-reader.ts';
-import { blobValue, wholeValue } from './whole-value.ts';
+import { type BlobReader, blobValue, wholeValue } from './whole-value.ts';
 
 /** `final_output`, wherever it is kept; undefined where the workflow declares none or has not completed. */
 export async function finalOutput(outputs: OutputReader, execution: WorkflowExecution): Promise<Json | undefined> {
@@ -11,7 +11,7 @@ export async function finalOutput(outputs: OutputReader, execution: WorkflowExec
   return blobValue(ref, outputs(execution));
 }
 
-/** The execution with every value of the Blackboard and the final output in full, and no references left. */
+/** The execution with every value of the Blackboard, the prompt and the final output in full, and no references left. */
 export async function fullExecution(outputs: OutputReader, execution: WorkflowExecution): Promise<WorkflowExecution> {
   const { status } = execution;
   if (status === undefined) return execution;
@@ -24,15 +24,21 @@ export async function fullExecution(outputs: OutputReader, execution: WorkflowEx
       visit.output === undefined ? visit : { ...visit, output: await inFull(visit.output) },
     ),
   );
-  const { final_output_ref: _, ...rest } = status;
+  const { final_output_ref: _, current, ...rest } = status;
   const output = await finalOutput(outputs, execution);
   return {
     ...execution,
     status: {
       ...rest,
       history,
+      ...(current === undefined ? {} : { current: await askedInFull(current, read) }),
       blackboard: Object.fromEntries(blackboard),
       ...(output === undefined ? {} : { final_output: output as Record<string, Json> }),
     },
   };
+}
+
+async function askedInFull(current: CurrentState, read: BlobReader): Promise<CurrentState> {
+  const { prompt_ref: ref, ...rest } = current;
+  return ref === undefined ? current : { ...rest, prompt: Buffer.from(await read(ref.ref)).toString() };
 }

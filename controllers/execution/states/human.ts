@@ -4,6 +4,7 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import { cutText } from '../../../lib/cut-text.ts';
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
+import type { Draft } from '../draft.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
@@ -11,18 +12,28 @@ import type { StateHandler } from '../state-handler.ts';
 /** Who decided when nobody did. */
 const timeoutSignalId = 'default-response';
 
-/** Longest prompt that status shows, in characters; the rest of a longer one is cut with a mark. */
+/** Longest prompt that status shows whole, in characters. */
 const promptLength = 8_192;
 
 /** Waits for a signal in the execution's spec; holds no compute (spec 1 §2.6, kind Human). */
 export const human: StateHandler<'Human'> = (draft, state, current) => {
-  current.prompt ??= cut(renderText(draft, state.prompt));
+  if (current.prompt === undefined) ask(draft, current, renderText(draft, state.prompt));
   const signal = firstSignal(draft.facts.execution.spec.signals, current);
   if (signal !== undefined) return answered(signal);
   if (!stopping(draft, current)) return undefined;
   if (state.default_response === undefined) return unanswered(current);
   return answered(defaultSignal(state, current, state.default_response));
 };
+
+/** Of a longer prompt status shows the beginning; the output store has the whole. */
+function ask(draft: Draft, current: CurrentState, prompt: string): void {
+  if (prompt.length <= promptLength) {
+    current.prompt = prompt;
+  } else {
+    current.prompt = `${cutText(prompt, promptLength)}… (${prompt.length} characters)`;
+    current.prompt_ref = draft.keepText(prompt);
+  }
+}
 
 function answered({ id, by, at, response, feedback }: Signal): VisitOutcome {
   return {
@@ -41,6 +52,3 @@ function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response:
 function unanswered(current: CurrentState): VisitOutcome {
   return { entry: { status: 'failed', output: '' }, failure: timeoutFailure(current), fatal: true };
 }
-
-const cut = (text: string): string =>
-  text.length <= promptLength ? text : `${cutText(text, promptLength)}… (${text.length} characters)`;
