@@ -25,6 +25,7 @@ export interface SourceSchema {
   readonly anyOf?: readonly SourceSchema[];
   readonly discriminator?: { readonly propertyName: string };
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-map-type'?: string;
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-validations'?: readonly CelRule[];

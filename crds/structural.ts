@@ -26,6 +26,7 @@ const copied = [
   'maxProperties',
   'required',
   'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-map-type',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
 ] as const satisfies readonly (keyof SourceSchema & keyof StructuralSchema)[];

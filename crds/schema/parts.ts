@@ -15,9 +15,20 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export const anyJson = (options: object = {}): TUnsafe<Json> =>
   Type.Unsafe<Json>({ 'x-kubernetes-preserve-unknown-fields': true, ...options });
 
+/**
+ * Written as a whole. Of any other map the API server keeps each name and its writers beside it, in managedFields: as
+ * much again as a value of many small fields, and seconds of work at each write of its object.
+ */
+export const atomic = { 'x-kubernetes-map-type': 'atomic' } as const;
+
 /** A field that holds any JSON object. */
 export const anyObject = (options: object = {}): TUnsafe<Record<string, Json>> =>
-  Type.Unsafe<Record<string, Json>>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...options });
+  Type.Unsafe<Record<string, Json>>({
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...atomic,
+    ...options,
+  });
 
 /** A field that holds a JSON Schema of an object (spec 1 §2.6: `type: object` is required). */
 export const anySchema = (options: object = {}): TUnsafe<Record<string, Json>> =>
@@ -26,6 +37,7 @@ export const anySchema = (options: object = {}): TUnsafe<Record<string, Json>> =
     required: ['type'],
     properties: { type: { type: 'string', enum: ['object'] } },
     'x-kubernetes-preserve-unknown-fields': true,
+    ...atomic,
     ...options,
   });
 

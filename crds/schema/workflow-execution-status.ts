@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { Conditions } from './condition.ts';
-import { anyJson, anyObject, mapOf, oneOf, timestamp } from './parts.ts';
+import { anyJson, anyObject, atomic, mapOf, oneOf, timestamp } from './parts.ts';
 import { stateKinds } from './state.ts';
 
 export const phases = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
@@ -138,7 +138,7 @@ export const WorkflowExecutionStatus = Type.Object(
     visits: Type.Optional(mapOf(Type.Integer(), { maxProperties: limits.states })),
     feedback: Type.Optional(StoredValue),
     human_feedback: Type.Optional(StoredValue),
-    blackboard: Type.Optional(mapOf(StoredValue, { description: 'Values that the states share, by key.' })),
+    blackboard: Type.Optional(mapOf(StoredValue, { ...atomic, description: 'Values that the states share, by key.' })),
     history: Type.Optional(Type.Array(Visit, { maxItems: limits.transitionsMax + 1 })),
     volumes: Type.Optional(
       mapOf(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { executionRules, signalListRules, signalRules } from '../rules/execution-rules.ts';
 import type { KubernetesObject } from './object.ts';
-import { anyJson, anyObject, cel, mapOf, timestamp } from './parts.ts';
+import { anyJson, anyObject, atomic, cel, mapOf, timestamp } from './parts.ts';
 import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
 
 const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });
@@ -72,7 +72,7 @@ export const WorkflowExecutionSpec = Type.Object(
     input: Type.Optional(anyObject({ description: 'Start input; templates read it as {{input.KEY}}.' })),
     intent: Type.Optional(Type.String({ maxLength: limits.templateBytes, description: 'Natural-language purpose.' })),
     blackboard: Type.Optional(
-      mapOf(anyJson(), { maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
+      mapOf(anyJson(), { ...atomic, maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
     ),
     ttl_seconds_after_finished: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 31_536_000, description: 'When a finished execution is deleted.' }),

@@ -256,6 +256,15 @@ describe('an execution', () => {
     expect(body['spec']).toMatchObject(spec);
   });
 
+  it('an input of many small fields is not kept twice, as their names in managedFields', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, index]));
+    const spec = { input: many, blackboard: { many } };
+    const { body } = await send('GET', await create(executions, execution(spec)));
+    const { managedFields } = body['metadata'] as { managedFields: object[] };
+    expect(managedFields.length).toBeGreaterThan(0);
+    expect(JSON.stringify(managedFields).length).toBeLessThan(2_000);
+  });
+
   it('its time to live may change', async () => {
     const path = await create(executions, execution({ ttl_seconds_after_finished: 10 }));
     expect((await patch(path, { spec: { ttl_seconds_after_finished: 0 } })).message).toBe('');
