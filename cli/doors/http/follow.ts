@@ -3,7 +3,7 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { finished } from '../../../lib/execution/finished.ts';
-import { CliError } from '../../exit-codes.ts';
+import { deleted } from '../deleted.ts';
 import { wholeExecutionOf } from './execution-object.ts';
 import { afterEvent } from './told-execution.ts';
 
@@ -168,8 +168,4 @@ export function completed({ status: told }: WorkflowExecution, found: WorkflowEx
   const { reason = told.reason, message = told.message, final_output = told.final_output } = status ?? {};
   const why = { ...(reason && { reason }), ...(message && { message }), ...(final_output && { final_output }) };
   return { ...found, status: { ...status, ...told, ...why } };
-}
-
-function deleted({ metadata }: WorkflowExecution): CliError {
-  return new CliError('not_found', `execution ${metadata.name} was deleted`, 'List what there is: windlass list');
 }

@@ -2,8 +2,9 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { Clock } from '../../../lib/clock.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient, ObjectRef } from '../../../lib/kube/index.ts';
-import { isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
+import { isMissingKind, isNotFound, isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
 import { CliError } from '../../exit-codes.ts';
+import { deleted } from '../deleted.ts';
 
 export interface FollowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'watch'>;
@@ -29,9 +30,8 @@ export async function* followExecution(
   let seen: WorkflowExecution | undefined;
   let pauseMs = firstPauseMs;
   while (!signal.aborted) {
-    const latest = await read(deps, ref, signal, seen !== undefined);
+    const latest = await (seen === undefined ? read(deps, ref, signal) : readAgain(deps, seen, signal));
     if (latest !== undefined) {
-      assertSame(seen, latest);
       if (latest.metadata.resourceVersion !== seen?.metadata.resourceVersion) yield latest;
       seen = latest;
       for await (const change of changesAfter(deps, latest, signal)) {
@@ -45,18 +45,33 @@ export async function* followExecution(
   }
 }
 
-/** Undefined when no answer came and another attempt makes sense. */
 async function read(
-  { kube }: FollowDeps,
+  { kube }: Pick<FollowDeps, 'kube'>,
   ref: ObjectRef,
   signal: AbortSignal,
-  again: boolean,
 ): Promise<WorkflowExecution | undefined> {
   try {
     return await kube.get(workflowExecutions, ref, { signal });
   } catch (error) {
-    if (signal.aborted || (again && isRetryable(error))) return undefined;
-    if (again && error instanceof KubeError && error.status === 404) throw deleted(ref.name);
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** The present state of an execution that was there. Undefined when no answer came and another attempt makes sense. */
+export async function readAgain(
+  deps: Pick<FollowDeps, 'kube'>,
+  seen: WorkflowExecution,
+  signal: AbortSignal,
+): Promise<WorkflowExecution | undefined> {
+  const { namespace, name } = seen.metadata;
+  try {
+    const latest = await read(deps, { namespace, name }, signal);
+    if (latest !== undefined) assertSame(seen, latest);
+    return latest;
+  } catch (error) {
+    if (isRetryable(error)) return undefined;
+    if (isNotFound(error) && !isMissingKind(error)) throw deleted(seen);
     throw error;
   }
 }
@@ -81,7 +96,7 @@ async function* changesAfter(
       if (event.type === 'ERROR') return;
       if (event.type === 'BOOKMARK') continue;
       assertSame(from, event.object);
-      if (event.type === 'DELETED') throw deleted(name);
+      if (event.type === 'DELETED') throw deleted(from);
       yield event.object;
     }
   } catch (error) {
@@ -93,10 +108,6 @@ async function* changesAfter(
   }
 }
 
-function assertSame(seen: WorkflowExecution | undefined, latest: WorkflowExecution): void {
-  if (seen !== undefined && seen.metadata.uid !== latest.metadata.uid) throw deleted(latest.metadata.name);
-}
-
-function deleted(name: string): CliError {
-  return new CliError('not_found', `execution ${name} was deleted`, 'List what there is: windlass list');
+function assertSame(seen: WorkflowExecution, latest: WorkflowExecution): void {
+  if (seen.metadata.uid !== latest.metadata.uid) throw deleted(latest);
 }

@@ -2,10 +2,10 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { LogPlace } from '../../../lib/execution/log-source.ts';
 import { readPod, readStored, singleSteps } from '../../../lib/execution/read-logs.ts';
 import { attemptOf, stepOf, stepPods, whyNotStarted } from '../../../lib/execution/step-pods.ts';
-import { workflowExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
 import { isInvalid, isNotFound } from '../../../lib/kube/kube-error.ts';
 import type { LiveLog, LogDoor } from '../door.ts';
+import { readAgain } from './follow.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 
 /** How long to wait before looking again for what has begun or ended meanwhile. */
@@ -27,12 +27,11 @@ export function createLogs(deps: KubernetesDeps): LogDoor {
 
 /** That a pod has started is no change of the execution, so it is looked at in time. */
 async function* changes(
-  { kube, clock }: KubernetesDeps,
+  { kube, clock }: Pick<KubernetesDeps, 'kube' | 'clock'>,
   execution: WorkflowExecution,
   signal: AbortSignal,
 ): AsyncGenerator<WorkflowExecution, void> {
-  const { namespace, name } = execution.metadata;
-  for (let latest = execution; !signal.aborted; latest = await kube.get(workflowExecutions, { namespace, name })) {
+  for (let latest = execution; !signal.aborted; latest = (await readAgain({ kube }, latest, signal)) ?? latest) {
     yield latest;
     await clock.sleep(lookAgainMs, signal);
   }
