@@ -10,7 +10,7 @@ import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
 import type { ApiMetrics } from './metrics.ts';
-import { type Doors, openDoors } from './open-doors.ts';
+import { openTransports, type Transports } from './open-transports.ts';
 import { createRoutes } from './routes/index.ts';
 import { createInternalRoutes } from './routes/service/index.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
@@ -45,14 +45,14 @@ export async function runApi(deps: ApiDeps): Promise<number> {
   try {
     await services.start(runtime.stop);
     if (runtime.stop.aborted) return 0;
-    const doors = await openAll(deps, services);
+    const transports = await openAll(deps, services);
     state.isServing = true;
-    logger.info({ port: doors.port, internalPort: internal.port }, 'serving');
+    logger.info({ port: transports.port, internalPort: internal.port }, 'serving');
     await aborted(runtime.stop);
     state.isServing = false;
     // Until everybody who sends requests has heard of it, this replica goes on taking them.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
-    await doors.close(runtime.abandon);
+    await transports.close(runtime.abandon);
     return 0;
   } finally {
     await services.close();
@@ -66,14 +66,20 @@ function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener
 }
 
 /** The public listener and the other ways in: all of them, or none. A sensor cannot give back what it has read, so it comes last. */
-async function openAll(deps: ApiDeps, services: Services): Promise<Doors & Pick<Listener, 'port'>> {
+async function openAll(deps: ApiDeps, services: Services): Promise<Transports & Pick<Listener, 'port'>> {
   const { stimuli, cluster, rateLimit } = services.routes;
   const { registry } = deps.metrics;
   const listener = await open(deps, publicApp(deps, services), deps.config.WINDLASS_HTTP_PORT);
   try {
-    const doors = await openDoors({ ...deps, registry, rateLimit, ingest: stimuli.ingest, tenants: cluster.tenants });
+    const transports = await openTransports({
+      ...deps,
+      registry,
+      rateLimit,
+      ingest: stimuli.ingest,
+      tenants: cluster.tenants,
+    });
     const close = async (abandon: AbortSignal): Promise<void> => {
-      await Promise.all([listener.close(abandon), doors.close(abandon)]);
+      await Promise.all([listener.close(abandon), transports.close(abandon)]);
     };
     return { port: listener.port, close };
   } catch (error) {

@@ -27,7 +27,7 @@ const mostHeaderBytes = 16 * 1024;
 /** The same rules as for the body of POST /v1/stimuli. */
 const check = createValidator(submitStimulus.body.schema);
 
-/** The door for machines with a certificate: the stimulus is the tenant's that the certificate names. */
+/** The transport for machines with a certificate: the stimulus is the tenant's that the certificate names. */
 export function handleIngestStimulus({ ingest, clock, tenants, rateLimit }: IngestStimulusDeps) {
   return async ({ request, peer, signal }: UnaryCall<IngestStimulusRequest>): Promise<IngestStimulusResponse> => {
     const receivedAt = clock.now();

@@ -35,7 +35,7 @@ interface IngestDeps {
 }
 
 /**
- * Idempotency, routing, start, events: in the order of spec 1 §7.2, behind whichever door has authenticated the sender.
+ * Idempotency, routing, start, events: in the order of spec 1 §7.2, behind whichever transport has authenticated the sender.
  *
  *   reserve the key ─▶ StimulusReceived ─▶ route ─▶ StimulusClassified ─▶ create the execution ─▶ settle the key
  *        │ taken                             │ no                            │ refused

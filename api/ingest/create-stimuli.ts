@@ -32,7 +32,7 @@ export interface StimuliDeps {
   readonly registry: Registry;
 }
 
-/** The use case behind all doors, and what keeps its promises while nobody asks. */
+/** The use case behind all transports, and what keeps its promises while nobody asks. */
 export interface Stimuli {
   readonly ingest: Ingest;
   readonly table: RoutingTable;

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import type { RequestProblem } from '../../lib/http/http-error.ts';
 
-/** The outcomes of spec 1 §7.2 that every door can have. */
+/** The outcomes of spec 1 §7.2 that every transport can have. */
 export type IngestOutcome =
   | 'idempotent_duplicate'
   | 'classification_failed'
@@ -23,7 +23,7 @@ interface IngestErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A stimulus that does not run. Each door translates the outcome by a table of its own. */
+/** A stimulus that does not run. Each transport translates the outcome by a table of its own. */
 export class IngestError extends AppError {
   override readonly name = 'IngestError';
   readonly outcome: IngestOutcome;

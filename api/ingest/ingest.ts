@@ -1,7 +1,7 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
 
-/** What a door hands over: an event whose sender it has authenticated (requirements AMB-004). */
+/** What a transport hands over: an event whose sender it has authenticated (requirements AMB-004). */
 export interface Submission {
   readonly source: StimulusSource;
   /** Slug of the tenant. Absent: the tenant that claims the source, or else the system tenant (AMB-144). */
@@ -26,7 +26,7 @@ export interface Ingested {
 }
 
 /**
- * The one way in for stimuli, whatever door they came through (spec 1 §4.6): refuses a duplicate, finds the workflow,
+ * The one way in for stimuli, whatever transport they came through (spec 1 §4.6): refuses a duplicate, finds the workflow,
  * starts it, and tells the event bus. It throws IngestError for the outcomes of spec 1 §7.2, AppError `limit_exceeded`
  * for a content that no execution can hold, and AppError `unavailable` when the outcome is not known: the sender may
  * try again with the same key, and the stimulus never runs twice.

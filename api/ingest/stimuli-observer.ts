@@ -16,11 +16,11 @@ export interface StimuliObserver {
 export function createStimuliMetrics(registry: Registry): StimuliObserver {
   const stimuli = new Counter({
     name: 'windlass_stimuli_total',
-    help: 'Stimuli by the door they came through, and how they ended.',
-    labelNames: ['door', 'outcome'],
+    help: 'Stimuli by the transport they came through, and how they ended.',
+    labelNames: ['transport', 'outcome'],
     registers: [registry],
   });
-  return { ended: (door, outcome) => stimuli.inc({ door, outcome }) };
+  return { ended: (transport, outcome) => stimuli.inc({ transport, outcome }) };
 }
 
 /** The same use case, with every end told. */

@@ -10,9 +10,9 @@ import { Execution, ExecutionSummary } from '../routes/executions/execution-obje
 import { ExecutionEvent, eventFields } from '../routes/executions/stream/event-schema.ts';
 import { ApprovalRequest } from '../routes/human-approvals/contract.ts';
 import {
-  Registration,
   WorkflowDefinition,
   WorkflowIdentity,
+  WorkflowRegistration,
   WorkflowSummary,
   WorkflowVersion,
 } from '../routes/workflows/schema.ts';
@@ -60,7 +60,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   WorkflowIdentity,
   WorkflowManifest,
   WorkflowManifestSpec: WorkflowManifest.properties.spec,
-  WorkflowRegistration: Registration,
+  WorkflowRegistration,
   WorkflowSummary,
   WorkflowVersion,
 };

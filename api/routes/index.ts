@@ -34,7 +34,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly outputs: OutputReader;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
-  /** For doors that learn late whose a request is. */
+  /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
 }
 

@@ -11,7 +11,7 @@ export interface Decision {
   readonly by: string;
   /** RFC 3339. */
   readonly at: string;
-  /** The door through which the decision came. */
+  /** What the decision came through: kubectl, cli, api. */
   readonly via: NonNullable<Signal['via']>;
 }
 

@@ -13,7 +13,7 @@ const statuses: Readonly<Record<IngestOutcome, number>> = {
   workflow_error: 500,
 };
 
-/** What a door of HTTP answers to a stimulus. Throws HttpError for one that does not run. */
+/** What a transport over HTTP answers to a stimulus. Throws HttpError for one that does not run. */
 export async function answer(outcome: Promise<Ingested>): Promise<Reply> {
   try {
     const { stimulusId, workflowExecutionId } = await outcome;

@@ -13,7 +13,7 @@ export interface StimuliDeps {
   readonly clock: Clock;
 }
 
-/** The door for callers with a bearer token: the stimulus is their tenant's. */
+/** The transport for callers with a bearer token: the stimulus is their tenant's. */
 export function createStimuliRoutes({ ingest, clock }: StimuliDeps): Route<Caller>[] {
   return [defineRoute<typeof submitStimulus, Caller>(submitStimulus, (request) => submit(ingest, clock, request))];
 }

@@ -20,7 +20,7 @@ export const accepted: SuccessContract = {
   },
 };
 
-/** The outcomes that both doors share, in the order in which they are looked for (spec 1 §7.2). */
+/** The outcomes that both transports share, in the order in which they are looked for (spec 1 §7.2). */
 export const refusals: readonly ErrorContract[] = [
   {
     status: 409,

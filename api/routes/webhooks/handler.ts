@@ -30,7 +30,7 @@ export interface WebhookDeps {
   readonly rateLimit: RateLimit;
 }
 
-/** The door for senders that sign what they send (spec 1 §5.3). */
+/** The transport for senders that sign what they send (spec 1 §5.3). */
 export function createWebhookRoutes(deps: WebhookDeps): Route<Caller>[] {
   const budget = createRejectionBudget(deps.clock);
   const handle = (request: WebhookRequest): Promise<Reply> => receive(deps, budget, request);

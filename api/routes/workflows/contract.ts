@@ -7,11 +7,11 @@ import { nextCursor, pageQuery, unknownCursor } from '../paging.ts';
 import { notAnOperator, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
-  Registration,
   scopeField,
   scopeQuery,
   WorkflowDefinition,
   WorkflowIdentity,
+  WorkflowRegistration,
   WorkflowSummary,
   WorkflowVersion,
   workflowParams,
@@ -44,7 +44,7 @@ export const registerWorkflow = defineContract({
   success: {
     kind: 'json',
     description: 'It is registered.',
-    schema: Registration,
+    schema: WorkflowRegistration,
     example: { ...identityExample, registration: 'created' },
   },
   errors: [

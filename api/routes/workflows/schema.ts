@@ -42,7 +42,7 @@ export type WorkflowIdentity = Static<typeof WorkflowIdentity>;
 const Warning = Type.Object({ path: Type.String(), message: Type.String() }, { additionalProperties: false });
 
 /** requirements AMB-054. */
-export const Registration = Type.Object(
+export const WorkflowRegistration = Type.Object(
   {
     ...WorkflowIdentity.properties,
     registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What it came to.' }),
@@ -52,7 +52,7 @@ export const Registration = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Registration = Static<typeof Registration>;
+export type WorkflowRegistration = Static<typeof WorkflowRegistration>;
 
 const readiness = {
   ready: Type.Boolean({ description: 'The controllers have accepted this definition; it can be run.' }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Registration, WorkflowDefinition, WorkflowSummary } from '../../../api/routes/workflows/schema.ts';
+import { WorkflowDefinition, WorkflowRegistration, WorkflowSummary } from '../../../api/routes/workflows/schema.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
@@ -84,7 +84,7 @@ describe('registering', () => {
     const answer = await register(manifest(workflow));
     expect(answer.status).toBe(200);
     const body = answer.json();
-    expect(createValidator(Registration)(body)).toEqual([]);
+    expect(createValidator(WorkflowRegistration)(body)).toEqual([]);
     expect(body).toEqual({
       workflow_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'first',

@@ -5,7 +5,7 @@ import type { Viewer, Workflows } from '../../../cluster/index.ts';
 import { findWorkflow } from '../find-workflow.ts';
 
 /** What is to move where. */
-export interface Destination {
+export interface Move {
   readonly direction: 'promote' | 'demote';
   readonly scope: Scope;
 }
@@ -17,7 +17,7 @@ export interface Destination {
 export async function findSource(
   workflows: Pick<Workflows, 'find'>,
   viewer: Viewer,
-  { nameOrUid, direction, scope }: Destination & { readonly nameOrUid: string },
+  { nameOrUid, direction, scope }: Move & { readonly nameOrUid: string },
 ): Promise<Workflow> {
   for (const candidate of [...sourcesOf({ direction, scope }), scope]) {
     const found = await workflows.find(viewer, nameOrUid, candidate);
@@ -31,7 +31,7 @@ export async function findSource(
 const opposite = { promote: 'demote', demote: 'promote' } as const;
 
 /** Scopes from which a workflow can get there, the nearest first. */
-export function sourcesOf({ direction, scope }: Destination): readonly Scope[] {
+export function sourcesOf({ direction, scope }: Move): readonly Scope[] {
   const at = scopes.indexOf(scope);
   return direction === 'promote' ? scopes.slice(0, at).toReversed() : scopes.slice(at + 1);
 }

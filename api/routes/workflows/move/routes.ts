@@ -4,10 +4,10 @@ import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type Caller, requireOperator } from '../../../identity/index.ts';
 import { demoteWorkflow, promoteWorkflow } from '../contract.ts';
 import { presentIdentity } from '../present.ts';
-import { type Destination, findSource } from './find-source.ts';
+import { findSource, type Move } from './find-source.ts';
 import { type MoveDeps, moveWorkflow } from './move-workflow.ts';
 
-interface MoveRequest extends Destination {
+interface MoveRequest extends Move {
   readonly caller: Caller;
   readonly nameOrUid: string;
   readonly force: boolean;

@@ -430,7 +430,7 @@ export const IngestStimulusResponse: MessageFns<IngestStimulusResponse> = {
   },
 };
 
-/** The door of the API for machines that hold a client certificate. */
+/** What the API offers machines that hold a client certificate. */
 export type RuntimeServiceService = typeof RuntimeServiceService;
 export const RuntimeServiceService = {
   /**

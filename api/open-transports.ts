@@ -13,7 +13,7 @@ import type { Ingest } from './ingest/index.ts';
 import { runSensor } from './sensors/run-sensor.ts';
 import { createStdinSensor } from './sensors/stdin/stdin-sensor.ts';
 
-interface DoorsDeps {
+interface TransportsDeps {
   readonly config: ApiConfig;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,13 +29,13 @@ interface DoorsDeps {
 }
 
 /** Ways in for stimuli beside HTTP. */
-export interface Doors {
+export interface Transports {
   /** Resolves when everything that came in is settled, or given up because `abandon` has aborted. */
   close(abandon: AbortSignal): Promise<void>;
 }
 
 /** Opens those that are configured. Sensors end by themselves at the stop; calls are taken until `close`. */
-export async function openDoors(deps: DoorsDeps): Promise<Doors> {
+export async function openTransports(deps: TransportsDeps): Promise<Transports> {
   const grpc = await openGrpc(deps);
   const sensors = openSensors(deps);
   return {
@@ -46,7 +46,7 @@ export async function openDoors(deps: DoorsDeps): Promise<Doors> {
 }
 
 /** The package is loaded only where there are certificates. */
-async function openGrpc({ config, ...deps }: DoorsDeps): Promise<GrpcListener | undefined> {
+async function openGrpc({ config, ...deps }: TransportsDeps): Promise<GrpcListener | undefined> {
   const tls = tlsPaths(config);
   if (tls === undefined) return undefined;
   const { startGrpc } = await import('./grpc/index.ts');
@@ -56,7 +56,7 @@ async function openGrpc({ config, ...deps }: DoorsDeps): Promise<GrpcListener | 
   return listener;
 }
 
-async function openSensors({ config, stdin, runtime, ...deps }: DoorsDeps): Promise<void> {
+async function openSensors({ config, stdin, runtime, ...deps }: TransportsDeps): Promise<void> {
   if (!config.WINDLASS_STDIN_SENSOR) return;
   const tenant = config.WINDLASS_STDIN_TENANT ?? config.WINDLASS_SYSTEM_TENANT;
   const sensor = createStdinSensor({ stream: stdin(), tenant, logger: deps.logger });
