@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../lib/errors.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import { type LogFields, type Logger, silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { type Ingest, IngestError, type Submission } from '../ingest/index.ts';
@@ -123,11 +124,18 @@ describe('STIM-19 AMB-051 the sensor of standard input', () => {
   const away = (reason?: string): AppError =>
     new AppError('unavailable', 'away', reason === undefined ? {} : { reason });
 
+  const answered = (status: number): KubeError =>
+    new KubeError(status, { message: 'trouble' }, { verb: 'list', resource: 'workflows' });
+
   it.each<[title: string, more: object, error: AppError, attempts: number]>([
     ['with a key, whatever came of the attempt', { idempotency_key: 'k' }, away(outcomeUnknown), 3],
     ['with a key, when nothing came of it', { idempotency_key: 'k' }, away(), 3],
     ['without a key, when nothing came of it', {}, away(), 3],
     ['without a key not, when something may have', {}, away(outcomeUnknown), 1],
+    ['when no answer came in time', {}, new AppError('timeout', 'no answer'), 3],
+    ['when Kubernetes took too long', {}, answered(504), 3],
+    ['when Kubernetes has trouble of its own', {}, answered(500), 3],
+    ['not when Kubernetes denies it', { idempotency_key: 'k' }, answered(403), 1],
   ])('tries a stimulus again %s', async (_title, more, error, attempts) => {
     let calls = 0;
     const { stream, ended, seen, clock } = setup(async () => {

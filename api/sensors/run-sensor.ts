@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { halfJitter } from '../../lib/informer/backoff.ts';
+import { isRetryable } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type Ingest, IngestError } from '../ingest/index.ts';
 import { outcomeUnknown } from '../ingest/start-execution.ts';
@@ -68,8 +69,8 @@ async function handOver(stimulus: SensedStimulus, abandon: AbortSignal, deps: Se
 
 /** Without a key a second attempt could start a second execution, once the first may have started one. */
 function mayTryAgain(error: unknown, { idempotencyKey }: SensedStimulus): boolean {
-  if (!(error instanceof AppError) || error.code !== 'unavailable') return false;
-  return idempotencyKey !== undefined || error.reason !== outcomeUnknown;
+  if (!isRetryable(error)) return false;
+  return idempotencyKey !== undefined || !(error instanceof AppError && error.reason === outcomeUnknown);
 }
 
 function refused(error: unknown, logger: Logger): void {
