@@ -21,9 +21,24 @@ describe('withoutCredentials', () => {
     'apikey',
     'X-Webhook-Secret',
     'x-amz-security-token',
+    'X-Shopify-Hmac-Sha256',
+    'X-Goog-IAP-JWT-Assertion',
+    'PayPal-Transmission-Sig',
+    'X-Auth-Key',
+    'X-Access-Key',
+    'X-Api_Key',
+    'Ocp-Apim-Subscription-Key',
+    'X-Forwarded-Client-Cert',
   ])('AMB-145 drops %s', (name) => {
     expect(withoutCredentials({ [name]: 'secret', accept: '*/*' })).toEqual({ accept: '*/*' });
   });
+
+  it.each(['X-Event-Key', 'Idempotency-Key', 'X-Author', 'X-Keyword', 'X-Signal', 'X-Certainty'])(
+    'STIM-05 keeps %s, which proves nothing',
+    (name) => {
+      expect(withoutCredentials({ [name]: 'x' })).toEqual({ [name.toLowerCase()]: 'x' });
+    },
+  );
 
   it('keeps a header called __proto__ as what it is', () => {
     const kept = withoutCredentials(JSON.parse('{"__proto__":"x"}') as Record<string, string>);

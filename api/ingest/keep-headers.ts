@@ -1,14 +1,18 @@
-/** Parts of the names of headers that carry a credential, or a proof made with one. */
+/** Parts of the names of headers that carry a credential, or a proof made with one; words stand between hyphens. */
 const secretParts = [
-  'authorization',
-  'cookie',
-  'signature',
-  'token',
-  'secret',
-  'password',
-  'credential',
-  'api-key',
-  'apikey',
+  /auth(?!ors?\b)/,
+  /cookie/,
+  /signature|\bsig\b/,
+  /hmac/,
+  /jwt/,
+  /assertion/,
+  /token/,
+  /secret/,
+  /password/,
+  /credential/,
+  // What names an event or a submission is no credential.
+  /(?<!\bevent-|\bidempotency-)key\b/,
+  /client-cert/,
 ] as const;
 
 /**
@@ -20,6 +24,8 @@ export function withoutCredentials(headers: Readonly<Record<string, string>>): R
   return Object.fromEntries(
     Object.entries(headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name]) => !secretParts.some((part) => name.includes(part))),
+      .filter(([name]) => !isSecret(name.replaceAll('_', '-'))),
   );
 }
+
+const isSecret = (name: string): boolean => secretParts.some((part) => part.test(name));
