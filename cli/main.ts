@@ -24,6 +24,8 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   stderr.write(`error: standard output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(exitCodes.failed);
 });
+// Whom could it be told? What the command came to stands in the exit code.
+stderr.on('error', () => undefined);
 
 const parts = {
   terminal: createTerminal({ stdout, stderr, env }),

@@ -23,8 +23,13 @@ export function createTerminal({ stdout, stderr, env }: TerminalDeps): Terminal 
   };
 }
 
-/** Resolves when the stream has room for more, so that a slow reader slows the source down. */
-async function writeAll(stream: NodeJS.WriteStream, chunk: Uint8Array): Promise<void> {
-  if (stream.write(chunk)) return;
-  await new Promise<void>((resolve) => stream.once('drain', resolve));
+/** Resolves when the stream has taken the bytes, so that a slow reader slows the source down, or when it never will. */
+function writeAll(stream: NodeJS.WriteStream, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('close', resolve);
+    stream.write(chunk, () => {
+      stream.off('close', resolve);
+      resolve();
+    });
+  });
 }

@@ -17,6 +17,11 @@ it('a reader of standard output that has seen enough is no error', async () => {
   expect(await shell(line)).toEqual({ stdout: `${exitCodes.ok}\n`, stderr: '' });
 });
 
+it('a reader of standard error that has seen enough changes nothing in how a command ends', async () => {
+  const line = 'windlass nonsense 2> >(true); echo $?';
+  expect(await shell(line)).toEqual({ stdout: `${exitCodes.usage}\n`, stderr: '' });
+});
+
 it('standard output that cannot be written is one, and is said', async () => {
   expect(await shell('windlass completion bash >/dev/full; echo $?')).toEqual({
     stdout: `${exitCodes.failed}\n`,
