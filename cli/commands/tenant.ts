@@ -105,12 +105,7 @@ const list: Run<object> = async (session): Promise<ExitCode> => {
 
 const remove: Run<{ readonly yes?: boolean }> = async (session, [slug = ''], { yes }): Promise<ExitCode> => {
   const { kube } = await session.cluster();
-  const labelSelector = `${labels.tenant}=${parseTenantSlug(slug)}`;
-  const [namespace] = (await kube.listAll(namespaces, { labelSelector })).items;
-  if (namespace === undefined) {
-    throw new CliError('not_found', `there is no tenant '${slug}'`, 'List what there is: windlass tenant list');
-  }
-  const { name = '', uid } = namespace.metadata;
+  const { name = '', uid } = (await onlyNamespace(kube, slug)).metadata;
   if (!yes) {
     throw new CliError(
       'usage',
@@ -122,6 +117,22 @@ const remove: Run<{ readonly yes?: boolean }> = async (session, [slug = ''], { y
   session.terminal.out(`tenant ${slug} is being deleted with namespace ${name}`);
   return ok;
 };
+
+/** Where several carry the label of one tenant, this is not the place to guess whose data are to go. */
+async function onlyNamespace(kube: Pick<KubeClient, 'listAll'>, slug: string): Promise<Namespace> {
+  const labelSelector = `${labels.tenant}=${parseTenantSlug(slug)}`;
+  const [namespace, ...more] = (await kube.listAll(namespaces, { labelSelector })).items;
+  if (namespace === undefined) {
+    throw new CliError('not_found', `there is no tenant '${slug}'`, 'List what there is: windlass tenant list');
+  }
+  if (more.length === 0) return namespace;
+  const names = [namespace, ...more].map(({ metadata }) => metadata.name ?? '').toSorted();
+  throw new CliError(
+    'conflict',
+    `several namespaces carry the label of tenant '${slug}': ${names.join(', ')}`,
+    `Take the label off those that are not meant: kubectl label namespace NAME ${labels.tenant}-`,
+  );
+}
 
 /** A namespace that is somebody else's is never taken over; one that is no tenant yet may become one. */
 async function assertFree(kube: Pick<KubeClient, 'get'>, name: string, slug: string): Promise<void> {
