@@ -73,7 +73,10 @@ function withOptions(program: Command): Command {
     .option('--kubeconfig <file>', 'kubeconfig file; by default KUBECONFIG, then ~/.kube/config')
     .option('--server <url>', 'go through the HTTP API at this address; by default WINDLASS_SERVER, else Kubernetes')
     .option('--tenant <slug>', 'with the API: the tenant a service account acts for; by default WINDLASS_TENANT')
-    .option('--token-file <file>', 'with the API: a file with the token; by default WINDLASS_TOKEN, then the login')
+    .option(
+      '--token-file <file>',
+      'with the API: a file with the token; by default WINDLASS_TOKEN, then WINDLASS_TOKEN_FILE, then the login',
+    )
     .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats));
 }
 

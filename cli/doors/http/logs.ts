@@ -104,5 +104,5 @@ async function readStream(
   }
 }
 
-/** Whoever follows a command that writes nothing waits for it, however long that takes. */
+/** Whoever follows a command that writes nothing waits for it for a day. */
 const wholeDayMs = 86_400_000;
