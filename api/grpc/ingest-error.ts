@@ -22,10 +22,11 @@ export function ingestFailure(error: unknown): unknown {
   return error;
 }
 
-function refusal({ code, outcome, message, details, originalStimulusId }: IngestError): GrpcError {
+function refusal({ code, outcome, message, details, originalStimulusId, cause }: IngestError): GrpcError {
   const paths = details.map((detail) => `${detail.path} ${detail.message}`);
   return new GrpcError(code, [message, ...paths].join('; '), {
     status: statuses[outcome],
+    cause,
     metadata: {
       [outcomeKey]: outcome,
       ...(originalStimulusId === undefined ? {} : { [originalKey]: originalStimulusId }),

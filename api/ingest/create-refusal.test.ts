@@ -24,6 +24,21 @@ describe('refusalOf', () => {
       { code: 'internal', reason: 'workflow_error', message: /quota has no room/ },
     ],
     [
+      'a policy of the cluster',
+      refused(403, "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: inner words"),
+      { code: 'internal', reason: 'workflow_error', message: /^an admission rule of the cluster denies/ },
+    ],
+    [
+      'a webhook of the cluster',
+      refused(400, 'admission webhook "w.example.com" denied the request: inner words'),
+      { code: 'internal', reason: 'workflow_error', message: /^an admission rule of the cluster denies/ },
+    ],
+    [
+      'a status that nobody knows',
+      refused(418, 'inner words'),
+      { code: 'internal', reason: 'workflow_error', message: /^the API server takes no such execution$/ },
+    ],
+    [
       'a lack of rights',
       refused(403, 'cannot create resource'),
       { code: 'internal', reason: 'workflow_error', message: /may start nothing/ },
@@ -57,6 +72,14 @@ describe('refusalOf', () => {
     const refusal = refusalOf(error);
     expect(refusal).toMatchObject({ code: want.code, reason: want.reason });
     expect(refusal?.message).toMatch(want.message);
+  });
+
+  it.each<[title: string, error: KubeError, keeps: boolean]>([
+    ['a full quota, which the tenant mends', refused(403, 'exceeded quota: windlass'), false],
+    ['a lack of rights, which operators mend', refused(403, 'cannot create resource'), true],
+    ['a webhook of the cluster', refused(403, 'admission webhook "w" denied the request: x'), true],
+  ])('keeps the words of the server for the log, or not: %s', (_title, error, keeps) => {
+    expect(refusalOf(error)?.cause).toBe(keeps ? error : undefined);
   });
 
   it.each<[title: string, error: unknown]>([

@@ -1,6 +1,14 @@
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../../lib/errors.ts';
-import { isForbidden, isNamespaceGone, isQuotaExceeded, isTooLarge, KubeError } from '../../lib/kube/index.ts';
+import {
+  isDenied,
+  isForbidden,
+  isInvalid,
+  isNamespaceGone,
+  isQuotaExceeded,
+  isTooLarge,
+  KubeError,
+} from '../../lib/kube/index.ts';
 import { IngestError } from './ingest-error.ts';
 
 /**
@@ -15,18 +23,32 @@ export function refusalOf(error: unknown): AppError | undefined {
   if (!(error instanceof KubeError)) return undefined;
   if (error.status === 401 || error.status === 429) return unavailable(error);
   if (error.status < 400 || error.status >= 500 || error.status === 408) return undefined;
+  const tenants = ofTenant.find(([is]) => is(error));
+  if (tenants !== undefined) return new IngestError('workflow_error', tenants[1]);
   return new IngestError('workflow_error', sentenceOf(error), { cause: error });
 }
 
-const sentences: readonly (readonly [is: (error: unknown) => boolean, sentence: string])[] = [
+type Sentence = readonly [is: (error: unknown) => boolean, sentence: string];
+
+/** What the tenant has to mend: nothing more needs to be known of it. */
+const ofTenant: readonly Sentence[] = [
   [isQuotaExceeded, "the tenant's quota has no room for another run"],
   [isNamespaceGone, 'the tenant has no namespace any more'],
+];
+
+/** What operators have to mend: the server's words are for their log, not for whoever signs webhooks. */
+const ofOperators: readonly Sentence[] = [
+  [isDenied, 'an admission rule of the cluster denies the execution'],
   [isForbidden, 'the API may start nothing in the namespace of the tenant'],
 ];
 
 function sentenceOf(error: KubeError): string {
-  const known = sentences.find(([is]) => is(error));
-  return known?.[1] ?? `the execution was refused: ${error.serverMessage}`;
+  const known = ofOperators.find(([is]) => is(error));
+  if (known !== undefined) return known[1];
+  // The rules of the kind itself are no secret.
+  return isInvalid(error)
+    ? `the execution was refused: ${error.serverMessage}`
+    : 'the API server takes no such execution';
 }
 
 function unavailable(cause: KubeError): AppError {

@@ -8,6 +8,7 @@ export { createKubeClient } from './http-client.ts';
 export {
   isAlreadyExists,
   isConflict,
+  isDenied,
   isForbidden,
   isGone,
   isInvalid,

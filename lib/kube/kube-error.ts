@@ -91,6 +91,11 @@ export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 403;
 }
 
+/** An admission policy or a webhook is against the object, with whichever status. A right that we lack is another matter. */
+export function isDenied(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.status < 500 && /denied (the )?request/.test(error.serverMessage);
+}
+
 /** A ResourceQuota of the namespace has no room for the object. */
 export function isQuotaExceeded(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('exceeded quota');

@@ -33,12 +33,12 @@ function translated(error: unknown): unknown {
 }
 
 /** A duplicate is told by its two fields alone. */
-function refusal({ code, outcome, originalStimulusId, details, message }: IngestError): HttpError {
+function refusal({ code, outcome, originalStimulusId, details, message, cause }: IngestError): HttpError {
   if (outcome === 'idempotent_duplicate') {
     return new HttpError({ code, status: 409, error: outcome, fields: { original_stimulus_id: originalStimulusId } });
   }
   const more = details.length === 0 ? {} : { details };
-  return new HttpError({ code, status: statuses[outcome], error: outcome, message, ...more });
+  return new HttpError({ code, status: statuses[outcome], error: outcome, message, ...more, cause });
 }
 
 function contested({ code, message, retryAfterMs }: ContestedKeyError): HttpError {

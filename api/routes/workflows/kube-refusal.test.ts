@@ -49,6 +49,11 @@ describe('what the API server holds against a workflow', () => {
     }
   });
 
+  it('AMB-054 takes the words of a webhook as those of a policy', () => {
+    const message = 'admission webhook "rules.example.com" denied the request: not on Fridays';
+    expect(optionsOf(kube(403, { message })).details).toEqual([{ path: '', message: 'not on Fridays' }]);
+  });
+
   it.each([
     [
       'too large for the server',

@@ -1,6 +1,6 @@
 import { movedFields } from '../../../crds/schema/workflow-manifest.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
-import { isForbidden, isInvalid, type KubeError } from '../../../lib/kube/index.ts';
+import { isDenied, isInvalid, type KubeError } from '../../../lib/kube/index.ts';
 import { refusalOf } from '../write-refusal.ts';
 
 /**
@@ -11,10 +11,6 @@ export function asRefusal(error: unknown): unknown {
   if (isInvalid(error) || isDenied(error)) return invalidDefinition(error);
   return refusalOf(error, tooLarge) ?? error;
 }
-
-/** By an admission policy. A right that we lack is our own fault. */
-const isDenied = (error: unknown): error is KubeError =>
-  isForbidden(error) && error.serverMessage.includes('denied request');
 
 function tooLarge(cause: unknown): HttpError {
   const message = 'the definition is larger than a cluster can store';
@@ -39,7 +35,7 @@ function problemsOf({ causes, serverMessage }: KubeError): RequestProblem[] {
     field === undefined || field === '' || message === undefined ? [] : [{ path: manifestPath(field), message }],
   );
   if (named.length > 0) return named;
-  const [, text = serverMessage] = /denied request: (.*)$/s.exec(serverMessage) ?? [];
+  const [, text = serverMessage] = /denied (?:the )?request: (.*)$/s.exec(serverMessage) ?? [];
   const [, path, message] = /^((?:spec|metadata)[^\s:]*): (.*)$/s.exec(text) ?? [];
   return [
     path === undefined || message === undefined ? { path: '', message: text } : { path: manifestPath(path), message },
