@@ -54,7 +54,8 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   const logDir = join(buildDir, 'controllers');
   await mkdir(logDir, { recursive: true });
   const number = ++started;
-  const port = 20_000 + (process.pid % 20_000) + number;
+  // Below 32768, where Linux begins to number the connections that it makes.
+  const port = 20_000 + (process.pid % 12_000) + number;
   const logFile = join(logDir, `${options.name}-${process.pid}-${number}.log`);
   const log = createWriteStream(logFile);
   const child = spawn(process.execPath, [join(projectDir, 'controllers', 'main.ts')], {
