@@ -1,4 +1,5 @@
 import { Command, type OptionValues } from 'commander';
+import { assertGiven } from './assert-given.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { type GlobalOptions, openSession, type Session, type World } from './session.ts';
 
@@ -18,6 +19,7 @@ export function createLaunch(world: World, finish: (code: ExitCode) => void): La
     async (...values) => {
       const command = values.at(-1);
       if (!(command instanceof Command)) throw new TypeError('commander passes the command last');
+      assertGiven(command);
       const session = openSession(world, command.optsWithGlobals<GlobalOptions>());
       finish(await run(session, command.args, command.opts<Options>()));
     };
