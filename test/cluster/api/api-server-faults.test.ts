@@ -115,19 +115,17 @@ describe('an API server that is away', () => {
 });
 
 describe('an API server that is silent', () => {
-  it.each(writes)(
-    '%s is answered 503 or 504 within fifteen seconds',
-    async (what, send) => {
-      proxy.setRules({ before: (exchange) => (isWrite(exchange) ? new Promise(() => undefined) : 'forward') });
-      const { answer, ms } = await timed(send(`while silent: ${what}`));
-      expect([answer.status, answer.json()]).toEqual([
+  it('every write is answered 503 or 504 within fifteen seconds', async () => {
+    proxy.setRules({ before: (exchange) => (isWrite(exchange) ? new Promise(() => undefined) : 'forward') });
+    const answers = await Promise.all(writes.map(([what, send]) => timed(send(`while silent: ${what}`))));
+    expect(answers.map(({ answer, ms }) => [answer.status, answer.json(), ms < 15_000])).toEqual(
+      writes.map(() => [
         expect.toBeOneOf([503, 504]),
         expect.objectContaining({ error: expect.toBeOneOf(['unavailable', 'timeout']) }),
-      ]);
-      expect(ms).toBeLessThan(15_000);
-    },
-    60_000,
-  );
+        true,
+      ]),
+    );
+  }, 60_000);
 });
 
 describe('an API server whose answer is lost', () => {
