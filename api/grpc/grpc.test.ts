@@ -151,6 +151,7 @@ describe('ORCH-AUTH-06 who may call', () => {
     expect(submissions).toEqual([
       {
         source: { kind: 'HttpApi', name: 'my-ci' },
+        transport: 'Grpc',
         tenant: 'acme',
         content: { ref: 'main' },
         idempotencyKey: 'k-1',

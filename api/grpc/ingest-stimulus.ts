@@ -38,6 +38,7 @@ export function handleIngestStimulus({ ingest, clock, tenants, rateLimit }: Inge
     try {
       return await ingest({
         source: { kind: 'HttpApi', name: source },
+        transport: 'Grpc',
         tenant,
         content: contentOfText(content),
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

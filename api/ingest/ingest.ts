@@ -4,6 +4,8 @@ import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
 /** What a transport hands over: an event whose sender it has authenticated (requirements AMB-004). */
 export interface Submission {
   readonly source: StimulusSource;
+  /** The transport, where it is not the one that the source's kind names: the specification has no kind for gRPC. */
+  readonly transport?: 'Grpc';
   /** Slug of the tenant. Absent: the tenant that claims the source, or else the system tenant (AMB-144). */
   readonly tenant?: string;
   /** See `contentOfText` and `contentOfBytes`. */

@@ -1,15 +1,18 @@
 import { Counter, type Registry } from 'prom-client';
 import { AppError } from '../../lib/errors.ts';
+import { isRetryable } from '../../lib/kube/index.ts';
 import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
-import type { Ingest } from './ingest.ts';
+import type { Ingest, Submission } from './ingest.ts';
 import { IngestError, type IngestOutcome } from './ingest-error.ts';
 
 /** How a stimulus ended, for the counter. `unavailable`: the sender may try again. */
 type CountedOutcome = IngestOutcome | 'routed' | 'too_large' | 'unavailable' | 'failed' | 'not_authentic';
 
+type Transport = StimulusSource['kind'] | NonNullable<Submission['transport']>;
+
 /** Told how each stimulus ended. */
 export interface StimuliObserver {
-  ended(kind: StimulusSource['kind'], outcome: CountedOutcome): void;
+  ended(transport: Transport, outcome: CountedOutcome): void;
 }
 
 /** Counts in a process's own registry. Sources are no label: senders make them up. */
@@ -26,13 +29,13 @@ export function createStimuliMetrics(registry: Registry): StimuliObserver {
 /** The same use case, with every end told. */
 export function observeIngest(ingest: Ingest, observer: StimuliObserver): Ingest {
   return async (submission) => {
-    const { kind } = submission.source;
+    const { source, transport = source.kind } = submission;
     try {
       const ingested = await ingest(submission);
-      observer.ended(kind, 'routed');
+      observer.ended(transport, 'routed');
       return ingested;
     } catch (error) {
-      observer.ended(kind, outcomeOf(error));
+      observer.ended(transport, outcomeOf(error));
       throw error;
     }
   };
@@ -42,5 +45,5 @@ function outcomeOf(error: unknown): CountedOutcome {
   if (error instanceof IngestError) return error.outcome;
   if (!(error instanceof AppError)) return 'failed';
   if (error.code === 'limit_exceeded') return 'too_large';
-  return error.code === 'unavailable' || error.code === 'cancelled' ? 'unavailable' : 'failed';
+  return isRetryable(error) || error.code === 'cancelled' ? 'unavailable' : 'failed';
 }
