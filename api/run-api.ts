@@ -28,6 +28,8 @@ export interface ApiDeps {
   readonly openDocsScript: () => Readable;
   readonly webhookSecrets: WebhookSecrets;
   readonly outputs: OutputReader;
+  /** Everything is there that a request may need, and none has come yet. */
+  readonly onLoaded: () => void;
   /** Standard input, touched only when a sensor reads it. */
   readonly stdin: () => Readable;
   readonly readFile: (path: string) => Promise<string>;
@@ -45,6 +47,7 @@ export async function runApi(deps: ApiDeps): Promise<number> {
   try {
     await services.start(runtime.stop);
     if (runtime.stop.aborted) return 0;
+    deps.onLoaded();
     const transports = await openAll(deps, services);
     state.isServing = true;
     logger.info({ port: transports.port, internalPort: internal.port }, 'serving');

@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { writeApiKubeconfig } from '../../test/cluster/api/harness/api-credentials.ts';
 import { startApiReplica } from '../../test/cluster/api/harness/api-replica.ts';
 import { kubeconfigPath } from '../../test/cluster/harness/cluster.ts';
+import { buildDir, projectDir } from '../../test/cluster/harness/project.ts';
 import { startOidc } from '../oidc/server.ts';
 import { userToken } from '../oidc/sign-in.ts';
 import type { BenchCluster } from './bench-cluster.ts';
@@ -14,16 +19,36 @@ export interface BenchApi {
   stop(): Promise<void>;
 }
 
-/** Starts the API from source, with the rights of the chart's service account, beside an identity provider. */
+/** Bundles all programs, as for the image, since they share chunks; answers the path of the API. */
+export async function buildApi(): Promise<string> {
+  const folder = join(buildDir, 'bench-api');
+  await promisify(execFile)(process.execPath, [join(projectDir, 'dev/build/main.ts'), folder]);
+  return join(folder, 'api.js');
+}
+
+/** What the image sets, and the heap that the chart's limit of 768 MiB gives. */
+async function environmentOfPods(): Promise<Record<string, string>> {
+  const dockerfile = await readFile(join(projectDir, 'Dockerfile'), 'utf8');
+  const pairs =
+    /^ENV PATH=\S+ (.*)$/m
+      .exec(dockerfile)?.[1]
+      ?.split(' ')
+      .map((pair) => pair.split('=')) ?? [];
+  return { ...Object.fromEntries(pairs), NODE_OPTIONS: '--max-old-space-size=576' };
+}
+
+/** Starts what the image holds, with the rights of the chart's service account, beside an identity provider. */
 export async function startBenchApi({ namespace }: BenchCluster): Promise<BenchApi> {
   const provider = await startOidc();
   const replica = await startApiReplica({
     name: 'bench',
+    program: await buildApi(),
     env: {
       KUBECONFIG: await writeApiKubeconfig(kubeconfigPath(), 'bench-api'),
       WINDLASS_OIDC_ISSUER: provider.issuer,
       OIDC_ALLOW_HTTP: 'true',
       WINDLASS_LOG_LEVEL: 'warn',
+      ...(await environmentOfPods()),
     },
   });
   return {

@@ -10,6 +10,8 @@ import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
 import type { Program, Row, Sample } from './program.ts';
+import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
+import { apiRead } from './programs/api-read.ts';
 import { burst } from './programs/burst.ts';
 import { chain } from './programs/chain.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
@@ -30,6 +32,9 @@ const programs: readonly Program[] = [
   writes,
   memory,
   idle,
+  apiRead,
+  apiMemory,
+  apiMemoryGrowth,
   webhooks,
   eventDelivery,
   streamMemory,
@@ -44,7 +49,7 @@ usage: dev/bench/run [--only NAME]... [--runs N] [--dry-run]
   --dry-run     write no files
 
 programs:
-${programs.map(({ name, title }) => `  ${name.padEnd(16)}${title}`).join('\n')}
+${programs.map(({ name, title }) => `  ${name.padEnd(19)}${title}`).join('\n')}
 `;
 
 const { values } = parseArgs({

@@ -71,10 +71,7 @@ export function tableLine(program: Pick<Program, 'title' | 'unit'>, entry: Entry
   return `| ${cells.join(' | ')} |`;
 }
 
-const tableHead = [
-  '| Work | Windlass | baseline | ratio | spread | bar | met |',
-  '|---|---|---|---|---|---|---|',
-];
+const tableHead = ['| Work | Windlass | baseline | ratio | spread | bar | met |', '|---|---|---|---|---|---|---|'];
 
 const marks = { begin: '<!-- table: written by make bench -->', end: '<!-- end of table -->' };
 

@@ -5,8 +5,8 @@ import { workflowExecutions } from '../../../test/cluster/harness/kinds.ts';
 import { observe } from '../../../test/cluster/harness/observer.ts';
 import { pause } from '../../../test/cluster/harness/wait.ts';
 import { type BenchApi, startBenchApi } from '../api.ts';
+import { startBareServer } from '../bare-server.ts';
 import { type BenchCluster, register } from '../bench-cluster.ts';
-import { startBroadcast } from '../broadcast/start.ts';
 import { residentMiB } from '../machine.ts';
 import type { Program } from '../program.ts';
 import { percentile } from '../statistics.ts';
@@ -80,7 +80,7 @@ async function delivery(bench: BenchCluster, api: BenchApi): Promise<number[]> {
 
 /** The same number of bytes in as many writes, by a server that does nothing else. */
 async function bareDelivery(): Promise<number[]> {
-  const server = await startBroadcast();
+  const server = await startBareServer('broadcast');
   const streams = await openStreams(server.url, { count: clients, first: 'start' });
   const times: number[] = [];
   for (let round = 1; round <= rounds; round++) {
@@ -145,7 +145,7 @@ export const streamMemory: Program = {
   async measure(bench) {
     await bench.controllers();
     const api = await startBenchApi(bench);
-    const server = await startBroadcast();
+    const server = await startBareServer('broadcast');
     try {
       const url = streamOf(api, await started(bench, api));
       const ours = { count: clients, token: api.token, first: '1.approval' };

@@ -6,6 +6,7 @@ import { startApiReplica } from '../../../test/cluster/api/harness/api-replica.t
 import { kubeconfigPath } from '../../../test/cluster/harness/cluster.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../../test/cluster/harness/kinds.ts';
 import { startNatsServer } from '../../../test/nats/nats-server.ts';
+import { buildApi } from '../api.ts';
 import type { BenchCluster } from '../bench-cluster.ts';
 import { processCpuSeconds, withCpuUse } from '../machine.ts';
 import type { Program, Sample } from '../program.ts';
@@ -109,7 +110,7 @@ export const webhooks: Program = {
       WINDLASS_LOG_LEVEL: 'info',
       SVC_WEBHOOK_SECRET_BENCH: secret,
     };
-    const api = await startApiReplica({ name: 'bench-webhooks', env });
+    const api = await startApiReplica({ name: 'bench-webhooks', program: await buildApi(), env });
     const agent = new Agent({ connections: inFlight });
     first = undefined;
     try {

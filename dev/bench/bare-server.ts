@@ -1,0 +1,25 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A server in a process of its own that does one thing and nothing else: the baseline of what the API does. */
+export interface BareServer {
+  readonly url: URL;
+  readonly pid: number;
+  /** What it does with the text, its program says. */
+  send(text: string): void;
+  stop(): void;
+}
+
+/** Starts the program of that folder. */
+export async function startBareServer(folder: 'bare-koa' | 'broadcast'): Promise<BareServer> {
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const child = fork(join(import.meta.dirname, folder, 'main.ts'), { env });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return {
+    url: new URL(`http://127.0.0.1:${port}/`),
+    pid: child.pid ?? 0,
+    send: (text) => void child.send(text),
+    stop: () => child.disconnect(),
+  };
+}
