@@ -82,10 +82,11 @@ function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stim
 async function reserve(
   { reservations, events, clock }: IngestDeps,
   { idempotencyKey, signal }: Submission,
-  { tenant, namespace = '' }: Destination,
+  { tenant, namespace }: Destination,
   { id, source }: Stimulus,
 ): Promise<Hold | undefined> {
-  if (idempotencyKey === undefined) return undefined;
+  // A tenant that is not set up has no routes: nothing will run, so nothing can run twice.
+  if (idempotencyKey === undefined || namespace === undefined) return undefined;
   const key = reservationKey(tenant, source.name, idempotencyKey);
   const acquired = await reservations.acquire({ key, namespace, stimulusId: id, signal });
   if (acquired.kind === 'held') return acquired.hold;
