@@ -40,15 +40,13 @@ const wait: Run<WaitOptions> = async (session, [name = ''], options): Promise<Ex
   const reached = await waitFor(session, execution, { until, timeoutMs });
   if (reached === undefined) return interrupted(session, door, execution);
   const end = phaseOf(reached);
-  if (end === phase) return (await printedObject(session, reached)) ? ok : reachedLine(session.terminal, name, phase);
-  const message = `${execution.metadata.name} ended as ${end} and will never be ${phase}`;
-  session.terminal.note(`error: ${message}`);
+  const { name: shown } = execution.metadata;
+  if (end === phase) {
+    if (!(await printedObject(session, reached))) session.terminal.out(`${shown} is ${phase}`);
+    return ok;
+  }
+  session.terminal.note(`error: ${shown} ended as ${end} and will never be ${phase}`);
   return end === 'completed' ? exitCodes.conflict : exitCodeOfPhase(end);
 };
-
-function reachedLine(terminal: { out(line: string): void }, name: string, phase: Phase): ExitCode {
-  terminal.out(`${name} is ${phase}`);
-  return ok;
-}
 
 const phaseOf = (execution: WorkflowExecution): Phase => execution.status?.phase ?? 'pending';
