@@ -1,7 +1,7 @@
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { movedFields } from '../../../crds/schema/workflow-manifest.ts';
+import { stringify } from 'yaml';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { movedFields } from '../../../crds/schema/workflow-manifest.ts';
 import { defineResource, type KubeObject } from '../../../lib/kube/index.ts';
 import { toManifest } from '../../../lib/manifest/index.ts';
 import { fullWorkflow } from '../../bad-manifests/full-workflow.ts';
@@ -256,6 +256,19 @@ describe('a body that is no manifest', () => {
     const answer = await register(`${small}#`.padEnd(1_048_577, 'x'));
     expect([answer.status, answer.json()['error']]).toEqual([413, 'payload_too_large']);
   });
+
+  it.each([300_000, 1_000_000])(
+    'AMB-153 a manifest with %i signs that the store writes in six is 413',
+    async (count) => {
+      const answer = await register(
+        withContext(`{a: "${'<'.repeat(count)}"}`).replace('name: small', `name: signs-${count}`),
+      );
+      expect([answer.status, answer.json()]).toEqual([
+        413,
+        { error: 'payload_too_large', message: 'the definition is larger than a cluster can store' },
+      ]);
+    },
+  );
 
   it('AMB-153 a manifest that is small and stands for something large is 400', async () => {
     const answer = await register(withContext(`{a: &a ${'x'.repeat(400_000)}, b: *a, c: *a}`));
