@@ -199,6 +199,21 @@ describe('a chart with an issuer', () => {
     ]);
   });
 
+  it('lets out what has to be reached outside, whatever the ports of the API server are', async () => {
+    const rendered = await render({
+      api: { oidc: { issuer: 'https://id.example.com' }, billing: { existingSecret: 'payment', ...pages } },
+      outputStore: { kind: 's3', s3: { bucket: 'outputs', endpoint: 'http://s3.example.com:9000/' } },
+      networkPolicy: { apiServerPorts: [6443] },
+    });
+    const outside = (name: string) =>
+      find<NetworkPolicy>(rendered, 'NetworkPolicy', name).spec?.egress?.flatMap(({ to, ports }) =>
+        to === undefined ? ports?.map(({ port }) => port) : [],
+      );
+    expect(outside(clusterNames.api)).toEqual([443, 9000, 443]);
+    expect(outside(clusterNames.controllers)).toEqual([9000]);
+    expect(outside('windlass')).toEqual([53, 53, 6443]);
+  });
+
   it('lets helm test out to both listeners', () => {
     const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-test');
     const { metadata } = find<Pod>(objects, 'Pod', 'windlass-test-api');

@@ -21,14 +21,31 @@
 {{- end }}
 {{- end -}}
 
-{{/* Ports of the identity provider, where they are not the one of HTTPS. */}}
+{{/* What lies outside of the cluster: no selector can name it, so only its ports can be given. */}}
 {{- define "windlass.network.toProvider" -}}
-{{- range list .Values.api.oidc.issuer .Values.api.oidc.jwksUrl }}
-{{- with regexFind ":[0-9]+" (regexReplaceAll "^[a-z]+://" . "") }}
+{{- range compact (list .Values.api.oidc.issuer .Values.api.oidc.jwksUrl) }}
+{{ include "windlass.network.toUrl" . }}
+{{- end }}
+{{- end -}}
+
+{{- define "windlass.network.toStore" -}}
+{{- if eq .Values.outputStore.kind "s3" }}
+{{- include "windlass.network.toUrl" (.Values.outputStore.s3.endpoint | default "https://") }}
+{{- end }}
+{{- end -}}
+
+{{- define "windlass.network.toPayments" -}}
+{{- if .Values.api.billing.existingSecret }}
+{{- include "windlass.network.toUrl" "https://" }}
+{{- end }}
+{{- end -}}
+
+{{/* The port that a URL names, or else the one of its scheme. usage: include "…" url */}}
+{{- define "windlass.network.toUrl" -}}
+{{- $authority := regexFind "^[^/]*" (regexReplaceAll "^[a-z]+://" . "") -}}
+{{- $known := hasPrefix "http://" . | ternary "80" "443" -}}
 - ports:
-    - { protocol: TCP, port: {{ trimPrefix ":" . }} }
-{{- end }}
-{{- end }}
+    - { protocol: TCP, port: {{ regexFind ":[0-9]+$" $authority | trimPrefix ":" | default $known }} }
 {{- end -}}
 
 {{- define "windlass.network.extra" -}}
