@@ -8,7 +8,7 @@ import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
-import { nameTaken } from '../name-taken.ts';
+import { nameTaken, noExecution } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
 import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
@@ -102,10 +102,8 @@ async function questions(deps: HttpDeps): Promise<Question[]> {
 
 async function readTold(deps: HttpDeps, nameOrUid: string, timeoutMs: number | undefined): Promise<Told> {
   const { client, words } = deps;
-  const found = await notFoundHere(client.readExecution({ execution_id: nameOrUid }, { timeoutMs }), {
-    message: `no execution '${nameOrUid}' ${words.place}`,
-    hint: `List what there is: windlass list${words.flags}`,
-  });
+  const answer = client.readExecution({ execution_id: nameOrUid }, { timeoutMs });
+  const found = await notFoundHere(answer, noExecution(nameOrUid, words));
   const whole = wholeExecutionOf(found);
   const begin = { execution: { ...whole, status: undefined }, lastEventId: undefined };
   const told = await catchUp(deps, begin, found);

@@ -3,7 +3,7 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { finished } from '../../../lib/execution/finished.ts';
-import { deleted } from '../deleted.ts';
+import { deleted } from '../refusals.ts';
 import { wholeExecutionOf } from './execution-object.ts';
 import { afterEvent } from './told-execution.ts';
 

@@ -6,18 +6,12 @@ export function onlyKubernetes(option: string, hint: string): CliError {
   return new CliError('usage', `${option} is for Kubernetes, not for the HTTP API`, hint);
 }
 
-/** The answer; that something is not there becomes the not-found error that both doors give. */
-export async function notFoundHere<T>(
-  answer: Promise<T>,
-  { message, hint }: { readonly message: string; readonly hint: string },
-): Promise<T> {
+/** The answer; that something is not there is said by `missing`, as both doors do. */
+export async function notFoundHere<T>(answer: Promise<T>, missing: CliError): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof WindlassApiError && error.status === 404 && !isOfAnother(error)) {
-      throw new CliError('not_found', message, hint);
-    }
-    throw error;
+    throw error instanceof WindlassApiError && error.status === 404 && !isOfAnother(error) ? missing : error;
   }
 }
 

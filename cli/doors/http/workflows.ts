@@ -12,6 +12,7 @@ import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
 import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowDoor, WorkflowRow } from '../door.ts';
+import { noWorkflow } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import type { HttpDeps } from './http-door.ts';
 import { notFoundHere, onlyKubernetes } from './refusals.ts';
@@ -142,8 +143,5 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 function found<T>({ words }: HttpDeps, nameOrUid: string, answer: Promise<T>): Promise<T> {
-  return notFoundHere(answer, {
-    message: `no workflow '${nameOrUid}' ${words.workflowPlaces}`,
-    hint: `List what there is: windlass workflow list${words.flags}`,
-  });
+  return notFoundHere(answer, noWorkflow(nameOrUid, words));
 }

@@ -10,7 +10,7 @@ import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
 import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
-import { nameTaken } from '../name-taken.ts';
+import { nameTaken } from '../refusals.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';

@@ -4,7 +4,7 @@ import { workflowExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient, ObjectRef } from '../../../lib/kube/index.ts';
 import { isMissingKind, isNotFound, isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
 import { CliError } from '../../exit-codes.ts';
-import { deleted } from '../deleted.ts';
+import { deleted } from '../refusals.ts';
 
 export interface FollowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'watch'>;

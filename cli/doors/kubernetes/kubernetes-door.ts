@@ -17,20 +17,18 @@ export interface Cluster {
 
 export interface KubernetesDeps extends Cluster {
   readonly clock: Clock;
-}
-
-interface KubernetesDoorDeps extends KubernetesDeps {
   readonly words: DoorWords;
 }
 
 /** How sentences name a namespace. `flags` lead to its cluster. */
 export function wordsOf(namespace: string, flags: string): DoorWords {
   const place = `in namespace ${namespace}`;
-  return { place, workflowPlaces: `${place} or ${globalNamespace}`, flags: ` -n ${namespace}${flags}` };
+  const workflowPlaces = namespace === globalNamespace ? place : `${place} or ${globalNamespace}`;
+  return { place, workflowPlaces, flags: ` -n ${namespace}${flags}` };
 }
 
 /** Straight to the Kubernetes API, with the rights of the user there. */
-export function createKubernetesDoor(deps: KubernetesDoorDeps): Door {
+export function createKubernetesDoor(deps: KubernetesDeps): Door {
   const { kube } = deps;
   return {
     kind: 'kubernetes',

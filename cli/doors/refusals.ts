@@ -1,0 +1,23 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { CliError } from '../exit-codes.ts';
+import type { DoorWords } from './door.ts';
+
+// What both doors say in the same words.
+
+export function noExecution(nameOrUid: string, { place, flags }: DoorWords): CliError {
+  return new CliError('not_found', `no execution '${nameOrUid}' ${place}`, `List what there is: windlass list${flags}`);
+}
+
+export function noWorkflow(nameOrUid: string, { workflowPlaces, flags }: DoorWords): CliError {
+  const hint = `List what there is: windlass workflow list${flags}`;
+  return new CliError('not_found', `no workflow '${nameOrUid}' ${workflowPlaces}`, hint);
+}
+
+export function nameTaken(name: string): CliError {
+  return new CliError('conflict', `there is an execution named ${name} already`, 'Choose another name with --name.');
+}
+
+/** What both doors say of an execution that goes while it is followed. */
+export function deleted({ metadata }: WorkflowExecution): CliError {
+  return new CliError('not_found', `execution ${metadata.name} was deleted`, 'List what there is: windlass list');
+}
