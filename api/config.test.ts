@@ -22,6 +22,8 @@ describe('the configuration of the API', () => {
     ['WINDLASS_HTTP_PORT', ['-1', '65536', 'http', '80.5'], ['0', '65535']],
     ['WINDLASS_DRAIN_SECONDS', ['-1', '16'], ['0', '15']],
     ['WINDLASS_RATE_LIMIT_PER_SECOND', ['-1', '1000001'], ['0', '1000000']],
+    ['WINDLASS_SYSTEM_TENANT', ['Acme', '-a', 'a'.repeat(57)], ['a', 'a-1', 'a'.repeat(56)]],
+    ['WINDLASS_STDIN_TENANT', ['a b', 'a-'], ['acme']],
     ['WINDLASS_LOG_LEVEL', ['loud'], ['debug', 'silent']],
   ])('%s is checked at its bounds', (name, bad, good) => {
     for (const value of bad) expect(() => parseConfig(ApiConfig, { ...least, [name]: value })).toThrow(name);

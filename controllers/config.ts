@@ -4,6 +4,7 @@ import { oneOf } from '../crds/schema/parts.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
+import { tenantSlugPattern } from '../lib/tenant/names.ts';
 
 /** The environment variables of the controllers (charts/windlass/README.md). */
 export const ControllersConfig = Type.Object({
@@ -25,7 +26,7 @@ export const ControllersConfig = Type.Object({
   ...s3Variables,
   ...busVariables,
   /** Slug of the tenant that the namespace of the Lease, the release's, belongs to. */
-  WINDLASS_SYSTEM_TENANT: Type.String({ minLength: 1, default: 'system' }),
+  WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),
   WINDLASS_LEASE_NAME: Type.String({ minLength: 1, default: 'windlass-controllers' }),
   WINDLASS_LEASE_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),

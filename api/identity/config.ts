@@ -8,6 +8,7 @@ import {
   type SignatureAlgorithm,
   signatureAlgorithms,
 } from '../../lib/identity/index.ts';
+import { tenantSlugPattern } from '../../lib/tenant/names.ts';
 import type { ClaimNames } from './identity.ts';
 import type { ScopeRules } from './scope-call.ts';
 
@@ -36,7 +37,7 @@ export const identityVariables = {
   WINDLASS_OIDC_USERNAME_CLAIM: claim('preferred_username'),
   WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX: Type.String({ minLength: 1, default: 'service-account-' }),
   WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME: Type.Boolean({ default: true }),
-  WINDLASS_SYSTEM_TENANT: Type.String({ minLength: 1, default: 'system' }),
+  WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_OPERATORS_ONLY: Type.Boolean({ default: false }),
 };
 

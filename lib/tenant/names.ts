@@ -21,13 +21,15 @@ export const clusterNames = {
 /** A tenant's namespace is called `tenant-<slug>`, so that no slug can name a namespace of the cluster's own. */
 const namespacePrefix = 'tenant-';
 const longestSlug = 63 - namespacePrefix.length;
-const slugPattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+/** A slug as a regular expression, for schemas. */
+export const tenantSlugPattern = `^[a-z0-9]([a-z0-9-]{0,${longestSlug - 2}}[a-z0-9])?$`;
+const slugForm = new RegExp(tenantSlugPattern);
 
 /** What a slug looks like, in words. */
 export const tenantSlugRule = `1 to ${longestSlug} of a-z, 0-9 and '-', with a letter or digit at both ends`;
 
 export function isTenantSlug(text: string): boolean {
-  return slugPattern.test(text) && text.length <= longestSlug;
+  return slugForm.test(text);
 }
 
 /** The slug itself, or an AppError `invalid` that says what a slug looks like. */
