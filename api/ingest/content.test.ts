@@ -43,6 +43,10 @@ describe('contentOfText', () => {
     expect(contentOfText(text)).toBe(text);
   });
 
+  it('counts bytes, as its message says', () => {
+    expect(() => contentOfText('é'.repeat(limits.executionInputBytes / 2 + 1))).toThrow('takes 1048578 bytes');
+  });
+
   it.each([
     ['one byte less', -1],
     ['just as much', 0],

@@ -9,7 +9,7 @@ import { JsonTextError, parseStrictJson } from '../../lib/http/strict-json.ts';
  * whole number beyond 2^53, values nested deeper than 64 levels.
  */
 export function contentOfText(text: string): Json {
-  assertFits(text.length);
+  assertFits(Buffer.byteLength(text));
   try {
     return parseStrictJson(text) as Json;
   } catch (error) {
