@@ -47,8 +47,6 @@ export const limits = {
   selfConfidenceFactorDefault: 0.3,
   /** spec 1 §8: how long an idempotency key is remembered. */
   idempotencySeconds: 24 * 3600,
-  /** requirements AMB-001: how long a signed message is remembered, so that it counts once. */
-  replaySeconds: 60,
   /** Our ceiling for the length of an idempotency key; the specification gives none. */
   idempotencyKeyLength: 1_024,
   /** spec 1 §2.4: default of a StimulusRouter's `confidence_threshold`. */

@@ -5,6 +5,4 @@ import type { BucketDefinition } from './event-bus.ts';
 export const buckets = {
   /** spec 1 §8: which stimulus a source's idempotency key stands for. */
   idempotency: { name: 'idempotency', ttlMs: limits.idempotencySeconds * 1_000 },
-  /** requirements AMB-001: signed messages that were seen. */
-  replay: { name: 'replay', ttlMs: limits.replaySeconds * 1_000 },
 } as const satisfies Readonly<Record<string, BucketDefinition>>;

@@ -39,7 +39,7 @@ export interface BusOptions {
   readonly credentialsFile?: string;
   /** Present: the connection has to be encrypted. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** Copies of each stream and bucket: 1, 3 or 5, no more than there are servers. */
+  /** Copies of each stream and bucket: 1 to 5, no more than there are servers. */
   readonly replicas: number;
   readonly events: Retention;
   readonly audit: Retention;
