@@ -36,10 +36,10 @@ const busySeconds = 5;
 export function createCall(options: CallsOptions, deps: CallsDeps): Call {
   const { clock, logger } = deps;
   const random = deps.random ?? Math.random;
-  let loaded: Promise<Loaded> | undefined;
+  let loaded: Loaded | undefined;
 
   return async (operation, call) => {
-    const { client, StripeError } = await (loaded ??= load(options));
+    const { client, StripeError } = (loaded ??= await load(options));
     const last = clock.now() + (options.beginMs ?? 12_000);
     for (let attempt = 1; ; attempt++) {
       try {
