@@ -205,10 +205,11 @@ describe('a chart with an issuer', () => {
       outputStore: { kind: 's3', s3: { bucket: 'outputs', endpoint: 'http://s3.example.com:9000/' } },
       networkPolicy: { apiServerPorts: [6443] },
     });
-    const outside = (name: string) =>
-      find<NetworkPolicy>(rendered, 'NetworkPolicy', name).spec?.egress?.flatMap(({ to, ports }) =>
-        to === undefined ? ports?.map(({ port }) => port) : [],
-      );
+    const outside = (name: string) => {
+      const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', name);
+      const rules = (spec?.egress ?? []) as { to?: unknown; ports: { port: unknown }[] }[];
+      return rules.flatMap(({ to, ports }) => (to === undefined ? ports.map(({ port }) => port) : []));
+    };
     expect(outside(clusterNames.api)).toEqual([443, 9000, 443]);
     expect(outside(clusterNames.controllers)).toEqual([9000]);
     expect(outside('windlass')).toEqual([53, 53, 6443]);
