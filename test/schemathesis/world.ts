@@ -72,6 +72,7 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   const { kube, tenant: namespace } = world;
   const five = (kind: string): string[] => Array.from({ length: 5 }, (_, index) => `${kind}-${index}${ending}`);
   const [moved, made, gone] = [five('moved'), five('made'), five('gone')];
+  const nobody = `nobody${ending}`;
   await Promise.all([...moved, ...gone].map((name) => define(world, aWorkflow(name).state('done', anEnd()).build())));
   await define(world, aWorkflow('quick').state('done', anEnd()).build());
   const gate = aWorkflow('gate')
@@ -99,9 +100,9 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
     values: {
       workflow: ['quick', 'gate'],
       'registerWorkflow.workflow': made,
-      'deleteWorkflow.workflow': [...made, ...gone],
-      'promoteWorkflow.workflow': moved,
-      'demoteWorkflow.workflow': moved,
+      'deleteWorkflow.workflow': [...made, ...gone, nobody],
+      'promoteWorkflow.workflow': [...moved, nobody],
+      'demoteWorkflow.workflow': [...moved, nobody],
       price_id: [price],
       seat_price_id: [seatPrice],
       source: [source],
