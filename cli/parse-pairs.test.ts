@@ -39,6 +39,14 @@ describe('AMB-088 KEY=VALUE pairs', () => {
     expect(() => parsePairs(['a=1', 'a=2'], '--blackboard')).toThrow(/--blackboard gives the key 'a' twice/);
   });
 
+  it.each([
+    ['name', '--input name=value'],
+    ['', '--input key=value'],
+    ['=x', '--input key=value'],
+  ])('%j is shown how it is written', (pair, want) => {
+    expect(() => parsePairs([pair], '--input')).toThrow(expect.objectContaining({ hint: `Write it as ${want}.` }));
+  });
+
   it('any JSON object survives being written as pairs', () => {
     const keys = fc.string({ minLength: 1 }).filter((key) => !key.includes('='));
     const values = fc.jsonValue({ noUnicodeString: false }).filter((value) => !hasNegativeZero(value));

@@ -14,7 +14,8 @@ export function parsePairs(pairs: readonly string[], flag: string): Record<strin
   for (const pair of pairs) {
     const equals = pair.indexOf('=');
     if (equals < 1) {
-      throw new CliError('usage', `${flag} '${pair}' is not KEY=VALUE`, `Write it as ${flag} ${pair || 'key'}=value.`);
+      const key = equals < 0 && pair !== '' ? pair : 'key';
+      throw new CliError('usage', `${flag} '${pair}' is not KEY=VALUE`, `Write it as ${flag} ${key}=value.`);
     }
     const key = pair.slice(0, equals);
     if (entries.has(key)) throw new CliError('usage', `${flag} gives the key '${key}' twice`, 'Keep one of them.');

@@ -20,14 +20,15 @@ export async function readInput(files: FilePort, options: InputOptions): Promise
 
 async function readObject(files: FilePort, path: string): Promise<Record<string, Json>> {
   const text = await files.read(path);
+  const shown = path === '-' ? '<stdin>' : path;
   const { parse } = await import('yaml');
   let value: Json;
   try {
     value = parse(text, { schema: 'core' }) as Json;
   } catch (error) {
     const [first] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new CliError('usage', `${path}: ${first}`, 'The input file holds one JSON or YAML object.');
+    throw new CliError('usage', `${shown}: ${first}`, 'The input file holds one JSON or YAML object.');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new CliError('usage', `${path} holds no object`, 'The input file holds one JSON or YAML object.');
+  throw new CliError('usage', `${shown} holds no object`, 'The input file holds one JSON or YAML object.');
 }

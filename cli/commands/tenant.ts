@@ -90,7 +90,9 @@ const create: Run<CreateOptions> = async (session, [slug = ''], options): Promis
 const list: Run<object> = async (session): Promise<ExitCode> => {
   const { kube } = await session.cluster();
   const { items } = await kube.listAll(namespaces, { labelSelector: labels.tenant });
-  if (await printedList(session, items)) return ok;
+  // Lists of Kubernetes leave out what their items are.
+  const objects = items.map((item) => ({ apiVersion: 'v1', kind: 'Namespace', ...item }));
+  if (await printedList(session, objects)) return ok;
   if (items.length === 0) session.terminal.note('no tenants; make one: windlass tenant create SLUG');
   const now = session.clock.now();
   const columns = [

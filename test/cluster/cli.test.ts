@@ -343,6 +343,7 @@ describe('windlass tenant', () => {
     expect(policies.items.length).toBeGreaterThan(0);
     expect(bindings.items.flatMap(({ subjects }) => subjects?.map(({ name }) => name))).toContain('devs');
     expect((await windlass('tenant', 'list')).stdout).toMatch(new RegExp(`^${slug} +${namespace} `, 'm'));
+    expect((await windlass('tenant', 'list', '-o', 'name')).stdout.split('\n')).toContain(`namespace/${namespace}`);
     expect(await windlass('tenant', 'delete', slug)).toMatchObject({ code: exitCodes.usage });
     expect(await windlass('tenant', 'create', 'other', '-n', namespace)).toMatchObject({ code: exitCodes.conflict });
     expect(await windlass('tenant', 'delete', slug, '--yes')).toMatchObject({ code: exitCodes.ok });
