@@ -30,6 +30,17 @@ describe('memoize', () => {
     expect(calls).toEqual(['aa', 'bbb', 'c', 'dddd', 'c', 'aa']);
   });
 
+  it('forgets keys until what their results weigh fits as well', () => {
+    const calls: string[] = [];
+    const compute = (key: string): number => {
+      calls.push(key);
+      return Number(key);
+    };
+    const get = memoize({ keys: 10, length: 10 }, compute, (result) => result);
+    for (const key of ['3', '4', '3', '6', '3', '9', '9', '11', '11']) get(key);
+    expect(calls).toEqual(['3', '4', '6', '3', '9', '11', '11']);
+  });
+
   it.each([
     [5, 1],
     [6, 1],

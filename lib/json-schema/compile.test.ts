@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { compileSchema } from './compile.ts';
 import { schemaLimits } from './limits.ts';
 import { checkSchema } from './validate.ts';
 
@@ -180,5 +181,23 @@ describe('checkSchema', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('what is remembered', () => {
+  const heavy = (index: number) => ({
+    anyOf: Array.from({ length: schemaLimits.patterns }, (_, part) => ({
+      pattern: `[a-z${index}]{990}[A-Z]{990}${part}`,
+    })),
+  });
+  const light = (index: number) => ({ pattern: `[a-z${index}]` });
+
+  it.each([
+    ['a few schemas whose short patterns compile to long programs', heavy, false],
+    ['many others', light, true],
+  ])('is bounded by what it takes: %s', (_title, schema, isKept) => {
+    const [first] = [0, 1, 2, 3].map((index) => compileSchema(schema(index)));
+    expect(compileSchema(schema(3))).toBe(compileSchema(schema(3)));
+    expect(compileSchema(schema(0)) === first).toBe(isKept);
   });
 });

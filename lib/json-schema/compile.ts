@@ -33,11 +33,20 @@ export function compileSchema(schema: unknown): Compilation {
   return { ok: false, problems: [{ path: '', message }] };
 }
 
-const compileText = memoize(schemaLimits.remembered, (text): Compilation => {
+const compileText = memoize(schemaLimits.remembered, compileJson, weightOf);
+
+function compileJson(text: string): Compilation {
   const compiler = new Compiler(JSON.parse(text) as unknown);
   const compiled = compiler.run();
   return compiled === undefined ? { ok: false, problems: compiler.problems } : { ok: true, compiled };
-});
+}
+
+/** A short pattern may compile to a long program. */
+function weightOf(compilation: Compilation): number {
+  if (!compilation.ok) return 0;
+  const instructions = compilation.compiled.patterns.values().map((pattern) => pattern.programSize());
+  return schemaLimits.instructionWeight * instructions.reduce((sum, size) => sum + size, 0);
+}
 
 /** Values in a document; infinite when it is nested too deep to be walked safely. */
 function sizeOf(value: unknown, depth: number): number {

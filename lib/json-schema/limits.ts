@@ -20,7 +20,8 @@ export const schemaLimits = {
   work: 12 * 1024 * 1024,
   /** Problems that are listed. */
   problems: 100,
-  /** Compiled schemas that are remembered. */
+  /** Compiled schemas that are remembered; an instruction of a pattern takes as much as so many characters of a schema. */
+  instructionWeight: 8,
   remembered: { keys: 100, length: 1024 * 1024 },
 } as const;
 
