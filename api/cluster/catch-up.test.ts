@@ -65,6 +65,28 @@ describe('a search', () => {
     expect(cache.get('default/changed')?.metadata.resourceVersion).toBe('8');
   });
 
+  it.each([99, 100, 101, 450])(
+    'finds what %i younger ones stand before, though the watch is behind all',
+    async (count) => {
+      const younger = Array.from({ length: count }, (_, index) => execution(`younger-${index}`, `${index + 10}`));
+      const { find, clock } = setUp([execution('old', '9'), ...younger]);
+      const found = find('old');
+      await clock.advance(5_000);
+      expect((await found)?.metadata.name).toBe('old');
+    },
+  );
+
+  it('is refused rather than answered with "there is none" while the cache is too far behind', async () => {
+    const server = Array.from({ length: 1_001 }, (_, index) => execution(`e-${index}`, `${index + 10}`));
+    const { find, clock } = setUp(server);
+    const answer = find('bogus').catch((error) => error);
+    await clock.advance(10_000);
+    expect(await answer).toMatchObject({ code: 'unavailable', reason: 'CacheBehind' });
+    const again = find('bogus');
+    await clock.advance(10_000);
+    expect(await again).toBeUndefined();
+  });
+
   it('of any number at the same time shares the reading of the server', async () => {
     const { find, calls, clock } = setUp([]);
     const found = Promise.all(Array.from({ length: 400 }, (_, index) => find(`bogus-${index}`)));

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type CacheReader, compareVersions } from '../../lib/informer/index.ts';
@@ -16,7 +17,8 @@ export interface CatchUp {
   /**
    * The first answer of `probe` that is not undefined: at once, after the watch had a moment, and after the cache was
    * compared with the server. Any number of searches in one namespace share the reading, whose pace is bounded: ids
-   * that do not exist cannot flood the server. Throws AppError `unavailable` where the server cannot be asked.
+   * that do not exist cannot flood the server. Throws AppError `unavailable` where the server cannot be asked, or the
+   * cache is too far behind it to tell.
    */
   find<T>(namespace: string, probe: () => T | undefined): Promise<T | undefined>;
 }
@@ -34,16 +36,31 @@ const watchMs = 50;
 const searchesMax = 500;
 /** Between two readings of one namespace: ten times what the last one took, in these bounds. Nobody waits for long. */
 const pauseMs = { factor: 10, least: 250, most: 500 };
-/** Objects that one reading fetches, the newest first; the watch brings the others. */
+/** Objects that one reading fetches, the newest first; the watch brings the others, or the next reading does. */
 const fetchedMax = 100;
+/** Readings that one search waits for. */
+const readingsMax = 10;
+/** Namespaces whose readings are paced together. */
+const namespacesMax = 1_000;
+
+interface Reading {
+  readonly task: PacedTask;
+  /** The last one did not fetch all that the cache lacks. */
+  isCutOff: boolean;
+}
 
 export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
-  const readings = new Map<string, PacedTask>();
+  const readings = new BoundedMap<string, Reading>(namespacesMax);
   let searches = 0;
-  const readingOf = (namespace: string): PacedTask => {
-    const known = readings.get(namespace) ?? createPacedTask(deps.clock, pauseAfter, () => compare(deps, namespace));
-    readings.set(namespace, known);
-    return known;
+  const readingOf = (namespace: string): Reading => {
+    const known = readings.get(namespace);
+    if (known !== undefined) return known;
+    const task = createPacedTask(deps.clock, pauseAfter, async () => {
+      reading.isCutOff = (await compare(deps, namespace)) > fetchedMax;
+    });
+    const reading = { task, isCutOff: false };
+    readings.set(namespace, reading);
+    return reading;
   };
   return {
     async find(namespace, probe) {
@@ -55,8 +72,7 @@ export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): Catch
         await deps.clock.sleep(watchMs);
         const late = probe();
         if (late !== undefined) return late;
-        await readingOf(namespace).next();
-        return probe();
+        return await readUntil(readingOf(namespace), probe);
       } finally {
         searches -= 1;
       }
@@ -64,19 +80,28 @@ export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): Catch
   };
 }
 
+async function readUntil<T>(reading: Reading, probe: () => T | undefined): Promise<T | undefined> {
+  for (let count = 0; count < readingsMax; count++) {
+    await reading.task.next();
+    const found = probe();
+    if (found !== undefined || !reading.isCutOff) return found;
+  }
+  throw new AppError('unavailable', 'the cache is too far behind the server', { reason: 'CacheBehind' });
+}
+
 function pauseAfter(tookMs: number): number {
   return Math.min(Math.max(pauseMs.factor * tookMs, pauseMs.least), pauseMs.most);
 }
 
-/** Puts into the cache what the server has and the cache lacks, or has in an older version. */
-async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: string): Promise<void> {
+/** Puts into the cache what the server has and the cache lacks, or has in an older version; gives how many those were. */
+async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: string): Promise<number> {
   const { kube, cache, resource } = deps;
   const { items } = await kube.listAll(metadataOf(resource), { namespace });
   const behind = items
     .filter((item) => compareVersions(item.metadata.resourceVersion, versionOf(cache, item)) > 0)
-    .toSorted((a, b) => compareVersions(b.metadata.resourceVersion, a.metadata.resourceVersion))
-    .slice(0, fetchedMax);
-  await Promise.all(behind.map((item) => fetchOne(deps, item)));
+    .toSorted((a, b) => compareVersions(b.metadata.resourceVersion, a.metadata.resourceVersion));
+  await Promise.all(behind.slice(0, fetchedMax).map((item) => fetchOne(deps, item)));
+  return behind.length;
 }
 
 async function fetchOne<T extends KubeObject>(
