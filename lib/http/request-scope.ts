@@ -54,8 +54,10 @@ export function requireSaneRequest(ctx: HttpContext): void {
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     throw invalidRequest('Transfer-Encoding must be chunked');
   requireSingleHeaders(rawHeaders);
+  const { path } = ctx;
+  if (!path.includes('%')) return;
   try {
-    decodeURIComponent(ctx.path);
+    decodeURIComponent(path);
   } catch {
     throw invalidRequest('the path is not percent-encoded UTF-8');
   }

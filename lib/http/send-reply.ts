@@ -27,7 +27,7 @@ export async function sendReply(
       ctx.body = JSON.stringify(reply.value);
       return;
     case 'text':
-      ctx.set('Content-Type', reply.mediaType);
+      ctx.res.setHeader('Content-Type', reply.mediaType);
       ctx.body = reply.text;
       return;
     case 'stream':

@@ -1,3 +1,4 @@
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
@@ -18,6 +19,20 @@ export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const execution = await cluster.executions.whole(known);
     if (execution === undefined) throw notFound(unknownExecution);
-    return json(query.full ? await presentFull(outputs, execution) : presentExecution(execution));
+    if (query.full) return json(await presentFull(outputs, execution));
+    return { kind: 'text', text: textOf(execution), mediaType: 'application/json' };
   });
+}
+
+/** By the very object of the cache, which nobody changes: clients ask again and again how an execution is doing. */
+const texts = new WeakMap<WorkflowExecution, string>();
+/** Characters; a large one is rare, and worth more as memory. */
+const MAX_KEPT = 16_384;
+
+function textOf(execution: WorkflowExecution): string {
+  const known = texts.get(execution);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(presentExecution(execution));
+  if (text.length <= MAX_KEPT) texts.set(execution, text);
+  return text;
 }
