@@ -1,4 +1,5 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import { finished } from '../lib/execution/finished.ts';
 import { type LogPlace, type LogSource, placeText } from '../lib/execution/log-source.ts';
 import type { LogSink } from '../lib/execution/read-logs.ts';
 import type { LogDoor } from './doors/door.ts';
@@ -35,7 +36,8 @@ export async function showLogs(
 async function showLive(deps: LogDeps, execution: WorkflowExecution, place: LogPlace): Promise<void> {
   const { terminal, sink, interrupted } = deps;
   const found = await deps.logs.live(execution, place);
-  if (found.length === 0) terminal.note(`${placeText(place)} has no pod yet`);
+  const why = finished(execution) ? 'was cut short, and its pod is gone' : 'has no pod yet';
+  if (found.length === 0) terminal.note(`${placeText(place)} ${why}`);
   for (const log of found) {
     const text = placeText(log.place);
     terminal.note(log.notStarted === undefined ? `==> ${text} <==` : `${text} has not started: ${log.notStarted}`);
