@@ -84,7 +84,7 @@ export const CurrentState = Type.Object(
     deadline: Type.Optional(timestamp({ description: 'When the state times out. Absent: never.' })),
     attempt: Type.Optional(Type.Integer({ minimum: 1 })),
     retry_at: Type.Optional(timestamp({ description: 'When the next attempt starts.' })),
-    prompt: Type.Optional(Type.String({ description: 'What a Human state asks.' })),
+    prompt: Type.Optional(Type.String({ description: 'What a Human state asks; of a long prompt the beginning.' })),
     prompt_ref: Type.Optional(BlobRef),
     child: Type.Optional(
       Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),
