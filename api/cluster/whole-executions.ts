@@ -38,34 +38,40 @@ const versionOf = ({ metadata }: WorkflowExecution): string => `${metadata.uid}@
 interface Entry {
   readonly execution: WorkflowExecution;
   readonly bytes: number;
+  /** Changed in place: taking the entry out and in again would leave an old table behind every few reads (ADR 0029). */
+  wasUsed: boolean;
 }
 
 /** The executions used last, as many as the budget holds. */
 function createKept() {
   const entries = new Map<string, Entry>();
   let total = 0;
-  const drop = (key: string): Entry | undefined => {
-    const entry = entries.get(key);
-    if (entries.delete(key)) total -= entry?.bytes ?? 0;
-    return entry;
+  const drop = (key: string): void => {
+    total -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
   };
   const put = (key: string, entry: Entry): void => {
     drop(key);
     entries.set(key, entry);
     total += entry.bytes;
   };
+  const makeRoom = (bytes: number): void => {
+    for (const [key, entry] of entries) {
+      if (total + bytes <= budgetBytes) return;
+      drop(key);
+      if (entry.wasUsed) put(key, { ...entry, wasUsed: false });
+    }
+  };
   return {
     get(key: string): WorkflowExecution | undefined {
-      const entry = drop(key);
-      if (entry !== undefined) put(key, entry);
+      const entry = entries.get(key);
+      if (entry !== undefined) entry.wasUsed = true;
       return entry?.execution;
     },
     add(execution: WorkflowExecution): void {
-      put(versionOf(execution), { execution, bytes: JSON.stringify(execution).length });
-      for (const key of entries.keys()) {
-        if (total <= budgetBytes) return;
-        drop(key);
-      }
+      const bytes = JSON.stringify(execution).length;
+      makeRoom(bytes);
+      put(versionOf(execution), { execution, bytes, wasUsed: false });
     },
   };
 }
