@@ -44,7 +44,7 @@ function compileJson(text: string): Compilation {
 /** A short pattern may compile to a long program. */
 function weightOf(compilation: Compilation): number {
   if (!compilation.ok) return 0;
-  const instructions = compilation.compiled.patterns.values().map((pattern) => pattern.programSize());
+  const instructions = [...compilation.compiled.patterns.values()].map((pattern) => pattern.programSize());
   return schemaLimits.instructionWeight * instructions.reduce((sum, size) => sum + size, 0);
 }
 
