@@ -68,7 +68,8 @@ async function planOver(
 async function write({ kube, keep }: RegisterDeps, { kind, object }: Registration): Promise<Workflow | undefined> {
   try {
     const written = await (kind === 'created' ? kube.create(workflows, object) : kube.replace(workflows, object));
-    await keep?.(written, { isChecked: true });
+    // What is not stored now, is by the controllers, or before another version takes its place.
+    await keep?.(written, { isChecked: true }).catch(() => undefined);
     return written;
   } catch (error) {
     const isGone = kind === 'updated' && isNotFound(error);
