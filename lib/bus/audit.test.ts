@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../manual-clock.ts';
 import { absentBus } from './absent-bus.ts';
-import { createAuditTrail } from './audit.ts';
+import { type AuditEntry, createAuditTrail } from './audit.ts';
 import type { BusEvent } from './event-bus.ts';
 
 describe('the audit trail', () => {
@@ -25,13 +25,31 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('tells an act that is done once under one id, however often it is told', () => {
+  const toldOf = (entries: readonly Pick<AuditEntry, 'act' | 'doneAt'>[]): string[] => {
     const ids: string[] = [];
     const deps = { events: { raise: ({ id }: BusEvent) => void ids.push(id) }, newId: () => '1f' };
     const trail = createAuditTrail({ ...deps, clock: createManualClock() }, 'api');
-    const entry = { type: 'ExecutionStarted', by: { subject: 'kim', tenant: 'acme' }, once: true } as const;
-    for (const subject of ['u1', 'u1', 'u2']) trail.record({ ...entry, subject });
-    expect(ids).toEqual(['api-ExecutionStarted-u1', 'api-ExecutionStarted-u1', 'api-ExecutionStarted-u2']);
+    const entry = { type: 'ExecutionSignalled', by: { subject: 'kim', tenant: 'acme' }, subject: 'u' } as const;
+    for (const more of entries) trail.record({ ...entry, ...more });
+    return ids;
+  };
+
+  it('tells an act that has a name under one id, however often it is told', () => {
+    const ids = toldOf([{ act: 'ask-1' }, { act: 'ask-1' }, { act: 'ask-2' }]);
+    expect(ids).toEqual([
+      'api-ExecutionSignalled-u-ask-1',
+      'api-ExecutionSignalled-u-ask-1',
+      'api-ExecutionSignalled-u-ask-2',
+    ]);
+  });
+
+  it.each([
+    ['2025-12-31T23:59:59Z', 1],
+    ['2025-12-31T23:55:00Z', 1],
+    ['2025-12-31T23:54:59Z', 0],
+    [undefined, 1],
+  ])('tells a repetition only while the stream knows its id: done at %s, told %i times', (doneAt, count) => {
+    expect(toldOf([{ act: 'ask-1', doneAt }])).toHaveLength(count);
   });
 });
 

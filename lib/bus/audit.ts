@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import type { EventSink } from './event-bus.ts';
+import { duplicateWindowMs } from './streams.ts';
 import { auditTopic } from './subjects.ts';
 
 /** Everything that a person or service account does and that somebody may ask about later. */
@@ -23,15 +24,20 @@ export interface AuditEntry {
   readonly by: { readonly subject: string; readonly tenant: string };
   /** Uid of what it was done to. */
   readonly subject: string;
-  /** Nobody can do this to the subject a second time. Whoever tells of it again then tells the same event. */
-  readonly once?: boolean;
+  /**
+   * Tells the act from the others of its type on the subject. One that has such a name is told again to whoever asks for
+   * it again, as its first answer may be lost on the way; it has one id then, and the stream stores one event.
+   */
+  readonly act?: string;
+  /** RFC 3339: when the act was done, for a repetition. One that comes later than the stream knows the id is not told. */
+  readonly doneAt?: string | undefined;
   /** More about it: names, versions, scopes. Never a payload, a token, or text that a person wrote. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Called by a handler once the act is done, and not for a repetition that changed nothing, unless the entry is `once`. Returns at once and never
- * throws: the act itself stands in the resource.
+ * Called by a handler once the act is done, and for a repetition that changed nothing only where the entry names the
+ * act. Returns at once and never throws: the act itself stands in the resource.
  */
 export interface AuditTrail {
   record(entry: AuditEntry): void;
@@ -43,12 +49,16 @@ interface AuditTrailDeps {
   readonly newId: NewId;
 }
 
+/** Half of the time that the stream knows an id: events may wait before they are stored. */
+const retoldMs = duplicateWindowMs / 2;
+
 /** Writes audit events of one process: topic `audit`, with the actor beside the entry's own data. */
 export function createAuditTrail({ events, clock, newId }: AuditTrailDeps, source: string): AuditTrail {
   return {
-    record: ({ type, by, subject, once = false, data }) =>
+    record: ({ type, by, subject, act, doneAt, data }) => {
+      if (doneAt !== undefined && clock.now() - Date.parse(doneAt) > retoldMs) return;
       events.raise({
-        id: once ? `${source}-${type}-${subject}` : `${source}-${newId()}`,
+        id: `${source}-${act === undefined ? newId() : [type, subject, act].join('-')}`,
         topic: auditTopic,
         source,
         type,
@@ -56,6 +66,7 @@ export function createAuditTrail({ events, clock, newId }: AuditTrailDeps, sourc
         tenant: by.tenant,
         time: new Date(clock.now()).toISOString(),
         data: { ...data, actor: by.subject },
-      }),
+      });
+    },
   };
 }

@@ -1,9 +1,11 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { canonicalHash } from '../../../lib/definition/canonical.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
-import type { KubeClient } from '../../../lib/kube/index.ts';
+import { shortHash } from '../../../lib/ids.ts';
+import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../identity/index.ts';
@@ -30,13 +32,26 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
     const identity = presentIdentity(object);
     const { workflow_id: subject, name, version } = identity;
     const data = { workflow: name, version, scope: identity.scope };
-    if (kind !== 'unchanged') deps.audit.record({ type: 'WorkflowRegistered', by: caller, subject, data });
+    const doneAt = kind === 'unchanged' ? writtenAt(object) : undefined;
+    deps.audit.record({ type: 'WorkflowRegistered', by: caller, subject, act: contentId(object), doneAt, data });
     return json({
       ...identity,
       registration: kind,
       ...(warnings.length > 0 && { warnings }),
     });
   });
+}
+
+/** The same for a registration and its repetition: whoever wrote may have ended before telling of it. */
+function contentId({ metadata: { generation, annotations, labels } }: Workflow): string {
+  return shortHash(canonicalHash([generation, annotations ?? {}, labels ?? {}]));
+}
+
+/** When something other than the status was written last. */
+function writtenAt({ metadata }: KubeObject): string | undefined {
+  const writes = (metadata.managedFields ?? []) as readonly { readonly subresource?: string; readonly time?: string }[];
+  const times = writes.filter(({ subresource }) => subresource === undefined).map(({ time = '' }) => time);
+  return times.toSorted().at(-1) ?? metadata.creationTimestamp;
 }
 
 /** Registers a workflow as an object of a namespace. @throws HttpError for what the cluster holds against it. */

@@ -23,8 +23,10 @@ export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): 
     const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
     const execution = await onLatest(kube, known, (latest) => commitCancel(kube, latest, wanted));
     const { by, at } = execution.spec.cancel ?? {};
-    const isOurs = by === wanted.by && at === wanted.at;
-    if (isOurs) audit.record({ type: 'ExecutionCancelled', by: caller, subject: execution.metadata.uid ?? '' });
+    const subject = execution.metadata.uid ?? '';
+    // One that stood there may be an earlier attempt of the caller's, which ended before telling of it.
+    const doneAt = at === wanted.at ? undefined : at;
+    if (by === wanted.by) audit.record({ type: 'ExecutionCancelled', by: caller, subject, act: 'cancel', doneAt });
     return json({ status: finished(execution) ? 'cancelled' : 'cancelling', by, at });
   });
 }

@@ -1,4 +1,4 @@
-import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { Signal, WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { commitDecision } from '../../../../lib/decision/commit-decision.ts';
@@ -22,10 +22,25 @@ export function createSignalRoute({ kube, clock, cluster, audit }: SignalDeps): 
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const at = new Date(clock.now()).toISOString();
     const decision = { ...body, by: caller.subject, at, via: 'api' } as const;
-    const decide = (execution: WorkflowExecution) => commitDecision(kube, execution, decision);
-    const { state } = await onLatest(kube, known, decide);
     const subject = known.metadata.uid ?? '';
-    audit.record({ type: 'ExecutionSignalled', by: caller, subject, data: { state } });
+    const tell = ({ id: act, state }: Signal, doneAt?: string): void =>
+      audit.record({ type: 'ExecutionSignalled', by: caller, subject, act, doneAt, data: { state } });
+    let latest = known;
+    const decide = (execution: WorkflowExecution): Promise<Signal> => {
+      latest = execution;
+      return commitDecision(kube, execution, decision);
+    };
+    try {
+      tell(await onLatest(kube, known, decide));
+    } catch (error) {
+      for (const signal of signalsOf(latest, caller)) tell(signal, signal.at);
+      throw error;
+    }
     return json({ status: 'signaled' });
   });
+}
+
+/** Answers of the caller's that stand there: one that is refused now may be the repetition of one that was not told. */
+function signalsOf({ spec }: WorkflowExecution, { subject }: Caller): Signal[] {
+  return (spec.signals ?? []).filter(({ by, via }) => by === subject && via === 'api');
 }

@@ -69,7 +69,7 @@ const audited = {
   type: 'ExecutionStarted',
   by: { subject: 'ada', tenant: 'acme' },
   subject: 'e1',
-  once: true,
+  act: 'start',
   data: { workflow: 'hello', workflow_id: 'w1' },
 };
 

@@ -108,7 +108,10 @@ function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?
   const { metadata, spec, status } = execution;
   const name = workflow === undefined ? (status?.workflow?.name ?? spec.workflow) : workflowName(workflow.metadata);
   const data = { workflow: name, workflow_id: metadata.labels?.[labels.workflowUid] };
-  deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject: metadata.uid ?? '', once: true, data });
+  // Without the workflow it is one that stood there.
+  const doneAt = workflow === undefined ? metadata.creationTimestamp : undefined;
+  const subject = metadata.uid ?? '';
+  deps.audit.record({ type: 'ExecutionStarted', by: ask.caller, subject, act: 'start', doneAt, data });
   return execution;
 }
 

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { Signal, WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditEntry } from '../../../../lib/bus/index.ts';
+import { createManualClock } from '../../../../lib/manual-clock.ts';
+import { after, anExecution } from '../../../../test/builders/execution-builder.ts';
+import { createCancelRoute } from '../cancel/handler.ts';
+import { createSignalRoute, type SignalDeps } from './handler.ts';
+
+const uid = '00000000-0000-4000-8000-000000000001';
+const waiting = anExecution().now({ state: 'ask', kind: 'Human', visit: 1 });
+const answered: Signal = { id: 'ask-1', state: 'ask', visit: 1, response: 'yes', by: 'ada', at: after(1), via: 'api' };
+
+/** What a route records while the server has `execution`. */
+async function recordedBy(make: typeof createSignalRoute | typeof createCancelRoute, execution: WorkflowExecution) {
+  const recorded: AuditEntry[] = [];
+  const deps = {
+    kube: {
+      get: async () => execution,
+      mergePatch: async (_: unknown, __: unknown, { spec }: { spec: object }) => ({
+        ...execution,
+        spec: { ...execution.spec, ...spec },
+      }),
+    },
+    clock: createManualClock(),
+    cluster: { executions: { find: async () => execution } },
+    audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
+  } as unknown as SignalDeps;
+  const request = {
+    params: { execution_id: uid },
+    body: { response: 'yes' },
+    caller: { subject: 'ada', tenant: 'acme' },
+  };
+  await make(deps)
+    .handle(request as never)
+    .catch(() => undefined);
+  return recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt }));
+}
+
+describe('the audit trail of what was written, and whose answer was lost', () => {
+  const ada = { by: 'ada', at: after(1) };
+  it.each<[title: string, signals: Signal[], told: object[]]>([
+    ['an answer', [], [{ act: 'ask-1', doneAt: undefined }]],
+    ['an answer that stands there, to who gave it', [answered], [{ act: 'ask-1', doneAt: after(1) }]],
+    ['nothing of the answer of somebody else', [{ ...answered, by: 'kim' }], []],
+    ['nothing of an answer by kubectl', [{ ...answered, via: 'kubectl' }], []],
+  ])('tells of %s', async (_title, signals, told) => {
+    const want = told.map((entry) => ({ type: 'ExecutionSignalled', ...entry }));
+    expect(await recordedBy(createSignalRoute, waiting.with({ signals }).build())).toEqual(want);
+  });
+
+  it.each<[title: string, fields: Partial<WorkflowExecution['spec']>, told: object[]]>([
+    ['a cancellation', {}, [{ act: 'cancel', doneAt: undefined }]],
+    ['one that stands there, to who asked for it', { cancel: ada }, [{ act: 'cancel', doneAt: after(1) }]],
+    ['nothing of one by somebody else', { cancel: { ...ada, by: 'kim' } }, []],
+  ])('tells of %s', async (_title, fields, told) => {
+    const want = told.map((entry) => ({ type: 'ExecutionCancelled', ...entry }));
+    expect(await recordedBy(createCancelRoute, waiting.with(fields).build())).toEqual(want);
+  });
+});

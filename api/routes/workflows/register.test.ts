@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { AuditEntry } from '../../../lib/bus/index.ts';
+import type { KubeObject } from '../../../lib/kube/index.ts';
+import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
+import { manifestExample } from './examples.ts';
+import { createRegisterRoute, type Writer } from './register.ts';
+
+const built = aWorkflow('hello').state('end', anEnd()).build();
+const time = '2026-01-01T00:00:01Z';
+const later = '2026-01-01T00:00:09Z';
+const stored: Workflow & KubeObject = {
+  ...built,
+  metadata: {
+    ...built.metadata,
+    namespace: 'team',
+    uid: 'w1',
+    generation: 2,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    managedFields: [{ time }, { subresource: 'status', time: later }],
+  },
+};
+async function registered(kind: 'created' | 'updated' | 'unchanged', object = stored) {
+  const recorded: AuditEntry[] = [];
+  const write: Writer = async () => ({ kind, object });
+  const deps = {
+    cluster: { tenants: { namespaceOf: () => 'team' } },
+    audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
+    write,
+  };
+  const caller = { subject: 'ada', tenant: 'acme' };
+  await createRegisterRoute(deps as never).handle({
+    body: manifestExample,
+    query: { scope: 'tenant', force: false },
+    caller,
+  } as never);
+  return recorded[0];
+}
+
+it('a registration whose answer was lost is told of by its repetition, as the same act', async () => {
+  const first = await registered('updated');
+  const again = await registered('unchanged', { ...stored, status: {} as never });
+  expect(first).toMatchObject({ type: 'WorkflowRegistered', subject: 'w1', doneAt: undefined });
+  expect(again).toEqual({ ...first, doneAt: time });
+});
+
+it('another content, or other annotations, are another act', async () => {
+  const acts = [
+    stored,
+    { ...stored, metadata: { ...stored.metadata, generation: 3 } },
+    { ...stored, metadata: { ...stored.metadata, annotations: { a: 'b' } } },
+  ].map(async (object) => (await registered('updated', object))?.act);
+  expect(new Set(await Promise.all(acts)).size).toBe(3);
+});
