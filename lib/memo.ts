@@ -1,5 +1,5 @@
 /** How much is remembered at most. */
-export interface MemoBounds {
+interface MemoBounds {
   readonly keys: number;
   /** Of all keys together, in UTF-16 units, with what their results weigh. */
   readonly length: number;
