@@ -27,7 +27,7 @@ async function deleteExecutions({ kube, namespace }: Place): Promise<void> {
   await waitForNone(kube, { resource: workflowExecutions, namespace });
 }
 
-describe('outputs in S3', () => {
+describe.concurrent('outputs in S3', () => {
   let stage: Stage;
   let server: S3Server;
   const large = (name: string): Workflow =>
