@@ -6,12 +6,13 @@ import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 function setUp(options: { random?: number; mostOfNamespace?: number } = {}) {
   const clock = createManualClock(0);
   const waits: number[] = [];
-  const observer = { depth: () => undefined, waited: (ms: number) => void waits.push(ms) };
+  const depths: number[] = [];
+  const observer = { depth: (depth: number) => void depths.push(depth), waited: (ms: number) => void waits.push(ms) };
   const queue = createWorkQueue(
     { clock, random: () => options.random ?? 1, observer },
     { baseDelayMs: 100, maxDelayMs: 1_000, mostOfNamespace: options.mostOfNamespace },
   );
-  return { clock, queue, waits };
+  return { clock, queue, waits, depths };
 }
 
 /** Keys that are ready now, taken and given back. */
@@ -26,6 +27,18 @@ async function readyKeys(queue: WorkQueue): Promise<string[]> {
 }
 
 describe('a queue', () => {
+  it('tells its depth, also where a worker that waited gets a key because another one has ended', async () => {
+    const { queue, depths } = setUp({ mostOfNamespace: 1 });
+    queue.add('n/a');
+    queue.add('n/b');
+    await queue.take();
+    const waiting = queue.take();
+    expect(depths.at(-1)).toBe(1);
+    queue.done('n/a');
+    expect(await waiting).toBe('n/b');
+    expect(depths.at(-1)).toBe(0);
+  });
+
   it('holds a key once, first come first served', async () => {
     const { queue } = setUp();
     for (const key of ['b', 'a', 'b', 'a', 'c']) queue.add(key);

@@ -140,7 +140,6 @@ class KeyQueue implements WorkQueue {
     if (this.#closed) return Promise.resolve(undefined);
     const key = this.#hand();
     if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
-    this.#observer?.depth(this.depth);
     return Promise.resolve(key);
   }
 
@@ -203,6 +202,7 @@ class KeyQueue implements WorkQueue {
     this.#states.set(next.key, 'held');
     this.#held += 1;
     this.#observer?.waited(this.#clock.now() - next.since);
+    this.#observer?.depth(this.depth);
     return next.key;
   }
 }
