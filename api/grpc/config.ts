@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ConfigError } from '../../lib/config.ts';
 import type { TlsPaths } from '../../lib/grpc/tls-files.ts';
 
-/** Environment variables of the gRPC listener (docs/stimuli.md). */
+/** Environment variables of the gRPC listener (charts/windlass/README.md). */
 export const grpcVariables = {
   WINDLASS_GRPC_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 50_051 }),
   WINDLASS_GRPC_TLS_CERT_FILE: Type.Optional(Type.String({ minLength: 1 })),

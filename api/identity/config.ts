@@ -15,7 +15,7 @@ import type { ScopeRules } from './scope-call.ts';
 const claim = (name: string) => Type.String({ minLength: 1, default: name });
 const oneAlgorithm = `(${signatureAlgorithms.join('|')})`;
 
-/** Environment variables that say whose tokens are accepted and what their claims mean (docs/api.md). */
+/** Environment variables that say whose tokens are accepted and what their claims mean (docs/identity.md, charts/windlass/README.md). */
 export const identityVariables = {
   WINDLASS_OIDC_ISSUER: Type.String({ minLength: 1 }),
   WINDLASS_OIDC_AUDIENCE: Type.String({ minLength: 1, default: 'windlass' }),
