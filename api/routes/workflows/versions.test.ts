@@ -46,8 +46,16 @@ describe('the versions of a workflow', () => {
   });
 
   it('WF-API-11 are also those that are too old to be listed, behind the others', () => {
-    const rows = versionsOf(workflow('2.0.0', ['2.0.0', '1.0.0']), [revision('0.9.0', day(1))], now);
-    expect(rows.map(({ version }) => version)).toEqual(['2.0.0', '1.0.0', '0.9.0']);
+    const names = Array.from({ length: 500 }, (_, index) => `2.${500 - index}.0`);
+    const versions = names.map((version) => ({ version, revision: version, registered_at: day(3) }));
+    const full = { ...workflow('2.500.0', []), status: { versions } };
+    const rows = versionsOf(full, [revision('0.9.0', day(1)), revision('3.0.0', day(4))], now);
+    expect(rows.map(({ version }) => version)).toEqual(['3.0.0', ...names, '0.9.0']);
+  });
+
+  it('WF-API-11 keep the order of the status where times of two clocks disagree', () => {
+    const rows = versionsOf(workflow('0.3.0', ['0.2.0', '0.1.0']), [revision('0.3.0', day(1))], now);
+    expect(rows.map(({ version }) => version)).toEqual(['0.3.0', '0.2.0', '0.1.0']);
   });
 
   it('know no revision without its version, as an earlier release has made', () => {

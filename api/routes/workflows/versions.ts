@@ -1,4 +1,5 @@
 import { annotations } from '../../../crds/labels.ts';
+import { limits } from '../../../crds/limits.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
@@ -43,13 +44,12 @@ export function versionsOf(
       registered_at: registeredAt({ metadata }),
     }))
     .filter(({ version }) => version !== '' && !listed.some((row) => row.version === version))
-    .toSorted(byAge)
+    .toSorted((a, b) => b.registered_at.localeCompare(a.registered_at))
     .filter(({ version }, index, all) => all.findIndex((row) => row.version === version) === index);
-  const known = [...stored, ...listed].toSorted(byAge);
+  const oldest = (listed.length >= limits.workflowVersionsListed && listed.at(-1)?.registered_at) || '';
+  const isNew = (row: { registered_at: string }): boolean => row.registered_at >= oldest;
+  const known = [...stored.filter(isNew), ...listed, ...stored.filter((row) => !isNew(row))];
   const isStored = known.some(({ version }) => version === spec.version);
   const unstored = isStored ? [] : [{ version: spec.version, registered_at: new Date(now).toISOString() }];
   return [...unstored, ...known].map((row) => ({ ...row, current: row.version === spec.version }));
 }
-
-const byAge = (a: { registered_at: string }, b: { registered_at: string }): number =>
-  b.registered_at.localeCompare(a.registered_at);
