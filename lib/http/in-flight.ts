@@ -1,3 +1,5 @@
+import type { Access } from './contract.ts';
+
 /** A request whose handler runs. */
 export interface InFlightRequest {
   /** Made at the first look: most handlers end before anybody could call them off. */
@@ -14,17 +16,25 @@ export interface InFlightRequest {
 /** The requests whose handlers run, and whether they may go on. */
 export interface InFlight {
   readonly isStopping: boolean;
-  enter(): InFlightRequest;
+  enter(access: Access): InFlightRequest;
   stop(): void;
   abandon(): void;
 }
 
-/** What the bodies of all requests may take together, and what one may take all the same: the small ones go on. */
-export const bodyLimits = { allBytes: 64 * 1_048_576, smallBytes: 65_536 } as const;
+/**
+ * What the bodies of all requests of one access may take together, and what one may take all the same: the small ones go
+ * on. Apart, so that those who may be anybody take nothing from callers who are known.
+ */
+export const bodyLimits = {
+  bearer: 64 * 1_048_576,
+  signature: 32 * 1_048_576,
+  public: 32 * 1_048_576,
+  smallBytes: 65_536,
+} as const;
 
 export function createInFlight(): InFlight {
-  const state = { isStopping: false, isAbandoned: false, heldBytes: 0 };
-  const ring = new Entry(state);
+  const state = { isStopping: false, isAbandoned: false, heldBytes: { bearer: 0, signature: 0, public: 0 } };
+  const ring = new Entry(state, 'public');
 
   function abort(which: (request: Entry) => boolean): void {
     for (let request = ring.next; request !== ring; ) {
@@ -38,8 +48,8 @@ export function createInFlight(): InFlight {
     get isStopping() {
       return state.isStopping;
     },
-    enter() {
-      const request = new Entry(state);
+    enter(access) {
+      const request = new Entry(state, access);
       request.joinBehind(ring);
       if (state.isAbandoned) request.abort();
       return request;
@@ -56,6 +66,11 @@ export function createInFlight(): InFlight {
   };
 }
 
+interface ServerState {
+  readonly isStopping: boolean;
+  readonly heldBytes: Record<Access, number>;
+}
+
 /**
  * A link of a ring. A Set would do, but for the memory: its table is made anew every few requests, and each old one
  * refers to the next and to the requests that ran then. Once one of them has grown old, all that follow are kept until
@@ -64,14 +79,16 @@ export function createInFlight(): InFlight {
 class Entry implements InFlightRequest {
   isEndless = false;
   next: Entry = this;
-  readonly #server: { readonly isStopping: boolean; heldBytes: number };
+  readonly #server: ServerState;
+  readonly #access: Access;
   #heldBytes = 0;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
 
-  constructor(server: { readonly isStopping: boolean; heldBytes: number }) {
+  constructor(server: ServerState, access: Access) {
     this.#server = server;
+    this.#access = access;
   }
 
   get signal(): AbortSignal {
@@ -98,14 +115,15 @@ class Entry implements InFlightRequest {
   }
 
   hold(bytes: number): boolean {
+    const { heldBytes } = this.#server;
     this.#heldBytes += bytes;
-    this.#server.heldBytes += bytes;
-    return this.#heldBytes <= bodyLimits.smallBytes || this.#server.heldBytes <= bodyLimits.allBytes;
+    heldBytes[this.#access] += bytes;
+    return this.#heldBytes <= bodyLimits.smallBytes || heldBytes[this.#access] <= bodyLimits[this.#access];
   }
 
   /** Refers to nobody any more, so that it keeps nobody alive. */
   leave(): void {
-    this.#server.heldBytes -= this.#heldBytes;
+    this.#server.heldBytes[this.#access] -= this.#heldBytes;
     this.#heldBytes = 0;
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;

@@ -33,7 +33,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
 
   return async (ctx, params) => {
     ctx.state.contract = contract;
-    const running = deps.inFlight.enter();
+    const running = deps.inFlight.enter(contract.access);
     if (isStream) running.endAtStop();
     // Aborting after the answer is complete would wake listeners for nothing.
     ctx.res.once('close', () => (ctx.res.writableFinished ? undefined : running.abort()));
