@@ -1,3 +1,4 @@
+import { identityExample } from '../../api/routes/workflows/examples.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aQuestion, aWorkflow } from '../builders/workflow-builder.ts';
@@ -41,7 +42,8 @@ export async function startWorld(): Promise<SchemathesisWorld> {
   const ending = `-${world.tenant.slice(-6)}`;
   const close = async (): Promise<void> => {
     try {
-      await removeGlobalWorkflows(world.kube, ending);
+      // The example of the document is registered as well, at each scope.
+      await removeGlobalWorkflows(world.kube, (name) => name.endsWith(ending) || name === identityExample.name);
     } finally {
       await world.close();
       await payments.stop();

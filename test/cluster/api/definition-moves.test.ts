@@ -30,7 +30,7 @@ beforeAll(async () => {
   suffix = world.tenant.slice(-6);
 });
 afterAll(async () => {
-  if (world !== undefined) await removeGlobalWorkflows(world.kube, `-${suffix}`);
+  if (world !== undefined) await removeGlobalWorkflows(world.kube, (name) => name.endsWith(`-${suffix}`));
   await world?.close();
 });
 
