@@ -9,10 +9,10 @@ const answer = (status: number, message: string, reason: string) =>
 const conflict = answer(409, 'the object has been modified', 'Conflict');
 
 /** A server on which every write meets another version, and every read finds `found`. */
-function contended(found: typeof execution | KubeError): ExecutionWriter {
+function contended(found: typeof execution | KubeError, refusal = conflict): ExecutionWriter {
   return {
     get: () => (found instanceof KubeError ? Promise.reject(found) : Promise.resolve(found as never)),
-    mergePatch: () => Promise.reject(conflict),
+    mergePatch: () => Promise.reject(refusal),
   };
 }
 
@@ -23,6 +23,12 @@ describe('a change of an execution', () => {
   ])('is refused as not found when what was meant is %s meanwhile', async (_title, found) => {
     const change = updateExecution(contended(found), execution, () => ({}));
     await expect(change).rejects.toMatchObject({ code: 'not_found', reason: 'Deleted', message: 'demo-1 was deleted' });
+  });
+
+  it('is refused as not found when it is deleted just before the write', async () => {
+    const gone = answer(404, 'workflowexecutions.windlass.dev "demo-1" not found', 'NotFound');
+    const change = updateExecution(contended(gone, gone), execution, () => ({}));
+    await expect(change).rejects.toMatchObject({ code: 'not_found', reason: 'Deleted' });
   });
 
   it('is given up when somebody writes in between every time', async () => {
