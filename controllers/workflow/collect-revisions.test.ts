@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/index.ts';
-import type { ControllerRevision } from '../../lib/kube/index.ts';
+import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { revisionKey, workflowKey } from '../informers.ts';
 import { collectRevisions } from './collect-revisions.ts';
@@ -23,6 +23,7 @@ async function collected(
   madeBy: string,
   executions: readonly WorkflowExecution[],
   present?: string,
+  onServer = present,
 ): Promise<string[]> {
   const revisions = createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
     indexes: { workflowUid: () => [], workflowKey: (one) => [workflowKey(one) ?? ''] },
@@ -34,6 +35,10 @@ async function collected(
   for (const object of executions) runs.apply({ type: 'ADDED', object });
   const deleted: string[] = [];
   const kube = {
+    get: async () => {
+      if (onServer !== undefined) return { metadata: { name: 'demo', uid: onServer } } as never;
+      throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'workflows' });
+    },
     delete: async (_kind: unknown, { name }: { name: string }) => {
       deleted.push(name);
       return true;
@@ -50,6 +55,11 @@ describe('revisions', () => {
 
   it('of a workflow that is there stay', async () => {
     expect(await collected('w1', [], 'w1')).toEqual([]);
+  });
+
+  it('of a workflow that the cache does not know yet stay', async () => {
+    expect(await collected('w1', [], undefined, 'w1')).toEqual([]);
+    expect(await collected('w2', [], 'w1', 'w2')).toEqual([]);
   });
 
   it('of a workflow that is gone stay while an execution runs them, or may be about to', async () => {

@@ -21,7 +21,7 @@ import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
 
 interface WorkflowDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: CacheReader<Workflow>;
   /** Revisions by the uid of their workflow, and by its `namespace/name`. */
