@@ -20,26 +20,22 @@ export function memoize<Result>(
 ): (key: string) => Result {
   const known = new Map<string, { readonly result: Result; readonly weight: number }>();
   let total = 0;
-
-  function remember(key: string, result: Result): void {
-    const weight = key.length + weigh(result);
-    known.set(key, { result, weight });
-    total += weight;
-    for (const oldest of known.keys()) {
-      if (known.size <= bounds.keys && total <= bounds.length) return;
-      forget(oldest);
-    }
-  }
-  function forget(key: string): void {
-    total -= known.get(key)?.weight ?? 0;
-    known.delete(key);
-  }
-
   return (key) => {
-    const found = known.get(key);
-    const result = found === undefined ? compute(key) : found.result;
-    forget(key);
-    remember(key, result);
+    const held = known.get(key);
+    if (held !== undefined) {
+      known.delete(key);
+      known.set(key, held);
+      return held.result;
+    }
+    const result = compute(key);
+    const added = { result, weight: key.length + weigh(result) };
+    known.set(key, added);
+    total += added.weight;
+    for (const [oldest, { weight }] of known) {
+      if (known.size <= bounds.keys && total <= bounds.length) break;
+      known.delete(oldest);
+      total -= weight;
+    }
     return result;
   };
 }
