@@ -2,13 +2,25 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import type { OutputReader } from './output-reader.ts';
-import { type BlobReader, blobValue, wholeValue } from './whole-value.ts';
+import { blobValue, wholeValue } from './whole-value.ts';
 
 /** `final_output`, wherever it is kept; undefined where the workflow declares none or has not completed. */
 export async function finalOutput(outputs: OutputReader, execution: WorkflowExecution): Promise<Json | undefined> {
   const { final_output: inline, final_output_ref: ref } = execution.status ?? {};
   if (inline !== undefined || ref === undefined) return inline;
   return blobValue(ref, outputs(execution));
+}
+
+type Asked = Pick<CurrentState, 'prompt' | 'prompt_ref'>;
+
+/** What a Human state asks, wherever the whole of it is kept. */
+export async function wholePrompt(
+  outputs: OutputReader,
+  execution: WorkflowExecution,
+  { prompt = '', prompt_ref: ref }: Asked,
+): Promise<string> {
+  const whole = ref === undefined ? prompt : await blobValue(ref, outputs(execution));
+  return typeof whole === 'string' ? whole : prompt;
 }
 
 /** The execution with every value of the Blackboard, the prompt and the final output in full, and no references left. */
@@ -31,14 +43,18 @@ export async function fullExecution(outputs: OutputReader, execution: WorkflowEx
     status: {
       ...rest,
       history,
-      ...(current === undefined ? {} : { current: await askedInFull(current, read) }),
+      ...(current === undefined ? {} : { current: await askedInFull(outputs, execution, current) }),
       blackboard: Object.fromEntries(blackboard),
       ...(output === undefined ? {} : { final_output: output as Record<string, Json> }),
     },
   };
 }
 
-async function askedInFull(current: CurrentState, read: BlobReader): Promise<CurrentState> {
+async function askedInFull(
+  outputs: OutputReader,
+  execution: WorkflowExecution,
+  current: CurrentState,
+): Promise<CurrentState> {
   const { prompt_ref: ref, ...rest } = current;
-  return ref === undefined ? current : { ...rest, prompt: Buffer.from(await read(ref.ref)).toString() };
+  return ref === undefined ? current : { ...rest, prompt: await wholePrompt(outputs, execution, current) };
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts';
+import { wholePrompt } from '../../../lib/execution/full-execution.ts';
 import type { OutputReader } from '../../../lib/execution/output-reader.ts';
-import { blobValue } from '../../../lib/execution/whole-value.ts';
 import type { ApprovalRequest } from './contract.ts';
 import type { Pending } from './pending.ts';
 
@@ -18,13 +18,10 @@ export async function presentRequest(outputs: OutputReader, pending: Pending): P
 
 /** A long prompt stands in the output store. Without it the beginning, which the status shows, has to do. */
 async function promptOf(outputs: OutputReader, { execution, current }: Pending): Promise<string> {
-  const { prompt = '', prompt_ref: ref } = current;
-  if (ref === undefined) return prompt;
   try {
-    const value = await blobValue(ref, outputs(execution));
-    return typeof value === 'string' ? value : prompt;
+    return await wholePrompt(outputs, execution, current);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return prompt;
+    if (error instanceof AppError && error.code === 'not_found') return current.prompt ?? '';
     throw error;
   }
 }
