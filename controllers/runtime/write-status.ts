@@ -1,7 +1,7 @@
 import { WaitError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { isNotFound, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
-import { isMissingKind } from '../../lib/kube/kube-error.ts';
+import { type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
+import { isAbsent } from '../../lib/kube/kube-error.ts';
 import { statusPatch } from './status-patch.ts';
 
 /** Of one kind: where it is written, and the cache that is told of it. */
@@ -33,7 +33,7 @@ export async function whileThere<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    if (isNotFound(error) && !isMissingKind(error)) throw new WaitError('Deleted', goneMs);
+    if (isAbsent(error)) throw new WaitError('Deleted', goneMs);
     throw error;
   }
 }

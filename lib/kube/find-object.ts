@@ -1,5 +1,5 @@
 import type { CallOptions, KubeClient } from './client.ts';
-import { isMissingKind, isNotFound } from './kube-error.ts';
+import { isAbsent } from './kube-error.ts';
 import type { KubeObject, ObjectRef } from './objects.ts';
 import type { Resource } from './resource.ts';
 
@@ -13,7 +13,7 @@ export async function findObject<T extends KubeObject>(
   try {
     return await kube.get(resource, ref, options);
   } catch (error) {
-    if (isNotFound(error) && !isMissingKind(error)) return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   }
 }

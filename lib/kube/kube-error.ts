@@ -91,6 +91,11 @@ export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 403;
 }
 
+/** The server has looked for the object, or the subresource, and has none. */
+export function isAbsent(error: unknown): error is KubeError {
+  return isNotFound(error) && !isMissingKind(error);
+}
+
 /** An admission policy or a webhook is against the object, with whichever status. A right that we lack is another matter. */
 export function isDenied(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status < 500 && /denied (the )?request/.test(error.serverMessage);

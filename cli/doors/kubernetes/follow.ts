@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { Clock } from '../../../lib/clock.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient, ObjectRef } from '../../../lib/kube/index.ts';
-import { isMissingKind, isNotFound, isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
+import { isAbsent, isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
 import { CliError } from '../../exit-codes.ts';
 import { deleted } from '../refusals.ts';
 
@@ -71,7 +71,7 @@ export async function readAgain(
     return latest;
   } catch (error) {
     if (isRetryable(error)) return undefined;
-    if (isNotFound(error) && !isMissingKind(error)) throw deleted(seen);
+    if (isAbsent(error)) throw deleted(seen);
     throw error;
   }
 }
