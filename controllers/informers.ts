@@ -5,6 +5,7 @@ import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../lib/catalogue/index.ts';
 import { AppError } from '../lib/errors.ts';
+import { finished } from '../lib/execution/finished.ts';
 import { createInformer, type Informer, type ReflectorDeps, stripManagedFields } from '../lib/informer/index.ts';
 import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
@@ -18,7 +19,6 @@ import {
   pods,
 } from '../lib/kube/index.ts';
 import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
-import { isTerminal } from './execution/terminal.ts';
 
 const ours = `${labels.managedBy}=windlass`;
 
@@ -146,7 +146,7 @@ const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
 export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
   const stripped = stripManagedFields(execution);
   const { spec, status } = stripped;
-  if (status === undefined || !isTerminal(status) || spec.parent !== undefined) return stripped;
+  if (!finished(stripped) || status === undefined || spec.parent !== undefined) return stripped;
   const { input: _input, blackboard: _seed, ...restOfSpec } = spec;
   const { blackboard: _board, history: _history, final_output: _output, ...restOfStatus } = status;
   return { ...stripped, spec: restOfSpec, status: restOfStatus };

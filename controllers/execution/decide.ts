@@ -1,3 +1,4 @@
+import { isTerminal } from '../../lib/execution/finished.ts';
 import { advance } from './advance.ts';
 import { afterwards } from './afterwards.ts';
 import { begin } from './begin.ts';
@@ -9,7 +10,6 @@ import { own } from './own-workflow.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
 import { summarise } from './summarise.ts';
-import { isTerminal } from './terminal.ts';
 
 /**
  * What should be true of an execution next, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:

@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
-import { finished } from '../../lib/execution/finished.ts';
+import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
@@ -23,7 +23,6 @@ import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolume
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
 import { own, ownKey } from './own-workflow.ts';
 import { refuse } from './refusal.ts';
-import { isTerminal } from './terminal.ts';
 
 export interface ExecutionDeps {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;

@@ -1,7 +1,7 @@
 import { cutText } from '../../lib/cut-text.ts';
+import { isTerminal } from '../../lib/execution/finished.ts';
 import type { Draft } from './draft.ts';
 import type { ChildFact } from './facts.ts';
-import { isTerminal } from './terminal.ts';
 
 /** Longest reason of a cancel, in characters (crds/schema/workflow-execution.ts). */
 const reasonLength = 1_024;

@@ -1,5 +1,6 @@
 import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { finished } from '../../lib/execution/finished.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
 import {
@@ -10,7 +11,6 @@ import {
   keyOf,
   refOfKey,
 } from '../../lib/kube/index.ts';
-import { isTerminal } from '../execution/terminal.ts';
 
 interface CollectDeps {
   readonly kube: Pick<KubeClient, 'get' | 'delete'>;
@@ -42,5 +42,5 @@ function isInUse({ executions }: CollectDeps, revision: ControllerRevision): boo
   const workflow = revision.metadata.labels?.[labels.workflow] ?? '';
   const runs = executions.byIndex('revision', keyOf(revision));
   const unseen = executions.byIndex('workflow', workflow).filter(({ status }) => status?.workflow === undefined);
-  return [...runs, ...unseen].some(({ status }) => status === undefined || !isTerminal(status));
+  return [...runs, ...unseen].some((execution) => !finished(execution));
 }

@@ -3,6 +3,7 @@ import type { Json } from '../../../crds/schema/parts.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { isTerminal } from '../../../lib/execution/finished.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { ChildFact, Definition, Failure } from '../facts.ts';
@@ -13,7 +14,6 @@ import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { resolve } from '../stored.ts';
-import { isTerminal } from '../terminal.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
