@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Node, nodes, type Pod, pods } from '../../../lib/kube/index.ts';
+import { keyOf, type Node, nodes, type Pod, pods } from '../../../lib/kube/index.ts';
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
@@ -20,8 +21,6 @@ const slow = aWorkflow('slow')
   )
   .with({ output_template: { said: '{{step.output.stdout}}' } })
   .build();
-
-const executions = 6;
 
 /** Only the native cluster's nodes can be broken at will. */
 describe.skipIf(!isNativeCluster())('steps survive what happens to their nodes', () => {
@@ -48,20 +47,32 @@ describe.skipIf(!isNativeCluster())('steps survive what happens to their nodes',
   const isReady = ({ status }: Node): boolean =>
     status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
-  /** Starts several and resolves when all run, with the pods by node. */
-  async function startSlow(prefix: string): Promise<{ names: string[]; running: Pod[] }> {
-    const names = Array.from({ length: executions }, (_, i) => `${prefix}-${i}`);
+  /** Starts several and resolves with their names when all run. */
+  async function startSlow(prefix: string, count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, i) => `${prefix}-${i}-${randomUUID().slice(0, 8)}`);
     for (const name of names) {
       await startExecution(stage.kube, { namespace: stage.namespace, name }, { workflow: 'slow' });
     }
-    const running = await waitForView(stage.kube, { resource: pods, namespace: stage.namespace }, (view) => {
-      const ours = [...view.values()].filter(
-        (pod) =>
-          pod.status?.phase === 'Running' && names.includes(pod.metadata.labels?.['windlass.dev/execution'] ?? ''),
-      );
-      return ours.length === executions ? ours : undefined;
+    const isOurs = ({ metadata }: Pod): boolean => names.includes(metadata.labels?.['windlass.dev/execution'] ?? '');
+    await waitForView(stage.kube, { resource: pods, namespace: stage.namespace }, (view) => {
+      const running = [...view.values()].filter((pod) => pod.status?.phase === 'Running' && isOurs(pod));
+      return running.length === count ? running : undefined;
     });
-    return { names, running };
+    return names;
+  }
+
+  /** The same, while the other nodes take no pods. */
+  async function startSlowOn(node: string, count: number): Promise<string[]> {
+    const { items } = await stage.kube.list(nodes, {});
+    const others = items.map(keyOf).filter((name) => name !== node);
+    const close = (unschedulable: boolean) =>
+      Promise.all(others.map((name) => stage.kube.mergePatch(nodes, { name }, { spec: { unschedulable } })));
+    await close(true);
+    try {
+      return await startSlow(node, count);
+    } finally {
+      await close(false);
+    }
   }
 
   async function endsOf(names: readonly string[], timeoutMs: number) {
@@ -77,30 +88,21 @@ describe.skipIf(!isNativeCluster())('steps survive what happens to their nodes',
   }
 
   it('a kubelet that restarts under running steps costs no attempt', async () => {
-    const { names } = await startSlow('kubelet');
+    const names = await startSlow('kubelet', 6);
     await cluster('kubelet', 'restart', '1');
     await cluster('kubelet', 'restart', '2');
-    expect(await endsOf(names, 120_000)).toEqual(
-      names.map((name) => ({ name, phase: 'completed', said: 'begun\ndone\n', attempts: 1 })),
-    );
+    expect(await endsOf(names, 120_000)).toEqual(names.map((name) => ended(name, 1)));
   });
 
   it('steps of a node that is gone are tried again on another one', { timeout: 240_000 }, async () => {
-    const { names, running } = await startSlow('node');
-    const lost = new Set(
-      running
-        .filter((pod) => pod.spec.nodeName === 'node2')
-        .map((pod) => pod.metadata.labels?.['windlass.dev/execution']),
-    );
-    expect(lost.size).toBeGreaterThan(0);
+    const kept = await startSlowOn('node1', 3);
+    const lost = await startSlowOn('node2', 3);
     await cluster('node', 'stop', '2');
-    expect(await endsOf(names, 200_000)).toEqual(
-      names.map((name) => ({
-        name,
-        phase: 'completed',
-        said: 'begun\ndone\n',
-        attempts: lost.has(name) ? 2 : 1,
-      })),
-    );
+    expect(await endsOf([...kept, ...lost], 200_000)).toEqual([
+      ...kept.map((name) => ended(name, 1)),
+      ...lost.map((name) => ended(name, 2)),
+    ]);
   });
 });
+
+const ended = (name: string, attempts: number) => ({ name, phase: 'completed', said: 'begun\ndone\n', attempts });
