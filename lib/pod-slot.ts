@@ -1,6 +1,6 @@
 import { annotations, labels } from '../crds/labels.ts';
 import { shortHash } from './ids.ts';
-import type { ObjectMeta } from './kube/objects.ts';
+import type { ContainerState, ObjectMeta, Pod } from './kube/index.ts';
 
 /** Which pod of an execution: its state, visit and attempt, and the step of a parallel state. */
 export interface PodSlot {
@@ -9,6 +9,9 @@ export interface PodSlot {
   readonly attempt: number;
   readonly step?: string;
 }
+
+/** The container of every step pod. */
+export const stepContainer = 'step';
 
 const longestLabel = 63;
 const hashLength = 10;
@@ -51,3 +54,7 @@ export function slotOf({ labels: found = {}, annotations: written = {} }: Object
     ...(step === undefined ? {} : { step }),
   };
 }
+
+/** The state of the container that runs the command. */
+export const stepState = (pod: Pod): ContainerState | undefined =>
+  pod.status?.containerStatuses?.find(({ name }) => name === stepContainer)?.state;

@@ -1,9 +1,9 @@
 import { type Captured, CaptureError, outputText, type Trailer } from '../../lib/capture/index.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { textOrRaw } from '../../lib/output-store/raw-text.ts';
+import { stepState } from '../../lib/pod-slot.ts';
 import type { Failure, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
-import { stepState } from './pod-problem.ts';
 
 /** What a verified capture says of a step. */
 export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {

@@ -3,10 +3,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isNotFound, type KubeClient, KubeError, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { stepContainer, stepState } from '../../lib/pod-slot.ts';
 import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import type { StepOutcome } from './facts.ts';
-import { stepContainer } from './pod.ts';
-import { stepState } from './pod-problem.ts';
 
 /**
  * The log of a step is followed for at most its first minute: for a longer one the kubelet's delay is noise. One that

@@ -1,9 +1,9 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import { slotOf } from '../../lib/pod-slot.ts';
+import { slotOf, stepState } from '../../lib/pod-slot.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
-import { podProblem, silenceEndsAt, stepState } from './pod-problem.ts';
+import { podProblem, silenceEndsAt } from './pod-problem.ts';
 
 /** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;

@@ -1,4 +1,5 @@
 import type { ContainerState, Pod } from '../../lib/kube/index.ts';
+import { stepState } from '../../lib/pod-slot.ts';
 import type { Failure } from './facts.ts';
 
 /** How long after its grace a pod that was told to go may keep silent before its node counts as lost, in milliseconds. */
@@ -16,10 +17,6 @@ const startReasons: Readonly<Record<string, Failure['reason']>> = {
   RunContainerError: 'ContainerStartFailed',
   PostStartHookError: 'ContainerStartFailed',
 };
-
-/** The state of the container that runs the command. */
-export const stepState = (pod: Pod): ContainerState | undefined =>
-  pod.status?.containerStatuses?.find(({ name }) => name === 'step')?.state;
 
 /**
  * Why a pod will never hand over an output, judged by its object alone at a time (milliseconds since the epoch).

@@ -1,7 +1,7 @@
 import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
-import { labelValue, type PodSlot, slotMetadata } from '../../lib/pod-slot.ts';
+import { labelValue, type PodSlot, slotMetadata, stepContainer } from '../../lib/pod-slot.ts';
 import { podName } from './names.ts';
 import type { StepPlan } from './step-plan.ts';
 
@@ -20,9 +20,6 @@ export interface PodSettings {
   /** Seconds that a pod stays on a node that does not answer before it counts as lost. */
   readonly nodeLostSeconds: number;
 }
-
-/** The container of every step pod. */
-export const stepContainer = 'step';
 
 const runnerVolume = 'runner';
 const runnerFolder = '/windlass';

@@ -1,6 +1,7 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createDecoder } from '../capture/decoder.ts';
 import type { KubeClient, Pod } from '../kube/index.ts';
+import { stepContainer } from '../pod-slot.ts';
 import { type StoredLog, stepNames, streamBlob, streamPaths } from './log-source.ts';
 import type { OutputReader } from './output-reader.ts';
 import { childOf, wholeValue } from './whole-value.ts';
@@ -77,7 +78,7 @@ export async function* podOutput(
   const decoder = createDecoder();
   const ref = { namespace: metadata.namespace, name: metadata.name ?? '' };
   const done = new AbortController();
-  const options = { container: 'step', follow, signal: AbortSignal.any([signal, done.signal]) };
+  const options = { container: stepContainer, follow, signal: AbortSignal.any([signal, done.signal]) };
   for await (const chunk of kube.readLog(ref, options)) {
     for (const event of decoder.push(chunk)) {
       if (event.kind === 'malformed') throw event.error;

@@ -2,7 +2,7 @@ import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { KubeClient, Pod } from '../kube/index.ts';
 import { pods } from '../kube/resource.ts';
-import { slotOf } from '../pod-slot.ts';
+import { slotOf, stepState } from '../pod-slot.ts';
 import type { LogPlace } from './log-source.ts';
 
 /** The pods of one visit, of each step the newest attempt, in the order of their steps. */
@@ -17,10 +17,10 @@ export async function stepPods(
 }
 
 /** Why the command of a pod has not started, or undefined when it has. */
-export function whyNotStarted({ status }: Pod): string | undefined {
-  const state = status?.containerStatuses?.find(({ name }) => name === 'step')?.state ?? {};
+export function whyNotStarted(pod: Pod): string | undefined {
+  const state = stepState(pod) ?? {};
   if (state.running || state.terminated) return undefined;
-  const { reason, message } = state.waiting ?? { reason: status?.phase };
+  const { reason, message } = state.waiting ?? { reason: pod.status?.phase };
   return [reason ?? 'Pending', message].filter(Boolean).join(': ');
 }
 
