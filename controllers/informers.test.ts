@@ -3,7 +3,7 @@ import { anExecution } from '../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
 import { decide } from './execution/decide.ts';
 import { ownKey } from './execution/own-workflow.ts';
-import { stripFinished } from './informers.ts';
+import { stripExecution } from './informers.ts';
 import { statusPatch } from './runtime/index.ts';
 
 const finished = (spec: object = {}) =>
@@ -15,7 +15,7 @@ const finished = (spec: object = {}) =>
 
 describe('the cache of executions', () => {
   it('keeps of one that has ended neither values nor history', () => {
-    const { spec, status } = stripFinished(finished());
+    const { spec, status } = stripExecution(finished());
     expect(spec.input).toBeUndefined();
     expect(status).toMatchObject({ phase: 'completed', finished_at: expect.any(String) });
     expect(status).not.toHaveProperty('blackboard');
@@ -24,13 +24,13 @@ describe('the cache of executions', () => {
 
   it('keeps everything of one that goes on, and of a child, which its parent reads', () => {
     const running = anExecution().past({ state: 'a' }, { big: 'x' }).now({ state: 'b', kind: 'Human' }).build();
-    expect(stripFinished(running)).toEqual(running);
+    expect(stripExecution(running)).toEqual(running);
     const child = finished({ parent: { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 } });
-    expect(stripFinished(child)).toEqual(child);
+    expect(stripExecution(child)).toEqual(child);
   });
 
   it('what was left out of the cache is never taken out of the object', () => {
-    const execution = stripFinished(finished());
+    const execution = stripExecution(finished());
     const { spec } = aWorkflow('w').state('a', anEnd()).build();
     const definition = { name: 'w', namespace: 'default', uid: 'w', version: '1.0.0', revision: 'r', spec };
     const facts = {

@@ -5,8 +5,8 @@ import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../lib/catalogue/index.ts';
 import { AppError } from '../lib/errors.ts';
-import { finished } from '../lib/execution/finished.ts';
-import { createInformer, type Informer, type ReflectorDeps, stripManagedFields } from '../lib/informer/index.ts';
+import { stripFinished } from '../lib/execution/strip-finished.ts';
+import { createInformer, type Informer, type ReflectorDeps, stripNotes } from '../lib/informer/index.ts';
 import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
   type ControllerRevision,
@@ -46,7 +46,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,
       parse: withSpec,
-      strip: stripFinished,
+      strip: stripExecution,
       indexes: {
         parentUid: ({ spec }) => idsOf(spec.parent?.uid),
         workflow: ({ spec }) => [spec.workflow],
@@ -135,22 +135,13 @@ function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): 
 
 /** Of a claim nobody reads what it asks for. */
 const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
-  ...stripManagedFields(claim),
+  ...stripNotes(claim),
   spec: { accessModes: [], resources: {} },
 });
 
-/**
- * Of an execution that has ended only its end is looked at again, until it is deleted; thousands of them are kept. A
- * child keeps everything: its parent has yet to read it.
- */
-export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
-  const stripped = stripManagedFields(execution);
-  const { spec, status } = stripped;
-  if (!finished(stripped) || status === undefined || spec.parent !== undefined) return stripped;
-  const { input: _input, blackboard: _seed, ...restOfSpec } = spec;
-  const { blackboard: _board, history: _history, final_output: _output, ...restOfStatus } = status;
-  return { ...stripped, spec: restOfSpec, status: restOfStatus };
-}
+/** A child keeps everything when it has ended: its parent has yet to read it. */
+export const stripExecution = (execution: WorkflowExecution): WorkflowExecution =>
+  execution.spec.parent === undefined ? stripFinished(execution) : stripNotes(execution);
 
 /** The claims that a pod mounts, as `namespace/name`. */
 export const claimKeys = ({ metadata, spec }: Pod): string[] =>
@@ -167,5 +158,5 @@ function stripPod(pod: Pod): Pod {
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(volumes.length === 0 ? {} : { volumes }),
   };
-  return { ...stripManagedFields(pod), spec };
+  return { ...stripNotes(pod), spec };
 }

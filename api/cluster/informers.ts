@@ -4,12 +4,12 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
 import { approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
+import { stripFinished } from '../../lib/execution/strip-finished.ts';
 import { createInformer, type Informer, type InformerChange, type ReflectorDeps } from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import type { KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { createTenantInformer } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
-import { stripExecution, stripWorkflow } from './strip.ts';
 
 /** One cache for each kind that the API reads. */
 export interface Informers {
@@ -26,7 +26,6 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, execution
     workflows: createInformer(deps('Workflow'), {
       resource: workflows,
       parse: withSpec,
-      strip: stripWorkflow,
       indexes: { ...workflowIndexes, namespace: namespaceOf },
     }),
     executions: createInformer(deps('WorkflowExecution'), {
@@ -35,7 +34,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, execution
         executions.seen(withSpec(execution));
         return execution;
       },
-      strip: stripExecution,
+      strip: stripFinished,
       indexes: {
         namespace: namespaceOf,
         approval: (execution) => idsOf(approvalIdOf(execution)),

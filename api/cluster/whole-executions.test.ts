@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { stripFinished } from '../../lib/execution/strip-finished.ts';
 import { KubeError } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
-import { stripExecution } from './strip.ts';
 import { createWholeExecutions } from './whole-executions.ts';
 
 const ended = (name: string, text = 'x'): WorkflowExecution => {
@@ -28,7 +28,7 @@ function server(...objects: WorkflowExecution[]) {
 
 describe('an execution of the cache', () => {
   it('keeps of its end what a list shows', () => {
-    const { spec, status, metadata } = stripExecution(ended('a'));
+    const { spec, status, metadata } = stripFinished(ended('a'));
     expect(metadata.name).toBe('a');
     expect(spec).toEqual({ workflow: 'demo' });
     expect(status).toMatchObject({ phase: 'completed', finished_at: expect.any(String) });
@@ -40,14 +40,7 @@ describe('an execution of the cache', () => {
       .with({ input: { a: 1 } })
       .now({ state: 'a', kind: 'Human' })
       .build();
-    expect(stripExecution(running)).toEqual(running);
-  });
-
-  it('drops what kubectl notes for itself', () => {
-    const running = anExecution().build();
-    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'kept' };
-    const noted = { ...running, metadata: { ...running.metadata, annotations, managedFields: [{}] } };
-    expect(stripExecution(noted).metadata).toEqual({ ...running.metadata, annotations: { mine: 'kept' } });
+    expect(stripFinished(running)).toEqual(running);
   });
 });
 
@@ -61,7 +54,7 @@ describe('the whole of an execution', () => {
 
   it('that has ended is read once, by any number of readers', async () => {
     const { whole, asked } = server(ended('a'));
-    const stripped = stripExecution(ended('a'));
+    const stripped = stripFinished(ended('a'));
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => whole(stripped)));
     expect(answers.every((answer) => answer?.status?.final_output !== undefined)).toBe(true);
     expect((await whole(stripped))?.spec.input).toEqual({ text: 'x' });
@@ -70,16 +63,16 @@ describe('the whole of an execution', () => {
 
   it('is nothing when it is gone, or another one has its name', async () => {
     const { whole } = server({ ...ended('a'), metadata: { ...ended('a').metadata, uid: 'another' } });
-    expect(await whole(stripExecution(ended('a')))).toBeUndefined();
-    expect(await whole(stripExecution(ended('b')))).toBeUndefined();
+    expect(await whole(stripFinished(ended('a')))).toBeUndefined();
+    expect(await whole(stripFinished(ended('b')))).toBeUndefined();
   });
 
   it('is kept up to a budget, the ones read last', async () => {
     const large = Array.from({ length: 20 }, (_, index) => ended(`e${index}`, 'x'.repeat(700_000)));
     const { whole, asked } = server(...large);
-    for (const one of large) await whole(stripExecution(one));
+    for (const one of large) await whole(stripFinished(one));
     asked.length = 0;
-    for (const one of large.toReversed()) await whole(stripExecution(one));
+    for (const one of large.toReversed()) await whole(stripFinished(one));
     expect(asked.length).toBeGreaterThan(10);
     expect(asked.length).toBeLessThan(20);
     expect(asked).not.toContain('e19');

@@ -1,10 +1,5 @@
 export type { Cache, CacheReader, Change, IndexFunction } from './cache.ts';
 export { createCache } from './cache.ts';
-export {
-  createInformer,
-  type Informer,
-  type InformerChange,
-  stripManagedFields,
-} from './informer.ts';
+export { createInformer, type Informer, type InformerChange, stripNotes } from './informer.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
 export { compareVersions } from './resource-version.ts';

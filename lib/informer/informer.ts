@@ -42,11 +42,15 @@ export interface Informer<T extends KubeObject, I extends string = string> {
   readonly hasSynced: boolean;
 }
 
-/** The default of `strip`: field ownership is often half of an object and no reconcile reads it. */
-export function stripManagedFields<T extends KubeObject>(object: T): T {
-  if (object.metadata.managedFields === undefined) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+/** What kubectl notes for itself: a copy of the whole object. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The default of `strip`: field ownership and kubectl's copy are often most of an object and nobody reads them. */
+export function stripNotes<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata;
+  const { [lastApplied]: copy, ...annotations } = metadata.annotations ?? {};
+  if (managedFields === undefined && copy === undefined) return object;
+  return { ...object, metadata: copy === undefined ? metadata : { ...metadata, annotations } };
 }
 
 export function createInformer<T extends KubeObject, I extends string = never>(
@@ -72,7 +76,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
 
   constructor(deps: ReflectorDeps, options: InformerOptions<T, I>) {
     const { resource, namespace, labelSelector, fieldSelector, indexes } = options;
-    const { parse = (object) => object, strip = stripManagedFields } = options;
+    const { parse = (object) => object, strip = stripNotes } = options;
     this.#deps = deps;
     this.#prepare = (object) => strip(parse(object));
     this.#store = createCache<T, I>({ indexes });

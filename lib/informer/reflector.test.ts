@@ -397,13 +397,15 @@ describe('a poison object', () => {
   });
 });
 
-it('objects are stripped of field ownership before they are kept, our own writes as well', async () => {
-  const owned = { managedFields: [{ manager: 'kubectl' }] };
+it('objects are stripped of what is noted about them before they are kept, our own writes as well', async () => {
+  const notes = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'kept' };
+  const owned = { managedFields: [{ manager: 'kubectl' }], annotations: notes };
   script.list = (_, response) =>
     answerJson(response, 200, { metadata: { resourceVersion: '10' }, items: [pod('x', 3, owned)] });
   const seen = follow();
   await seen.informer.synced;
   seen.informer.cache.remember(pod('y', 11, owned));
   const kept: KubeObject[] = [...seen.informer.cache.values()];
-  expect(kept.map((object) => object.metadata.managedFields)).toEqual([undefined, undefined]);
+  expect(kept.map(({ metadata }) => metadata.managedFields)).toEqual([undefined, undefined]);
+  expect(kept.map(({ metadata }) => metadata.annotations)).toEqual([{ mine: 'kept' }, { mine: 'kept' }]);
 });
