@@ -51,6 +51,11 @@ const wholeBus = {
   tls: { existingSecret: 'nats-tls', clientCertificate: true },
 };
 
+const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
+interface Affinity {
+  readonly podAntiAffinity?: { readonly [preferred]: readonly { readonly podAffinityTerm: object }[] };
+}
+
 describe('the rendered chart', () => {
   let objects: KubeObject[] = [];
   beforeAll(async () => {
@@ -221,6 +226,22 @@ describe('the rendered chart', () => {
         })
         .sort((a, b) => `${a.kind} ${a.metadata.name}`.localeCompare(`${b.kind} ${b.metadata.name}`));
     expect(comparable(ours)).toEqual(comparable(tenantObjects({ ...tenant, releaseNamespace: 'ops' })));
+  });
+
+  it('spreads replicas over nodes and zones where it can, and takes affinity of one’s own beside that or instead', async () => {
+    const affinity = (list: readonly KubeObject[]): Affinity =>
+      find<Deployment>(list, 'Deployment', clusterNames.controllers).spec.template.spec.affinity as Affinity;
+    const spread = affinity(objects).podAntiAffinity?.[preferred] ?? [];
+    expect(spread.map(({ podAffinityTerm }) => podAffinityTerm)).toMatchObject([
+      { topologyKey: 'kubernetes.io/hostname', matchLabelKeys: ['pod-template-hash'] },
+      { topologyKey: 'topology.kubernetes.io/zone', matchLabelKeys: ['pod-template-hash'] },
+    ]);
+    const nodeAffinity = { [preferred]: [{ weight: 1, preference: {} }] };
+    const own = [{ weight: 7, podAffinityTerm: { topologyKey: 'rack' } }];
+    const given = async (value: object): Promise<Affinity> =>
+      affinity(await render({ controllers: { affinity: value } }));
+    expect(await given({ nodeAffinity })).toEqual({ nodeAffinity, podAntiAffinity: { [preferred]: spread } });
+    expect(await given({ podAntiAffinity: { [preferred]: own } })).toEqual({ podAntiAffinity: { [preferred]: own } });
   });
 
   it('keeps the namespaces of tenants on uninstall', async () => {

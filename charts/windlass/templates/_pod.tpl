@@ -3,7 +3,6 @@ Where the pods of a component may and should run. usage:
 include "windlass.scheduling" (dict "root" $ "values" .Values.api "selector" "windlass.api.selector")
 */}}
 {{- define "windlass.scheduling" -}}
-{{- $hash := ternary "controller-revision-hash" "pod-template-hash" (eq .selector "windlass.nats.selector") -}}
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
@@ -21,22 +20,28 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.affinity }}
 affinity:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-# One node's loss must not take all replicas, where there is more than one node.
-topologySpreadConstraints:
-  {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-  - maxSkew: 1
-    topologyKey: {{ $key }}
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- include $.selector $.root | nindent 8 }}
-    # Only pods of the same rollout count; else the new ones are spread around the old ones that are about to go.
-    matchLabelKeys: [{{ $hash }}]
-  {{- end }}
+  {{- mergeOverwrite (include "windlass.spread" . | fromYaml) (.values.affinity | default dict) | toYaml | nindent 2 }}
+{{- end -}}
+
+{{/*
+One node's loss must not take all replicas, where there is more than one node, nor one zone's. Not by
+topologySpreadConstraints: the scheduler passes over all of them on a node that lacks the label of any, and many clusters
+have no zones. usage: as above
+*/}}
+{{- define "windlass.spread" -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    {{- range $key, $weight := dict "kubernetes.io/hostname" 100 "topology.kubernetes.io/zone" 50 }}
+    - weight: {{ $weight }}
+      podAffinityTerm:
+        topologyKey: {{ $key }}
+        labelSelector:
+          matchLabels:
+            {{- include $.selector $.root | nindent 12 }}
+        # Only pods of the same rollout count; else the new ones are spread around the old ones that are about to go.
+        matchLabelKeys: [{{ eq $.selector "windlass.nats.selector" | ternary "controller-revision-hash" "pod-template-hash" }}]
+    {{- end }}
 {{- end -}}
 
 {{/* usage: include "windlass.disruptionBudget" (dict "root" $ "name" "…" "selector" "windlass.api.selector") */}}
