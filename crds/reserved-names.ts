@@ -4,19 +4,24 @@ export const prototypeKeys = ['__proto__', 'constructor', 'prototype'] as const;
 /** Words at which a template path begins (spec 1 §2.6, "Template variables"). */
 const templateRoots = ['intent', 'input', 'workflow', 'blackboard', 'state', 'human', 'execution'] as const;
 
-/** Helpers and blocks of the specification. */
-const helpers = ['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default', 'if', 'else', 'each'] as const;
+/** The helpers of spec 1 §2.6 that give a value. */
+export const helperNames = ['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default'] as const;
+export type HelperName = (typeof helperNames)[number];
+
+/** The blocks of spec 1 §2.6. */
+export const blockNames = ['if', 'each'] as const;
 
 /** Helpers and blocks that Handlebars brings and the specification does not name. */
 const otherHelpers = ['unless', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'] as const;
 
 /** Words that the template syntax reads as something else than a name. */
-const syntaxWords = ['this', 'as', 'true', 'false', 'null', 'undefined'] as const;
+const syntaxWords = ['else', 'this', 'as', 'true', 'false', 'null', 'undefined'] as const;
 
 /** Names that no state may have: a template would take them for something else (requirements AMB-061). */
 export const reservedStateNames: readonly string[] = [
   ...templateRoots,
-  ...helpers,
+  ...helperNames,
+  ...blockNames,
   ...otherHelpers,
   ...syntaxWords,
   ...prototypeKeys,

@@ -1,6 +1,6 @@
+import type { HelperName } from '../../crds/reserved-names.ts';
 import { prices } from './limits.ts';
 import { Missing, type Reader } from './reader.ts';
-import type { HelperName } from './template.ts';
 import { jsonOf, textOf } from './text-of.ts';
 
 type Builtin = (args: readonly unknown[], reader: Reader) => unknown;

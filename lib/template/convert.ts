@@ -1,7 +1,7 @@
+import { blockNames, type HelperName, helperNames } from '../../crds/reserved-names.ts';
 import { offsetOf } from './handlebars-syntax.ts';
 import type { Scanned } from './scan.ts';
-import { blockNames, type HelperName, helperNames, type PathExpression } from './template.ts';
-import type { Template, TemplateExpression, TemplateNode } from './template.ts';
+import type { PathExpression, Template, TemplateExpression, TemplateNode } from './template.ts';
 import { TemplateError } from './template-error.ts';
 
 type Ast = hbs.AST.Node;

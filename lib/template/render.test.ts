@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import Handlebars from 'handlebars';
 import { describe, expect, it } from 'vitest';
+import { reservedStateNames } from '../../crds/reserved-names.ts';
 import { LargeValue } from './large-value.ts';
 import { prices, templateLimits } from './limits.ts';
 import { render } from './render.ts';
 import { createScope, type ScopeFacts } from './scope.ts';
-import { reservedNames } from './template.ts';
 import { TemplateBudgetExceeded, Work } from './work.ts';
 
 const blackboard = {
@@ -188,10 +188,10 @@ describe('helpers', () => {
   });
 
   it('AMB-061 keeps every name that a template takes for something else from states', () => {
-    expect(reservedNames).toEqual(
+    expect(reservedStateNames).toEqual(
       expect.arrayContaining(['intent', 'input', 'workflow', 'blackboard', 'state', 'human', 'execution']),
     );
-    expect(reservedNames).toEqual(
+    expect(reservedStateNames).toEqual(
       expect.arrayContaining([
         'length',
         'upper',
@@ -205,7 +205,7 @@ describe('helpers', () => {
         'else',
       ]),
     );
-    expect(reservedNames).toEqual(expect.arrayContaining(['__proto__', 'constructor', 'prototype']));
+    expect(reservedStateNames).toEqual(expect.arrayContaining(['__proto__', 'constructor', 'prototype']));
   });
 });
 

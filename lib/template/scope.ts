@@ -28,9 +28,6 @@ export interface Scope {
   readonly completedStates: ReadonlySet<string>;
 }
 
-/** First segments that never name a state (requirements AMB-061). */
-export const reservedRoots = ['intent', 'input', 'workflow', 'blackboard', 'state', 'human', 'execution'] as const;
-
 /**
  * Builds the scope of one state. `{{STATE.…}}` reads the Blackboard under the state's name; other Blackboard keys are
  * reached by `{{blackboard.KEY}}` only, so `input`, `workflow.context` and the Blackboard never mix (WF-MAN-14).

@@ -1,23 +1,4 @@
-import { reservedRoots } from './scope.ts';
-
-/** The helpers of spec 1 §2.6 that give a value. */
-export const helperNames = ['length', 'upper', 'lower', 'trim', 'json', 'first_line', 'default'] as const;
-export type HelperName = (typeof helperNames)[number];
-
-/** The blocks of spec 1 §2.6. */
-export const blockNames = ['if', 'each'] as const;
-
-const syntaxWords = ['else', 'this', 'as', 'true', 'false', 'null', 'undefined'] as const;
-const prototypeNames = ['__proto__', 'constructor', 'prototype'] as const;
-
-/** Names that no state may have, because a template would take them for something else (requirements AMB-061). */
-export const reservedNames: readonly string[] = [
-  ...reservedRoots,
-  ...helperNames,
-  ...blockNames,
-  ...syntaxWords,
-  ...prototypeNames,
-];
+import type { HelperName } from '../../crds/reserved-names.ts';
 
 /** Where a path begins: frame 0 is the scope, frame n the n-th `each` around it. */
 export interface PathExpression {

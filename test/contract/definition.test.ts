@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { reservedStateNames } from '../../crds/reserved-names.ts';
 import { stateKinds } from '../../crds/schema/state-kinds.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
-import { reservedNames } from '../../lib/template/template.ts';
 import { fullWorkflow } from '../bad-manifests/full-workflow.ts';
 import { badWorkflow, type Edit } from '../bad-manifests/row.ts';
 import { nested } from '../bad-manifests/rows/words.ts';
@@ -141,8 +139,4 @@ describe('warnings', () => {
     expect(warnings(...edits)).toContainEqual(want);
     expect(errors(...edits)).toEqual([]);
   });
-});
-
-it('AMB-061 every name that templates reserve is refused as the name of a state', () => {
-  for (const name of reservedNames) expect(reservedStateNames).toContain(name);
 });
