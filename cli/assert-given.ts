@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
+import { isLabelName } from '../crds/label-name.ts';
 import { CliError } from './exit-codes.ts';
-
-const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
  * Throws a usage error for a name or option that is empty, mostly a variable that a script did not set. Only free text
@@ -15,7 +14,7 @@ export function assertGiven(command: Command): void {
     throw new CliError('usage', `${option.long} is empty`, 'Give it a value, or leave it out.');
   }
   const { namespace } = values;
-  if (typeof namespace === 'string' && !namespaceName.test(namespace)) {
+  if (typeof namespace === 'string' && !isLabelName(namespace)) {
     throw new CliError('usage', `'${namespace}' is no name of a namespace`, 'List them: kubectl get namespaces');
   }
 }

@@ -1,13 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { labelNamePattern } from './label-name.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
 import { stateNamePattern } from './reserved-names.ts';
-import {
-  backoffPattern,
-  durationPattern,
-  labelNamePattern,
-  memoryPattern,
-  semanticVersionPattern,
-} from './schema/parts.ts';
+import { backoffPattern, durationPattern, memoryPattern, semanticVersionPattern } from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
 import { uidPattern } from './uid.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { labelNamePattern } from '../../crds/schema/parts.ts';
+import { labelNamePattern } from '../../crds/label-name.ts';
 import { ConfigError, type ConfigProblem } from '../../lib/config.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import type { StripeOptions } from './stripe/create-stripe.ts';

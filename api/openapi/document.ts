@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { labelNamePattern } from '../../crds/schema/parts.ts';
+import { labelNamePattern } from '../../crds/label-name.ts';
 import { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { createOpenApiDocument } from '../../lib/http/openapi/document.ts';
 import { pascalCase } from '../../lib/http/openapi/pascal-case.ts';

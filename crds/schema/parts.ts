@@ -51,9 +51,6 @@ export const semanticVersionPattern =
   '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
 /** An amount of memory. */
 export const memoryPattern = '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$';
-/** A name that may stand in the name of a Kubernetes object. */
-export const labelNamePattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
-
 /** Name or uid of an Agent. */
 export const agentNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { labelNamePattern } from '../label-name.ts';
 import { limits } from '../limits.ts';
 import { sharedVolumeRules, workspaceRules } from '../rules/storage-rules.ts';
 import { uidPattern } from '../uid.ts';
-import { cel, labelNamePattern, oneOf } from './parts.ts';
+import { cel, oneOf } from './parts.ts';
 
 const storageClass = oneOf(['ephemeral', 'persistent'], {
   default: 'ephemeral',

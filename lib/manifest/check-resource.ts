@@ -1,3 +1,4 @@
+import { isLabelName } from '../../crds/label-name.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { checkDefinition } from '../definition/check.ts';
@@ -20,7 +21,6 @@ const metadataFields = [
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
 ];
-const objectNamePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Everything that is wrong with a workflow in the form of the custom resource. */
 export function checkResource(value: unknown): readonly Problem[] {
@@ -57,7 +57,7 @@ function checkMetadata(metadata: Readonly<Record<string, unknown>>): Problem[] {
 
 function checkName(name: unknown): Problem[] {
   if (name === undefined) return [errorAt(['metadata', 'name'], 'required', 'is required')];
-  const isName = typeof name === 'string' && objectNamePattern.test(name);
+  const isName = typeof name === 'string' && isLabelName(name);
   const message = 'must have up to 63 lower-case letters, digits or dashes, no dash first or last';
   return isName ? [] : [errorAt(['metadata', 'name'], 'pattern', message)];
 }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
+import { isLabelName } from '../../crds/label-name.ts';
 import { annotations, labels } from '../../crds/labels.ts';
-
-const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
  * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened
  * name, which two workflows could share (requirements AMB-089).
  */
 export function objectName(name: string): string {
-  if (label.test(name)) return name;
+  if (isLabelName(name)) return name;
   return `wf-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
 }
 
@@ -29,5 +28,5 @@ export function workflowName(metadata: NamedMetadata): string {
   const owner = metadata.labels?.[labels.user];
   if (original === undefined) return metadata.name;
   if (owner !== undefined && userObjectName(owner, original) === metadata.name) return original;
-  return !label.test(original) && objectName(original) === metadata.name ? original : metadata.name;
+  return !isLabelName(original) && objectName(original) === metadata.name ? original : metadata.name;
 }

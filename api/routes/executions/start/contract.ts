@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { labelNamePattern } from '../../../../crds/label-name.ts';
 import { limits } from '../../../../crds/limits.ts';
 import { anyJson, anyObject, mapOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
@@ -34,7 +35,7 @@ export const startExecution = defineContract({
         workflow: Type.String({ minLength: 1, maxLength: 253, description: 'Name or id of the workflow.' }),
         name: Type.Optional(
           Type.String({
-            pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+            pattern: labelNamePattern,
             maxLength: 63,
             description:
               'What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and ' +

@@ -1,0 +1,6 @@
+/** A name that Kubernetes takes for a namespace, and that may stand in the name of any object. */
+export const labelNamePattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
+
+const pattern = new RegExp(labelNamePattern);
+
+export const isLabelName = (text: string): boolean => pattern.test(text);
