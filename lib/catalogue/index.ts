@@ -7,4 +7,4 @@ export {
   workflowIndexes,
 } from './find-workflow.ts';
 export { formerIdsOf, formerIdsText } from './former-ids.ts';
-export { ownerKey, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
+export { byName, ownerKey, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';

@@ -20,3 +20,14 @@ export function scopeOf(workflow: Pick<Workflow, 'metadata'>): Scope {
   if (workflow.metadata.namespace === globalNamespace) return 'global';
   return ownerOf(workflow) === undefined ? 'tenant' : 'user';
 }
+
+/** The order of a list: by name, and of one name the narrowest scope first. */
+export function byName(a: ScopedName, b: ScopedName): number {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return scopes.indexOf(a.scope) - scopes.indexOf(b.scope);
+}
+
+interface ScopedName {
+  readonly name: string;
+  readonly scope: Scope;
+}

@@ -1,5 +1,5 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
+import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
 import { workflowName } from '../../../lib/manifest/index.ts';
 import { type Cursor, createCursor, type Page, type PageOptions, pageOf } from '../paging.ts';
 
@@ -14,21 +14,15 @@ interface ListQuery extends PageOptions<ListKey> {
   readonly labels: readonly (readonly [key: string, value: string])[];
 }
 
-/** Workflows by name, those of a narrower scope first. */
 export function listPage(all: readonly Workflow[], { labels, ...page }: ListQuery): Page<Workflow, ListKey> {
   const wanted = all.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value));
-  return pageOf(wanted, { keyOf, compare }, page);
+  return pageOf(wanted, { keyOf, compare: byName }, page);
 }
 
 const keyOf = (workflow: Workflow): ListKey => ({
   name: workflowName(workflow.metadata),
   scope: scopeOf(workflow),
 });
-
-function compare(a: ListKey, b: ListKey): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return scopes.indexOf(a.scope) - scopes.indexOf(b.scope);
-}
 
 /** `key=value` pairs with commas between them, in the form that the contract has checked. */
 export function parseLabels(text: string | undefined): ListQuery['labels'] {

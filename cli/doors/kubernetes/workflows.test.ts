@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { globalNamespace } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
@@ -28,5 +29,26 @@ it('a list says of content that nobody has judged yet that it is unknown', async
   expect(rows.map(({ name, ready, message }) => [name, ready, message])).toEqual([
     ['old', 'Unknown', undefined],
     ['new', 'False', 'no'],
+  ]);
+});
+
+it('a list is in the order in which the API lists, wherever its workflows are', async () => {
+  const inNamespace = (name: string, namespace: string): Workflow => {
+    const built = judged(name, 1);
+    return { ...built, metadata: { ...built.metadata, namespace } };
+  };
+  const stored: Record<string, Workflow[]> = {
+    team: [inNamespace('b', 'team'), inNamespace('d', 'team')],
+    [globalNamespace]: ['a', 'b', 'c'].map((name) => inNamespace(name, globalNamespace)),
+  };
+  const listAll = async (_: unknown, { namespace }: { namespace: string }) => ({ items: stored[namespace] ?? [] });
+  const deps = { kube: { listAll }, namespace: 'team' } as unknown as KubernetesDeps;
+  const rows = await createWorkflows(deps).list({ everywhere: false });
+  expect(rows.map(({ name, scope }) => `${name} ${scope}`)).toEqual([
+    'a global',
+    'b tenant',
+    'b global',
+    'c global',
+    'd tenant',
   ]);
 });

@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { scopeOf } from '../../../lib/catalogue/scope.ts';
+import { byName, scopeOf } from '../../../lib/catalogue/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
@@ -70,9 +70,9 @@ async function list(
 ): Promise<WorkflowRow[]> {
   if (everywhere) return (await kube.listAll(workflows, { timeoutMs })).items.map(rowOf);
   const { items } = await kube.listAll(workflows, { namespace, timeoutMs });
-  if (namespace === globalNamespace) return items.map(rowOf);
+  if (namespace === globalNamespace) return items.map(rowOf).toSorted(byName);
   const global = await unlessRefused(kube.listAll(workflows, { namespace: globalNamespace, timeoutMs }));
-  return [...items, ...(global?.items ?? [])].map(rowOf);
+  return [...items, ...(global?.items ?? [])].map(rowOf).toSorted(byName);
 }
 
 function rowOf(workflow: Workflow): WorkflowRow {
