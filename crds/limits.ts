@@ -72,5 +72,5 @@ export const limits = {
   signals: 500,
   mapEntries: 200,
   commandElements: 200,
-  templateBytes: 65_536,
+  templateLength: 65_536,
 } as const;

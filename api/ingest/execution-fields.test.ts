@@ -31,8 +31,8 @@ describe('executionFields', () => {
   });
 
   it.each([
-    [limits.templateBytes, true],
-    [limits.templateBytes + 1, false],
+    [limits.templateLength, true],
+    [limits.templateLength + 1, false],
   ])('makes a text of %i characters an intent: %s', (length, isIntent) => {
     const content = 'x'.repeat(length);
     const { input, intent } = executionFields(aStimulus(content));

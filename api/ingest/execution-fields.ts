@@ -38,7 +38,7 @@ export function executionMetadata({ id, source }: Stimulus, reservation?: string
 /** A text too long to be an intent is not cut: half a purpose misleads. It is in the input all the same. */
 function intentOf(content: Json): string | undefined {
   if (typeof content !== 'string' || content.trim() === '') return undefined;
-  return content.length <= limits.templateBytes ? content : undefined;
+  return content.length <= limits.templateLength ? content : undefined;
 }
 
 const seedOf = ({ id, source, receivedAt, headers }: Stimulus): Json => ({

@@ -64,7 +64,7 @@ const referenceRules: readonly StateRule[] = [
 
 const hasCommand = (s: string): string => `has(${command(s)})`;
 const isText = (value: string): string =>
-  `type(${value}) == string && size(string(${value})) <= ${limits.templateBytes}`;
+  `type(${value}) == string && size(string(${value})) <= ${limits.templateLength}`;
 
 /** `command` is a string for one kind and a list for another, so its definition has no type (WF-SYS-01, WF-CR-05). */
 const commandRules: readonly StateRule[] = [
@@ -83,7 +83,7 @@ const commandRules: readonly StateRule[] = [
     found: statesWhere(
       `${stateOf('s')}.kind == 'System' && ${hasCommand('s')} && !(${isText(command('s'))} && size(string(${command('s')})) > 0)`,
     ),
-    text: () => `'.command: must be a string of 1 to ${limits.templateBytes} characters for kind System'`,
+    text: () => `'.command: must be a string of 1 to ${limits.templateLength} characters for kind System'`,
   },
   {
     variable: 'badContainerCommands',

@@ -7,7 +7,7 @@ import { cel, oneOf } from './parts.ts';
 export const Judge = Type.Object(
   {
     agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
-    input: Type.Optional(Type.String({ maxLength: limits.templateBytes, description: 'Template; the task input.' })),
+    input: Type.Optional(Type.String({ maxLength: limits.templateLength, description: 'Template; the task input.' })),
     weight: Type.Optional(Type.Number({ minimum: 0, default: limits.judgeWeightDefault })),
     timeout_seconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 86_400, default: limits.judgeTimeoutSecondsDefault }),

@@ -31,7 +31,7 @@ const Resources = Type.Object(
 export const containerFields = {
   image: Type.String({ minLength: 1, maxLength: 1_024, description: 'Reference of the container image.' }),
   image_pull_policy: Type.Optional(oneOf(['Always', 'IfNotPresent', 'Never'], { default: 'IfNotPresent' })),
-  command: Type.Array(Type.String({ maxLength: limits.templateBytes }), {
+  command: Type.Array(Type.String({ maxLength: limits.templateLength }), {
     minItems: 1,
     maxItems: limits.commandElements,
     description: 'What runs instead of the image entry point. Each element is a template.',
@@ -39,7 +39,7 @@ export const containerFields = {
   shell: Type.Optional(
     Type.Boolean({ default: false, description: 'Join the elements with blanks and pass them to sh -c.' }),
   ),
-  env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateBytes }), { maxProperties: limits.mapEntries })),
+  env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateLength }), { maxProperties: limits.mapEntries })),
   workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
   volumes: Type.Optional(Type.Array(ContainerVolume, { maxItems: limits.volumes })),
   resources: Type.Optional(Resources),

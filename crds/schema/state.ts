@@ -9,7 +9,7 @@ import { Transition } from './transition.ts';
 
 export { type StateKind, stateKinds };
 
-const template = (description: string) => Type.String({ maxLength: limits.templateBytes, description });
+const template = (description: string) => Type.String({ maxLength: limits.templateLength, description });
 
 /** Fields that every state has (spec 1 §2.6, "State common fields"). */
 const common = {
@@ -72,10 +72,10 @@ export const SystemState = state(
   {
     command: Type.String({
       minLength: 1,
-      maxLength: limits.templateBytes,
+      maxLength: limits.templateLength,
       description: 'Shell command, or update_context or finalize. Template.',
     }),
-    env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateBytes }), { maxProperties: limits.mapEntries })),
+    env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateLength }), { maxProperties: limits.mapEntries })),
     workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
   },
   'Runs a shell command with the workspace, or one of the built-in commands.',
@@ -86,7 +86,7 @@ export const HumanState = state(
   {
     prompt: Type.String({
       minLength: 1,
-      maxLength: limits.templateBytes,
+      maxLength: limits.templateLength,
       description: 'Template; the message for the reviewer.',
     }),
     default_response: Type.Optional(

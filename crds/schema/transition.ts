@@ -32,7 +32,7 @@ export const Transition = Type.Object(
     target: Type.String({ minLength: 1, maxLength: 63, description: 'The next state, a key of spec.states.' }),
     feedback: Type.Optional(
       Type.String({
-        maxLength: limits.templateBytes,
+        maxLength: limits.templateLength,
         description: 'Template; the next state reads it as {{state.feedback}}.',
       }),
     ),

@@ -70,7 +70,7 @@ export const WorkflowExecutionSpec = Type.Object(
     }),
     version: Type.Optional(Type.String({ maxLength: 128, description: 'A stored version; absent: the newest.' })),
     input: Type.Optional(anyObject({ description: 'Start input; templates read it as {{input.KEY}}.' })),
-    intent: Type.Optional(Type.String({ maxLength: limits.templateBytes, description: 'Natural-language purpose.' })),
+    intent: Type.Optional(Type.String({ maxLength: limits.templateLength, description: 'Natural-language purpose.' })),
     blackboard: Type.Optional(
       mapOf(anyJson(), { ...atomic, maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
     ),

@@ -19,7 +19,7 @@ export const WorkflowSpec = Type.Object(
     input_schema: Type.Optional(anySchema({ description: 'JSON Schema of the start input; its type is object.' })),
     output_schema: Type.Optional(anyObject({ description: 'JSON Schema of final_output.' })),
     output_template: Type.Optional(
-      mapOf(Type.String({ maxLength: limits.templateBytes }), {
+      mapOf(Type.String({ maxLength: limits.templateLength }), {
         maxProperties: limits.mapEntries,
         description: 'Templates that build final_output from the final Blackboard.',
       }),

@@ -92,7 +92,7 @@ describe('checkTemplate', () => {
   });
 
   it.each([
-    ['characters', (n: number) => 'x'.repeat(n), limits.templateBytes],
+    ['characters', (n: number) => 'x'.repeat(n), limits.templateLength],
     ['nested blocks', (n: number) => '{{#if a}}'.repeat(n) + '{{/if}}'.repeat(n), templateLimits.blockDepth],
     ['else branches', (n: number) => `{{#if a}}${'{{else if a}}'.repeat(n - 1)}{{/if}}`, templateLimits.blockDepth],
     [

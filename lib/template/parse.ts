@@ -18,8 +18,8 @@ type TemplateCheck =
  */
 export const parseTemplate: (source: string) => Template = memoize(templateLimits.remembered, (source) => {
   if (typeof source !== 'string') throw new TemplateError('a template is a text', 0);
-  if (source.length > limits.templateBytes) {
-    throw new TemplateError(`the template is longer than ${limits.templateBytes} characters`, 0);
+  if (source.length > limits.templateLength) {
+    throw new TemplateError(`the template is longer than ${limits.templateLength} characters`, 0);
   }
   const scanned = scan(source);
   return new Converter(scanned).convert(parseHandlebars(scanned));

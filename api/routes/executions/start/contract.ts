@@ -47,7 +47,7 @@ export const startExecution = defineContract({
         ),
         input: Type.Optional(anyObject({ description: 'Start input; templates read it as {{input.KEY}}.' })),
         intent: Type.Optional(
-          Type.String({ maxLength: limits.templateBytes, description: 'Natural-language purpose, {{intent}}.' }),
+          Type.String({ maxLength: limits.templateLength, description: 'Natural-language purpose, {{intent}}.' }),
         ),
         blackboard: Type.Optional(
           mapOf(anyJson(), { maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
