@@ -24,7 +24,7 @@ const reservationsOf = (store: KeyValueBucket<Reservation>) =>
 beforeAll(async () => {
   nats = await startTestBus();
   bucket = nats.connect().bucket<Reservation>({ name: 'settler', ttlMs: 3_600_000 });
-  settler = createSettler({ bucket, reservations: reservationsOf(bucket), clock: systemClock, logger: silentLogger });
+  settler = newSettler();
   running = settler.run(stopped.signal);
 }, 300_000);
 
@@ -68,42 +68,59 @@ function executionOf(hold: Hold, ageMs: number): WorkflowExecution {
   };
 }
 
+const newSettler = (store: Partial<KeyValueBucket<Reservation>> = {}): Settler => {
+  const used = { ...methodsOf(bucket), ...store };
+  return createSettler({ bucket: used, reservations: reservationsOf(used), clock: systemClock, logger: silentLogger });
+};
+
 describe('a reservation', () => {
-  it('is settled at once while the store is there', async () => {
+  it('is settled soon while the store is there', async () => {
     const hold = await aHold();
-    await settler.settle(hold, 'e');
-    expect(await stateOf(hold)).toBe('routed e');
+    settler.settle(hold, 'e');
+    await expect.poll(() => stateOf(hold), patient).toBe('routed e');
+  });
+
+  it.each([1, 63, 64, 65, 200])('and %i more that come at once are settled', async (more) => {
+    const holds = await Promise.all(Array.from({ length: more + 1 }, aHold));
+    for (const hold of holds) settler.settle(hold, hold.stimulusId);
+    await expect
+      .poll(() => Promise.all(holds.map(stateOf)), patient)
+      .toEqual(holds.map(({ stimulusId }) => `routed ${stimulusId}`));
   });
 
   it('is settled when the store is back, and nobody waits for that', async () => {
     const hold = await aHold();
     await nats.server.kill();
-    await settler.settle(hold, 'e');
+    settler.settle(hold, 'e');
+    await systemClock.sleep(100);
     await nats.server.start();
     await expect.poll(() => stateOf(hold).catch(() => undefined), patient).toBe('routed e');
+  });
+
+  it('that waits when the process stops is settled before it ends', async () => {
+    const stopping = newSettler();
+    const holds = await Promise.all(Array.from({ length: 130 }, aHold));
+    for (const hold of holds) stopping.settle(hold, 'e');
+    await stopping.run(AbortSignal.abort());
+    expect(new Set(await Promise.all(holds.map(stateOf)))).toEqual(new Set(['routed e']));
+  });
+
+  it('that the store does not take when the process stops holds nothing up', async () => {
+    let asked = 0;
+    const update = async (): Promise<never> => {
+      asked += 1;
+      throw new Error('away');
+    };
+    const stopping = newSettler({ update });
+    stopping.settle(await aHold(), 'e');
+    await stopping.run(AbortSignal.abort());
+    expect(asked).toBe(1);
   });
 
   it('of an execution whose replica died is settled by the next one', async () => {
     const hold = await aHold();
     settler.resume([executionOf(hold, 60_000)]);
     await expect.poll(() => stateOf(hold), patient).toBe('routed found');
-  });
-
-  it('that is being settled when the process stops holds nothing up', async () => {
-    const stop = new AbortController();
-    const get: typeof bucket.get = (key) => {
-      stop.abort();
-      return bucket.get(key);
-    };
-    const stopping = createSettler({
-      bucket: { ...methodsOf(bucket), get },
-      reservations: reservationsOf(bucket),
-      clock: systemClock,
-      logger: silentLogger,
-    });
-    stopping.resume([executionOf(await aHold(), 1_000)]);
-    await stopping.run(stop.signal);
-    expect(stop.signal.aborted).toBe(true);
   });
 
   it('is left alone where the execution is old, or another stimulus has the key', async () => {

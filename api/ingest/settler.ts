@@ -13,19 +13,21 @@ interface Unsettled {
   readonly key: string;
   readonly stimulusId: string;
   readonly executionId: string;
+  /** Where it is known: without it, the reservation is read first. */
+  readonly hold?: Hold;
 }
 
-/** Notes in reservations that their executions exist, sooner or later. */
+/** Notes in reservations that their executions exist, sooner or later: whoever comes with the key meanwhile looks for the execution. */
 export interface Settler {
-  /** Notes it now; where the store is away, as soon as it is back. Never throws: the execution runs in any case. */
-  settle(hold: Hold, executionId: string): Promise<void>;
-  /** Works off what is left until `signal` aborts. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
+  /** Notes it soon; where the store is away, as soon as it is back. Returns at once and never throws. */
+  settle(hold: Hold, executionId: string): void;
   /**
    * Takes up the executions that a replica created shortly before it died: without a note in its reservation a
    * duplicate would run again once the execution is deleted.
    */
   resume(executions: Iterable<WorkflowExecution>): void;
+  /** Works until `signal` aborts, and then off what is left, while the store takes it. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 interface SettlerDeps {
@@ -37,7 +39,14 @@ interface SettlerDeps {
 
 /** What may wait at most: beyond it the oldest are forgotten, which the next duplicate makes up for. */
 const waitingMax = 100_000;
+/** Notes under way at once. */
+const batchSize = 64;
+/** Between two batches. The first note after a quiet time goes at once; under load many share a write. */
+const gatherMs = 25;
+/** Before a store that is away is tried again. */
 const pauseMs = 1_000;
+/** What the last notes of a process may take. */
+const lastMs = 2_000;
 /** A replica that died is started again within this time. */
 const resumeWithinMs = 15 * 60_000;
 
@@ -54,14 +63,8 @@ class QueueSettler implements Settler {
     this.#deps = deps;
   }
 
-  async settle(hold: Hold, executionId: string): Promise<void> {
-    const { key, stimulusId } = hold;
-    try {
-      await this.#deps.reservations.settle(hold, executionId);
-    } catch (error) {
-      this.#deps.logger.warn({ stimulusId, problem: messageOf(error) }, 'reservation not settled yet');
-      this.#add({ key, stimulusId, executionId });
-    }
+  settle(hold: Hold, executionId: string): void {
+    this.#add({ key: hold.key, stimulusId: hold.stimulusId, executionId, hold });
   }
 
   resume(executions: Iterable<WorkflowExecution>): void {
@@ -76,11 +79,14 @@ class QueueSettler implements Settler {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
     while (!signal.aborted) {
-      await this.#workOff(signal);
       if (this.#waiting.size === 0) await this.#added(signal);
-      else await this.#deps.clock.sleep(pauseMs, signal);
+      const pause = (await this.#settleBatch()) ? gatherMs : pauseMs;
+      await clock.sleep(pause, signal);
     }
+    const end = clock.now() + lastMs;
+    while (this.#waiting.size > 0 && clock.now() < end && (await this.#settleBatch()));
   }
 
   /** Resolves when there is something to do, or `signal` aborts. */
@@ -101,22 +107,31 @@ class QueueSettler implements Settler {
     this.#wake();
   }
 
-  /** Until the queue is empty, or the store is away. */
-  async #workOff(signal: AbortSignal): Promise<void> {
-    for (const [key, unsettled] of this.#waiting) {
-      if (signal.aborted) return;
-      try {
-        await this.#settle(unsettled);
-      } catch (error) {
-        this.#deps.logger.debug({ problem: messageOf(error), waiting: this.#waiting.size }, 'reservations not settled');
-        return;
-      }
-      this.#waiting.delete(key);
+  /** Whether the store has taken those that are first in line. */
+  async #settleBatch(): Promise<boolean> {
+    const batch = this.#waiting.values().take(batchSize).toArray();
+    const done = await Promise.all(batch.map((unsettled) => this.#isSettled(unsettled)));
+    return done.every(Boolean);
+  }
+
+  async #isSettled(unsettled: Unsettled): Promise<boolean> {
+    const { reservations, logger } = this.#deps;
+    const { key, stimulusId, executionId, hold } = unsettled;
+    try {
+      await (hold === undefined ? this.#settleFor(unsettled) : reservations.settle(hold, executionId));
+    } catch (error) {
+      logger.debug(
+        { stimulusId, problem: messageOf(error), waiting: this.#waiting.size },
+        'reservation not settled yet',
+      );
+      return false;
     }
+    this.#waiting.delete(key);
+    return true;
   }
 
   /** A reservation of another stimulus, or one that is gone, has nothing to do with this execution. */
-  async #settle({ key, stimulusId, executionId }: Unsettled): Promise<void> {
+  async #settleFor({ key, stimulusId, executionId }: Unsettled): Promise<void> {
     const entry = await this.#deps.bucket.get(key);
     if (entry?.value.state !== 'reserved' || entry.value.stimulus_id !== stimulusId) return;
     const routed = { ...entry.value, state: 'routed', workflow_execution_id: executionId } as const;

@@ -1,22 +1,35 @@
 import { AppError, messageOf } from '../errors.ts';
 
 /** Error codes of JetStream's API (nats-server, errors.json). */
-const codes = {
+export const errorCodes = {
   wrongSequence: 10_071,
   wrongSequenceUnknown: 10_164,
   tooLarge: 10_054,
   streamNotFound: 10_059,
 } as const;
 
+/** The server's no to a message, with its code. */
+export class StreamRefusal extends Error {
+  override readonly name = 'StreamRefusal';
+  readonly code: number | undefined;
+
+  constructor(code: number | undefined, description: string) {
+    super(description);
+    this.code = code;
+  }
+}
+
 /** Whether somebody else wrote in between. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
-  return code === codes.wrongSequence || code === codes.wrongSequenceUnknown;
+  return code === errorCodes.wrongSequence || code === errorCodes.wrongSequenceUnknown;
 }
 
 /** Whether the server answers and the stream is not there: somebody deleted it, or the server lost its store. */
 export function isStreamGone(error: unknown): boolean {
-  return codeOf(error) === codes.streamNotFound || (error instanceof Error && error.name === 'JetStreamNotEnabled');
+  return (
+    codeOf(error) === errorCodes.streamNotFound || (error instanceof Error && error.name === 'JetStreamNotEnabled')
+  );
 }
 
 /** What callers are told of anything that went wrong at the bus. */
@@ -36,7 +49,7 @@ export function busError(error: unknown): AppError {
 
 /** The library refuses what the connection does not take, the server what the stream does not take. */
 function isTooLarge(error: unknown): boolean {
-  return codeOf(error) === codes.tooLarge || messageOf(error).includes('max_payload');
+  return codeOf(error) === errorCodes.tooLarge || messageOf(error).includes('max_payload');
 }
 
 /** The code that the library or the server gave. */

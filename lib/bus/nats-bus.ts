@@ -4,9 +4,10 @@ import type { Logger } from '../logger.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
 import { cloudEventMediaType, cloudEventOf } from './cloud-event.ts';
-import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket, KeyValueEntry } from './event-bus.ts';
+import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './outbox.ts';
-import { callTimeoutMs, openSession, type Session, type SessionBucket, type SessionOptions } from './session.ts';
+import { openSession, type Session, type SessionOptions } from './session.ts';
+import type { SessionBucket } from './session-bucket.ts';
 import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
 import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
 
@@ -33,7 +34,7 @@ class NatsBus implements EventBus {
     this.#deps = deps;
     this.#keeper = createSessionKeeper({
       ...deps,
-      open: () => openSession(options, logger),
+      open: () => openSession(deps, options),
       onConnected: (connected) => observer.connected(connected),
     });
     this.#outbox = createOutbox({ publisher: this, clock, logger, observer }, limits);
@@ -46,26 +47,42 @@ class NatsBus implements EventBus {
   async publish(event: BusEvent): Promise<void> {
     const message = {
       subject: subjectOf(event),
-      stream: streamOf(event),
-      id: messageId(event.id),
-      mediaType: cloudEventMediaType,
       body: JSON.stringify(cloudEventOf(event)),
+      headers: {
+        'Content-Type': [cloudEventMediaType],
+        // The stream stores one message of an id within its window.
+        'Nats-Msg-Id': [messageId(event.id)],
+        'Nats-Expected-Stream': [streamOf(event)],
+      },
     };
     await this.#call('publish', (session) => session.publish(message));
   }
 
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {
-    const call = <R>(operation: BusOperation, work: (bucket: SessionBucket) => Promise<R>): Promise<R | undefined> =>
-      this.#call(operation, async (session) => work(await session.bucket(definition)));
+    const call = <R>(
+      operation: BusOperation,
+      work: (bucket: SessionBucket, end: number) => Promise<R>,
+    ): Promise<R | undefined> =>
+      this.#call(operation, async (session, end) => {
+        const bucket = session.bucket(definition);
+        return work(bucket instanceof Promise ? await this.#within(end, bucket) : bucket, end);
+      });
     return {
       async get(key) {
-        const entry = await call('get', (bucket) => bucket.get(bucketKey(key)));
-        return entry?.operation === 'PUT' ? entryOf<T>(entry) : undefined;
+        const stored = await call('get', (bucket) => bucket.get(bucketKey(key)));
+        return stored === undefined ? undefined : { value: JSON.parse(stored.text) as T, revision: stored.revision };
       },
-      create: (key, value) => call('create', (bucket) => bucket.create(bucketKey(key), JSON.stringify(value))),
+      create: (key, value) =>
+        call('create', (bucket, end) => {
+          const [name, text] = [bucketKey(key), JSON.stringify(value)];
+          return bucket.put(name, text, 0).catch((error) => {
+            if (!isConflict(error)) throw error;
+            return this.#within(end, bucket.putAgain(name, text));
+          });
+        }),
       update: (key, value, revision) =>
-        call('update', (bucket) => bucket.update(bucketKey(key), JSON.stringify(value), revision, callTimeoutMs)),
-      delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), { previousSeq: revision })),
+        call('update', (bucket) => bucket.put(bucketKey(key), JSON.stringify(value), revision)),
+      delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
   }
 
@@ -95,14 +112,14 @@ class NatsBus implements EventBus {
   }
 
   /** Undefined where somebody else wrote first. */
-  async #call<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R | undefined> {
+  async #call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined> {
     const start = this.#deps.clock.now();
     const done = (outcome: BusOutcome): void =>
       this.#deps.observer.called(operation, outcome, this.#deps.clock.now() - start);
     let session: Session | undefined;
     try {
       session = await this.#keeper.use();
-      const result = await this.#within(start + longestCallMs, work(session));
+      const result = await work(session, start + longestCallMs);
       done('ok');
       return result;
     } catch (error) {
@@ -123,14 +140,3 @@ const answered = 'answered';
 
 /** A call takes no longer, the wait for a connection and the making of a bucket included. */
 const longestCallMs = 2_000;
-
-/** As the library has it: its methods need their object. */
-interface RawEntry {
-  readonly revision: number;
-  string(): string;
-}
-
-const entryOf = <T>(entry: RawEntry): KeyValueEntry<T> => ({
-  value: JSON.parse(entry.string()) as T,
-  revision: entry.revision,
-});

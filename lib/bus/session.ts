@@ -1,32 +1,18 @@
 import { readFileSync } from 'node:fs';
-import type { KV } from '@nats-io/kv';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
 import { prepareStream } from './prepare-stream.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { createSessionBucket, type SessionBucket } from './session-bucket.ts';
 import { bucketName, bucketStream, eventStreams } from './streams.ts';
 
-/** What the adapter uses of the library's buckets. */
-export type SessionBucket = Pick<KV, 'get' | 'create' | 'update' | 'delete'>;
-
-/** A message for a stream. */
-export interface Message {
-  readonly subject: string;
-  /** Which stream has to store it. */
-  readonly stream: string;
-  /** The stream stores one message of an id within its window. */
-  readonly id: string;
-  readonly mediaType: string;
-  readonly body: string;
-}
-
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
-export interface Session {
-  /** Resolves once the stream has it. */
-  publish(message: Message): Promise<void>;
-  /** Opens a bucket, which is made if need be. */
-  bucket(definition: BucketDefinition): Promise<SessionBucket>;
+export interface Session extends Publisher {
+  /** A bucket, which is made and opened if need be. */
+  bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   /** Which of the servers it is. */
   readonly server: string;
   /** Resolves when the connection is gone. Calls that were under way have failed then. */
@@ -40,18 +26,20 @@ export interface SessionOptions extends BusOptions {
   readonly name: string;
 }
 
+interface SessionDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Longest time of one call, and of one attempt to connect. */
-export const callTimeoutMs = 1_500;
+const callTimeoutMs = 1_500;
 /** A peer that was cut off without a word is noticed after two of these without an answer. */
 const PING_MS = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
-export async function openSession(options: SessionOptions, logger: Logger): Promise<Session> {
-  const [{ connect, credsAuthenticator, headers }, { jetstream, jetstreamManager }, { Kvm }] = await Promise.all([
-    import('@nats-io/transport-node'),
-    import('@nats-io/jetstream'),
-    import('@nats-io/kv'),
-  ]);
+export async function openSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<Session> {
+  const [{ connect, createInbox, credsAuthenticator, MsgHdrsImpl }, { jetstream, jetstreamManager }, { Kvm }] =
+    await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream'), import('@nats-io/kv')]);
   const { credentialsFile } = options;
   const connection = await connect({
     ...connectionOptions(options),
@@ -65,16 +53,19 @@ export async function openSession(options: SessionOptions, logger: Logger): Prom
     const manager = await jetstreamManager(connection, { timeout: callTimeoutMs, checkAPI: false });
     const deps = { streams: manager.streams, logger };
     for (const wanted of eventStreams(options)) await prepareStream(deps, wanted);
+    const publisher = createPublisher({
+      connection,
+      clock,
+      inbox: createInbox(),
+      toHeaders: (values) => MsgHdrsImpl.fromRecord(values),
+      timeoutMs: callTimeoutMs,
+    });
     const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
-      return new Kvm(client).open(bucketName(definition), { allow_direct: false });
+      const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
+      return createSessionBucket({ kv, publisher }, definition);
     };
-    const publish = async ({ subject, stream, id, mediaType, body }: Message): Promise<void> => {
-      const typed = headers();
-      typed.set('Content-Type', mediaType);
-      await client.publish(subject, body, { msgID: id, expect: { streamName: stream }, headers: typed });
-    };
-    return sessionOf(connection, publish, open);
+    return sessionOf(connection, publisher, open);
   } catch (error) {
     await connection.close();
     throw error;
@@ -103,19 +94,23 @@ function connectionOptions(options: SessionOptions): ConnectionOptions {
 
 function sessionOf(
   connection: NatsConnection,
-  publish: Session['publish'],
+  publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
 ): Session {
-  const opened = new Map<string, Promise<SessionBucket>>();
+  const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
   return {
-    publish,
+    publish: (message) => publisher.publish(message),
     bucket(definition) {
-      const known = opened.get(definition.name);
+      const { name } = definition;
+      const known = opened.get(name);
       if (known !== undefined) return known;
       const opening = open(definition);
-      opened.set(definition.name, opening);
-      // One failure is not the last word.
-      opening.catch(() => opened.delete(definition.name));
+      opened.set(name, opening);
+      opening.then(
+        (bucket) => opened.set(name, bucket),
+        // One failure is not the last word.
+        () => opened.delete(name),
+      );
       return opening;
     },
     server: connection.getServer(),

@@ -41,6 +41,10 @@ function eventStream(which: keyof typeof streamNames, retention: Retention, repl
 /** A bucket's own name on a server that others use too. */
 export const bucketName = ({ name }: BucketDefinition): string => `windlass_${name}`;
 
+/** Subject of the messages that hold a key's values. */
+export const bucketSubject = (definition: BucketDefinition, key: string): string =>
+  `$KV.${bucketName(definition)}.${key}`;
+
 /**
  * The stream behind a bucket, as clients of NATS expect it. A server without room refuses new keys: forgetting old ones
  * before their time would let a duplicate through.
@@ -49,7 +53,7 @@ export function bucketStream(definition: BucketDefinition, replicas: number): Wa
   const name = bucketName(definition);
   return {
     name: `KV_${name}`,
-    subjects: [`$KV.${name}.>`],
+    subjects: [bucketSubject(definition, '>')],
     storage: 'file',
     retention: 'limits',
     discard: 'new',

@@ -1,0 +1,129 @@
+import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../clock.ts';
+import { errorCodes, StreamRefusal } from './bus-error.ts';
+
+/** A message for a stream. */
+export interface Message {
+  readonly subject: string;
+  readonly body: string;
+  /** Values by name; they hold no line break. */
+  readonly headers: Record<string, string[]>;
+}
+
+/** Publishes to streams over one connection. */
+export interface Publisher {
+  /**
+   * Resolves to the message's sequence number once a stream has stored it. Rejects with StreamRefusal where the server
+   * says no, and with another Error where it says nothing in time or the connection ends, which leaves open whether the
+   * message was stored.
+   */
+  publish(message: Message): Promise<number>;
+}
+
+interface PublisherDeps {
+  readonly connection: Pick<NatsConnection, 'publish' | 'subscribe' | 'closed'>;
+  readonly clock: Clock;
+  /** A subject for answers that nobody else has. */
+  readonly inbox: string;
+  /** Headers as the library wants them. */
+  readonly toHeaders: (headers: Message['headers']) => MsgHdrs;
+  /** How long the server has to answer. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
+ * library has a timer, a race and an error of its own, which together cost more than everything else about a message
+ * (ADR 0032).
+ */
+export function createPublisher(deps: PublisherDeps): Publisher {
+  return new InboxPublisher(deps);
+}
+
+interface Unanswered {
+  readonly resolve: (sequence: number) => void;
+  readonly reject: (error: Error) => void;
+  /** In milliseconds since the epoch. */
+  readonly end: number;
+}
+
+class InboxPublisher implements Publisher {
+  readonly #deps: PublisherDeps;
+  /** By number, the oldest first: all have the same time. */
+  readonly #unanswered = new Map<string, Unanswered>();
+  readonly #closed = new AbortController();
+  #published = 0;
+  #isWatching = false;
+
+  constructor(deps: PublisherDeps) {
+    const { connection, inbox } = deps;
+    this.#deps = deps;
+    connection.subscribe(`${inbox}.*`, {
+      callback: (error, answer) => (error === null ? this.#take(answer) : this.#fail(error)),
+    });
+    void connection.closed().then(() => {
+      this.#closed.abort();
+      this.#fail(new Error('the connection was closed'));
+    });
+  }
+
+  async publish({ subject, body, headers }: Message): Promise<number> {
+    const { connection, clock, inbox, toHeaders, timeoutMs } = this.#deps;
+    this.#published += 1;
+    const number = String(this.#published);
+    connection.publish(subject, body, { reply: `${inbox}.${number}`, headers: toHeaders(headers) });
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#unanswered.set(number, { resolve, reject, end: clock.now() + timeoutMs });
+    if (!this.#isWatching) void this.#watch();
+    return promise;
+  }
+
+  #take(answer: Msg): void {
+    const number = answer.subject.slice(this.#deps.inbox.length + 1);
+    const asked = this.#unanswered.get(number);
+    if (asked === undefined) return;
+    this.#unanswered.delete(number);
+    const outcome = outcomeOf(answer);
+    if (typeof outcome === 'number') asked.resolve(outcome);
+    else asked.reject(outcome);
+  }
+
+  /** Until everything is answered: gives up on what is not in its time. */
+  async #watch(): Promise<void> {
+    const { clock, timeoutMs } = this.#deps;
+    this.#isWatching = true;
+    for (const [number, { end, reject }] of this.#unanswered) {
+      // What is answered meanwhile is gone from the map, and what comes meanwhile is visited later.
+      if (end > clock.now()) await clock.sleep(end - clock.now(), this.#closed.signal);
+      if (this.#unanswered.delete(number)) reject(new Error(`no answer within ${timeoutMs} ms`));
+    }
+    this.#isWatching = false;
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#unanswered.values()) reject(error);
+    this.#unanswered.clear();
+  }
+}
+
+/** As the server writes it. */
+interface Acknowledgement {
+  readonly seq?: number;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+/** Who asks for a subject that nobody serves is answered so, without a body. */
+const noResponders = 503;
+
+function outcomeOf(answer: Msg): number | Error {
+  if (answer.headers?.code === noResponders) {
+    return new StreamRefusal(errorCodes.streamNotFound, 'no stream takes the subject');
+  }
+  try {
+    const { seq, error } = answer.json<Acknowledgement>();
+    if (error !== undefined) return new StreamRefusal(error.err_code, error.description ?? 'refused');
+    return seq ?? new Error('the server acknowledged nothing');
+  } catch (cause) {
+    return new Error('the server answered something else than an acknowledgement', { cause });
+  }
+}
