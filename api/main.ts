@@ -11,6 +11,7 @@ import { messageOf } from '../lib/errors.ts';
 import { createOutputReader } from '../lib/execution/output-reader.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
@@ -36,9 +37,9 @@ function openDocsScript(): Readable {
 /** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
 async function main(): Promise<number> {
   const config = parseConfig(ApiConfig, process.env);
-  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api' });
-  const metrics = createApiMetrics();
   const clock = systemClock;
+  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api', destination: gatheredOutput(clock) });
+  const metrics = createApiMetrics();
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
     { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },
