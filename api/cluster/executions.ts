@@ -17,7 +17,7 @@ export interface Executions {
   /** In no particular order; of those that have ended only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
-  /** The execution that asks for the decision of that id (`approvalId`), whatever it was decided meanwhile. */
+  /** The execution that asks for the decision of that id (`approvalId`), or that was given it last. */
   asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined>;
   /** Every execution that waits in a Human state. */
   listAsking(tenant: string): readonly WorkflowExecution[];

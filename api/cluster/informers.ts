@@ -2,7 +2,7 @@ import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
-import { approvalIdOf } from '../../lib/decision/approval-id.ts';
+import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
 import { stripFinished } from '../../lib/execution/strip-finished.ts';
 import { createInformer, type Informer, type InformerChange, type ReflectorDeps } from '../../lib/informer/index.ts';
@@ -14,7 +14,7 @@ import type { ExecutionListener } from './execution-feed.ts';
 /** One cache for each kind that the API reads. */
 export interface Informers {
   readonly workflows: Informer<Workflow, 'name' | 'formerId' | 'namespace'>;
-  /** `approval`: the id of what a person is asked; `asking`: the namespace, where one is asked. */
+  /** `approval`: id of what a person is asked, or has answered last; `asking`: the namespace, where one is asked. */
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly tenants: Informer<Namespace, 'tenant'>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
@@ -37,7 +37,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, execution
       strip: stripFinished,
       indexes: {
         namespace: namespaceOf,
-        approval: (execution) => idsOf(approvalIdOf(execution)),
+        approval: (execution) => idsOf(approvalIdOf(execution), answeredIdOf(execution)),
         asking: (execution) => (approvalIdOf(execution) === undefined ? [] : namespaceOf(execution)),
       },
     }),
@@ -58,7 +58,7 @@ function tellGone({ before, after, invalid }: InformerChange<WorkflowExecution>,
   if (uid !== undefined && after?.metadata.uid !== uid && invalid === undefined) listener.gone(uid);
 }
 
-const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
+const idsOf = (...ids: readonly (string | undefined)[]): string[] => ids.filter((id) => id !== undefined);
 const namespaceOf = ({ metadata }: KubeObject): string[] => idsOf(metadata.namespace);
 
 /** An object that got past the API server without a spec cannot be worked with. */

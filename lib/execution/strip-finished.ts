@@ -2,11 +2,17 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { stripNotes } from '../informer/index.ts';
 import { finished } from './finished.ts';
 
-/** Of an execution that has ended only what a list shows is kept; thousands of them are there. */
+/**
+ * Of an execution that has ended only what a list shows is kept, and which answer was the last; thousands of them are
+ * there.
+ */
 export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
   const stripped = stripNotes(execution);
   if (!finished(stripped) || stripped.status === undefined) return stripped;
-  const { input: _input, blackboard: _seed, signals: _signals, ...spec } = stripped.spec;
+  const { input: _input, blackboard: _seed, signals = [], ...spec } = stripped.spec;
   const { blackboard: _board, history: _history, final_output: _output, ...status } = stripped.status;
-  return { ...stripped, spec, status };
+  const last = signals
+    .slice(-1)
+    .map(({ feedback: _feedback, note: _note, ...signal }) => ({ ...signal, response: '' }));
+  return { ...stripped, spec: last.length === 0 ? spec : { ...spec, signals: last }, status };
 }

@@ -1,6 +1,7 @@
 import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
-import type { AuditTrail } from '../../../lib/bus/index.ts';
+import type { AuditEntry, AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { answeredIdOf } from '../../../lib/decision/approval-id.ts';
 import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
 import { ExecutionError } from '../../../lib/execution/execution-error.ts';
@@ -27,6 +28,13 @@ interface Verdict {
   readonly note: string | undefined;
 }
 
+/** A decision for the audit trail. */
+interface Told extends Pick<Signal, 'response'> {
+  readonly id: string;
+  readonly subject: string;
+  readonly at?: string;
+}
+
 export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
   return [
     defineRoute<typeof approveHumanApproval, Caller>(approveHumanApproval, async ({ params, body, caller }) => {
@@ -48,11 +56,14 @@ export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
  * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
  */
 async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
-  const { kube, clock, cluster, audit } = deps;
+  const { kube, clock, cluster } = deps;
   const id = verdict.id.toLowerCase();
   const known = await cluster.executions.asking(caller.tenant, id);
   if (known === undefined) throw gone();
-  const change = (latest: WorkflowExecution): object => {
+  const subject = known.metadata.uid ?? '';
+  let latest = known;
+  const change = (execution: WorkflowExecution): object => {
+    latest = execution;
     const now = clock.now();
     if (pendingOf(latest, now)?.id !== id) throw gone();
     const at = new Date(now).toISOString();
@@ -60,14 +71,34 @@ async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promi
   };
   try {
     cluster.executions.remember(await updateExecution(kube, known, change));
+    tell(deps, caller, { id, subject, response: verdict.response });
   } catch (error) {
+    if (answeredIdOf(latest) === id) await tellAgain(deps, caller, { id, subject, execution: latest });
     throw error instanceof ExecutionError ? gone() : error;
   }
-  const subject = known.metadata.uid ?? '';
-  audit.record({ type: auditTypes[verdict.response], by: caller, subject, data: { request_id: id } });
 }
 
-const auditTypes = { approved: 'HumanApprovalApproved', rejected: 'HumanApprovalRejected' } as const;
+/** Told under one id, however often it is asked for. `at` is absent where it was done just now. */
+function tell({ audit }: DecideDeps, by: Caller, { id, subject, response, at }: Told): void {
+  const type = auditTypes.get(response);
+  if (type !== undefined) audit.record({ type, by, subject, act: id, doneAt: at, data: { request_id: id } });
+}
+
+/** A decision that is refused may be the repetition of one of the same caller's that was not told. */
+async function tellAgain(
+  deps: DecideDeps,
+  caller: Caller,
+  { id, subject, execution }: Pick<Told, 'id' | 'subject'> & { readonly execution: WorkflowExecution },
+): Promise<void> {
+  const whole = await deps.cluster.executions.whole(execution);
+  const given = whole?.spec.signals?.at(-1);
+  if (given?.by === caller.subject && given.via === 'api') tell(deps, caller, { ...given, id, subject });
+}
+
+const auditTypes = new Map<string, AuditEntry['type']>([
+  ['approved', 'HumanApprovalApproved'],
+  ['rejected', 'HumanApprovalRejected'],
+]);
 
 function signalOf(
   execution: WorkflowExecution,

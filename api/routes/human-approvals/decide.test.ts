@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { AuditEntry } from '../../../lib/bus/index.ts';
+import { answeredIdOf, approvalId } from '../../../lib/decision/approval-id.ts';
+import { stripFinished } from '../../../lib/execution/strip-finished.ts';
+import { createManualClock } from '../../../lib/manual-clock.ts';
+import { after, anExecution } from '../../../test/builders/execution-builder.ts';
+import { createDecideRoutes, type DecideDeps } from './decide.ts';
+
+const asked = (signals: Signal[] = []) =>
+  anExecution().with({ signals }).now({ state: 'ask', kind: 'Human', visit: 1 });
+const id = approvalId(asked().build().metadata.uid ?? '', { state: 'ask', visit: 1 });
+const at = after(1);
+const approved: Signal = { id: 'ask-1', state: 'ask', visit: 1, response: 'approved', by: 'ada', at, via: 'api' };
+
+/** What an approval by ada records while the server has `execution`, and the cache what it keeps of it. */
+async function recordedBy(execution: WorkflowExecution): Promise<object[]> {
+  const recorded: AuditEntry[] = [];
+  const deps = {
+    kube: { mergePatch: async () => execution },
+    clock: createManualClock(),
+    cluster: {
+      executions: {
+        asking: async () => stripFinished(execution),
+        whole: async () => execution,
+        remember: () => undefined,
+      },
+    },
+    audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
+  } as unknown as DecideDeps;
+  const request = { params: { id: id.toUpperCase() }, body: {}, caller: { subject: 'ada', tenant: 'acme' } };
+  await createDecideRoutes(deps)[0]
+    ?.handle(request as never)
+    .catch(() => undefined);
+  return recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt }));
+}
+
+describe('the audit trail of decisions, and of those whose answer was lost', () => {
+  const told = { type: 'HumanApprovalApproved', act: id, doneAt: at };
+
+  it('tells of a decision', async () => {
+    expect(await recordedBy(asked().build())).toEqual([{ ...told, doneAt: undefined }]);
+  });
+
+  it.each<[title: string, signal: Signal, want: object[]]>([
+    ['one that stands there, to who gave it', approved, [told]],
+    ['what stands there', { ...approved, response: 'rejected' }, [{ ...told, type: 'HumanApprovalRejected' }]],
+    ['nothing of the decision of somebody else', { ...approved, by: 'kim' }, []],
+    ['nothing of a decision by kubectl', { ...approved, via: 'kubectl' }, []],
+    ['nothing of an answer that is no decision', { ...approved, response: 'constructor' }, []],
+  ])('tells of %s, before and after the end of the execution', async (_title, signal, want) => {
+    expect(await recordedBy(asked([signal]).build())).toEqual(want);
+    expect(await recordedBy(asked([signal]).ended('completed', 2).build())).toEqual(want);
+  });
+
+  it('finds what was answered last, though only a part of it is kept of an execution that has ended', () => {
+    const signals = [
+      { ...approved, visit: 2 },
+      { ...approved, feedback: 'secret' },
+    ];
+    const ended = asked(signals).ended('completed', 2);
+    const kept = stripFinished(ended.build());
+    expect(answeredIdOf(kept)).toBe(id);
+    expect(kept.spec.signals).toEqual([{ ...approved, response: '' }]);
+    expect(answeredIdOf(asked().build())).toBeUndefined();
+  });
+});
