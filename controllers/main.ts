@@ -7,6 +7,7 @@ import { messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { createLogger } from '../lib/logger.ts';
+import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ControllersConfig } from './config.ts';
 import { runControllers } from './run-controllers.ts';
@@ -29,7 +30,17 @@ async function main(): Promise<number> {
   const runtime = createProcessRuntime({ process, clock, logger });
   const identity = `${config.WINDLASS_POD_NAME ?? hostname()}-${process.pid}-${newId()}`;
   try {
-    return await runControllers({ config, logger, metrics, clock, kube, runtime, identity, newId });
+    return await runControllers({
+      config,
+      logger,
+      metrics,
+      clock,
+      kube,
+      runtime,
+      identity,
+      newId,
+      onLoaded: collectGarbage,
+    });
   } finally {
     await kube.close();
   }

@@ -37,6 +37,8 @@ interface ProcessDeps {
   readonly clock: Clock;
   readonly kube: KubeClient;
   readonly runtime: ProcessRuntime;
+  /** The caches are filled, and no controller runs yet. */
+  readonly onLoaded: () => void;
   /** Never the same for two processes. */
   readonly identity: string;
   readonly newId: NewId;
@@ -69,6 +71,7 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
       recorder,
       informers: Object.values(informers),
       controllers,
+      onSynced: deps.onLoaded,
       onLeading: (leading) => metrics.leader(leading),
     });
   } finally {

@@ -19,6 +19,8 @@ export interface RunDeps {
   readonly informers: readonly Follower[];
   readonly controllers: readonly Controller[];
   readonly recorder: Pick<EventRecorder, 'flush'>;
+  /** The caches are filled, and nothing is done with them yet. */
+  readonly onSynced?: () => void;
   /** Told when leadership begins and ends. */
   readonly onLeading?: (leading: boolean) => void;
 }
@@ -37,6 +39,7 @@ export async function runReplica(deps: RunDeps): Promise<number> {
     await Promise.race([Promise.all(informers.map((informer) => informer.synced)), aborted(runtime.stop)]);
     if (runtime.stop.aborted) return 0;
     logger.info({ informers: informers.length }, 'caches synced');
+    deps.onSynced?.();
     return await compete(deps);
   } finally {
     following.abort();
