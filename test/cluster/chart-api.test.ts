@@ -162,6 +162,32 @@ describe('a chart with an issuer', () => {
     expect(volumes).toMatchObject([{ secret: { secretName: 'grpc' } }, { secret: { secretName: 'clients' } }]);
   });
 
+  it('takes names that YAML would read as a number or a truth value for the names they are', async () => {
+    const rendered = await render({
+      api: {
+        ...on,
+        oidc: { issuer, caConfigMap: '1e3' },
+        webhooks: { existingSecret: '10' },
+        grpc: { tlsSecret: 'null', clientCaSecret: '12' },
+        billing: { existingSecret: 'true', ...pages },
+        ingress: { enabled: true, className: 'on', tlsSecret: '14' },
+        priorityClassName: '15',
+      },
+      nats: { auth: { existingSecret: '16' }, storage: { storageClass: '17' } },
+      imagePullSecrets: ['18'],
+      tenants: [{ slug: '007' }, { slug: 'a', namespace: '19' }],
+    });
+    const misread = (value: unknown, path: string): string[] => {
+      if (typeof value === 'object' && value !== null)
+        return Object.entries(value).flatMap(([key, inner]) => misread(inner, `${path}.${key}`));
+      return /\.([a-z]+Name|name|namespace|windlass.dev\/tenant)$/i.test(path) && typeof value !== 'string'
+        ? [path]
+        : [];
+    };
+    const ours = rendered.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+    expect(ours.flatMap((object) => misread(object, `${object.kind} ${object.metadata.name}`))).toEqual([]);
+  });
+
   it.each(Object.keys(pages))('is refused with a key of the payment provider and without %s', async (page) => {
     const billing = { existingSecret: 'payment', ...pages, [page]: '' };
     await expect(render({ api: { ...on, billing } })).rejects.toThrow(`give api.billing.${page} too`);

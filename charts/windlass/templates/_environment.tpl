@@ -13,9 +13,9 @@
 {{- end }}
 {{- with .existingSecret }}
 - name: AWS_ACCESS_KEY_ID
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: access_key_id } }
+  valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: access_key_id } }
 - name: AWS_SECRET_ACCESS_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret_access_key } }
+  valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: secret_access_key } }
 {{- end }}
 {{- end }}
 {{- end }}
@@ -30,7 +30,7 @@
 {{- with include "windlass.nats.passwordSecret" $ }}
 - { name: WINDLASS_NATS_USER, value: {{ $.Values.nats.auth.user | quote }} }
 - name: WINDLASS_NATS_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: password } }
+  valueFrom: { secretKeyRef: { name: {{ . | quote }}, key: password } }
 {{- end }}
 {{- if .credentials.existingSecret }}
 - { name: WINDLASS_NATS_CREDENTIALS_FILE, value: /etc/windlass/nats-credentials/nats.creds }
@@ -56,11 +56,11 @@
 {{- if include "windlass.nats.url" . }}
 {{- with .Values.nats.credentials.existingSecret }}
 - name: nats-credentials
-  secret: { secretName: {{ . }}, items: [{ key: nats.creds, path: nats.creds }] }
+  secret: { secretName: {{ . | quote }}, items: [{ key: nats.creds, path: nats.creds }] }
 {{- end }}
 {{- with .Values.nats.tls.existingSecret }}
 - name: nats-tls
-  secret: { secretName: {{ . }} }
+  secret: { secretName: {{ . | quote }} }
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -10,7 +10,7 @@
 {{/* Labels of every object of the release. */}}
 {{- define "windlass.labels" -}}
 app.kubernetes.io/name: windlass
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: windlass
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -20,7 +20,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* Labels that select the pods of a component. They never change. */}}
 {{- define "windlass.selector" -}}
 app.kubernetes.io/name: windlass
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 {{- define "windlass.controllers.selector" -}}
 {{ include "windlass.selector" . }}

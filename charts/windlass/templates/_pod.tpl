@@ -6,11 +6,11 @@ include "windlass.scheduling" (dict "root" $ "values" .Values.api "selector" "wi
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector:

@@ -15,7 +15,7 @@ apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
   name: windlass-default-deny
-  namespace: {{ .namespace }}
+  namespace: {{ .namespace | quote }}
   labels:
     {{- include "windlass.tenant.labels" .root | nindent 4 }}
 spec:
@@ -27,7 +27,7 @@ apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
   name: windlass-steps
-  namespace: {{ .namespace }}
+  namespace: {{ .namespace | quote }}
   labels:
     {{- include "windlass.tenant.labels" .root | nindent 4 }}
 spec:
@@ -70,7 +70,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
   name: {{ .name }}
-  namespace: {{ .namespace }}
+  namespace: {{ .namespace | quote }}
   labels:
     {{- include "windlass.tenant.labels" .root | nindent 4 }}
 roleRef:

@@ -58,7 +58,7 @@
 {{- end }}
 {{- end }}
 - name: PAYMENT_PROVIDER_SECRET_KEY
-  valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: secret_key } }
+  valueFrom: { secretKeyRef: { name: {{ .existingSecret | quote }}, key: secret_key } }
 - { name: PAYMENT_PROVIDER_INSTALLATION, value: {{ .installation | quote }} }
 - { name: PAYMENT_PROVIDER_SUCCESS_URL, value: {{ .successUrl | quote }} }
 - { name: PAYMENT_PROVIDER_CANCEL_URL, value: {{ .cancelUrl | quote }} }
@@ -74,15 +74,15 @@
 {{- include "windlass.bus.volumes" . }}
 {{- with .Values.api.oidc.caConfigMap }}
 - name: oidc
-  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- with .Values.api.grpc.tlsSecret }}
 - name: grpc
-  secret: { secretName: {{ . }} }
+  secret: { secretName: {{ . | quote }} }
 {{- end }}
 {{- with .Values.api.grpc.clientCaSecret }}
 - name: grpc-clients
-  secret: { secretName: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+  secret: { secretName: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end -}}
 {{- define "windlass.api.volumeMounts" }}
