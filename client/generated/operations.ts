@@ -1235,8 +1235,9 @@ export interface Operations {
    *   id. `Version not found`: The workflow has no such version; `message` lists those it has. `Tenant not found`:
    *   The tenant, or the global scope, has no namespace in this cluster.
    * - 409 `already_exists`: The tenant has another execution of that `name`.
-   * - 422 `input validation failed`: The input does not satisfy `input_schema`. `details` has every failing path;
-   *   nothing was created. `workflow_not_ready`: The definition of the workflow is not valid; `message` says why.
+   * - 422 `input validation failed`: The input does not satisfy `input_schema`; nothing was created. `details`
+   *   lists every failing path, of more than a hundred the first and how many others there are.
+   *   `workflow_not_ready`: The definition of the workflow is not valid; `message` says why.
    *   `idempotency_key_reused`: The same key was used for another body, and that execution still exists.
    *   `limit_exceeded`: A quota of the tenant is used up.
    */

@@ -4,20 +4,17 @@ import { AppError } from '../../lib/errors.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { isTooDeep, tooDeep } from '../../lib/nesting.ts';
 
-/** Problems that the sentence names; the rest are counted. */
-const problemsShown = 5;
+/** Failing paths that the sentence names; the rest are counted. */
+const pathsShown = 5;
 
 /**
- * Why an input does not satisfy `input_schema`, in one sentence that names every failing path; undefined where it
+ * Why an input does not satisfy `input_schema`, in one sentence that names the first failing paths; undefined where it
  * does, or where there is no schema (spec 1 §2.6).
  */
 export function inputProblem({ input_schema: schema }: WorkflowSpec, input: unknown): string | undefined {
   try {
-    const problems = inputProblems(schema, input);
-    if (problems.length === 0) return undefined;
-    const shown = problems.slice(0, problemsShown).map(({ path, message }) => `${path}: ${message}`);
-    const rest = problems.length - shown.length;
-    return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+    const problems = inputProblems(schema, input, pathsShown);
+    return problems.length === 0 ? undefined : problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;

@@ -24,6 +24,17 @@ describe('what is wrong with an input', () => {
     expect(paths(input).toSorted()).toEqual(want.toSorted());
   });
 
+  it.each([
+    [4, 4, undefined],
+    [5, 5, undefined],
+    [6, 5, 'and 1 more'],
+  ])('of %i places names as many as are asked for, %i, and counts the others', (count, named, rest) => {
+    const list = Array.from({ length: count }, () => 1);
+    const problems = inputProblems(schema, { n: 1, list }, 5);
+    expect(problems.filter(({ path }) => path.startsWith('input.list['))).toHaveLength(named);
+    expect(problems.find(({ path }) => path === 'input')?.message).toBe(rest);
+  });
+
   it('WF-API-10 is nothing without a schema', () => {
     expect(paths({ anything: [null] }, null)).not.toEqual([]);
     expect(inputProblems(undefined, { anything: [null] })).toEqual([]);

@@ -4,13 +4,13 @@ import { validate } from './validate.ts';
 
 /**
  * The places where a start input does not fit the `input_schema` of its workflow, as `input.n` or `input["a b"]`; empty
- * when it fits. Without a schema anything fits that is not nested too deep. A schema that is itself refused gives its
- * own problems, after `schema:`.
+ * when it fits. Beyond `most` they are counted. Without a schema anything fits that is not nested too deep. A schema
+ * that is itself refused gives its own problems, after `schema:`.
  */
-export function inputProblems(schema: unknown, input: unknown): readonly SchemaProblem[] {
+export function inputProblems(schema: unknown, input: unknown, most?: number): readonly SchemaProblem[] {
   if (isTooDeep(input)) return [{ path: 'input', message: tooDeep }];
   if (schema === undefined) return [];
-  return validate(schema, input).map(({ path, message }) => ({ path: inputPath(path), message }));
+  return validate(schema, input, most).map(({ path, message }) => ({ path: inputPath(path), message }));
 }
 
 function inputPath(path: string): string {

@@ -197,9 +197,17 @@ describe('validate', () => {
     ]);
   });
 
-  it('lists at most the limit of problems', () => {
-    const value = Array.from({ length: schemaLimits.problems + 1 }, () => 1);
-    expect(validate({ items: { type: 'string' } }, value)).toHaveLength(schemaLimits.problems);
+  it.each<[count: number, listed: number, rest: object[]]>([
+    [99, 99, []],
+    [100, 100, []],
+    [101, 100, [{ path: '', message: 'and 1 more' }]],
+    [2_000, 100, [{ path: '', message: 'and 1900 more' }]],
+  ])('WF-API-09 of %i problems lists %i and counts the others', (count, listed, rest) => {
+    const schema = { properties: { list: { items: { type: 'string' } } }, additionalProperties: false };
+    const value = { list: Array.from({ length: count - 1 }, () => 1), more: 1 };
+    const problems = validate(schema, value);
+    expect(problems.slice(0, listed).every(({ path }) => path.startsWith('list[') || path === 'more')).toBe(true);
+    expect(problems.slice(listed)).toEqual(rest);
   });
 
   it('gives the problems of a schema that cannot be used', () => {

@@ -24,34 +24,42 @@ export function checkSchema(schema: unknown, { rootType }: SchemaRules = {}): re
 }
 
 /**
- * The places where a value does not fit a schema, at most 100; empty when it fits. `format` asserts nothing and
- * `default` fills in nothing (AMB-166). Work above the limit is one problem at the root, never a long wait.
- * A schema that `checkSchema` refuses gives its problems, their paths after `schema:`.
+ * The places where a value does not fit a schema; empty when it fits. Beyond `most` they are counted, in one more
+ * problem at the root. `format` asserts nothing and `default` fills in nothing (AMB-166). Work above the limit is one
+ * problem at the root, never a long wait. A schema that `checkSchema` refuses gives its problems, their paths after
+ * `schema:`.
  */
-export function validate(schema: unknown, value: unknown): readonly SchemaProblem[] {
+export function validate(
+  schema: unknown,
+  value: unknown,
+  most: number = schemaLimits.problems,
+): readonly SchemaProblem[] {
   const result = compileSchema(schema);
   if (!result.ok) return result.problems.map(({ path, message }) => ({ path: `schema:${path}`, message }));
-  return new Validation(result.compiled, new SchemaWork()).run(value);
+  return new Validation(result.compiled, new SchemaWork(), most).run(value);
 }
 
 const nothingEvaluated: ReadonlySet<string> = new Set();
-const accepted: Verdict = { valid: true, findings: [], evaluated: nothingEvaluated };
+const accepted: Verdict = { valid: true, findings: [], unlisted: 0, evaluated: nothingEvaluated };
 
 /** One validation of one value, with its own count of work. */
 export class Validation {
   readonly #compiled: CompiledSchema;
   readonly #work: SchemaWork;
+  readonly #most: number;
 
-  constructor(compiled: CompiledSchema, work: SchemaWork) {
+  constructor(compiled: CompiledSchema, work: SchemaWork, most: number = schemaLimits.problems) {
     this.#compiled = compiled;
     this.#work = work;
+    this.#most = most;
   }
 
   run(value: unknown): readonly SchemaProblem[] {
     try {
       this.#measure(value, 0);
-      const { findings } = this.#apply(this.#compiled.root, value, undefined);
-      return findings.map(({ place, message }) => ({ path: pathOf(place), message }));
+      const { findings, unlisted } = this.#apply(this.#compiled.root, value, undefined);
+      const listed = findings.map(({ place, message }) => ({ path: pathOf(place), message }));
+      return unlisted === 0 ? listed : [...listed, { path: '', message: `and ${unlisted} more` }];
     } catch (error) {
       if (error instanceof SchemaBudgetExceeded) return [{ path: '', message: error.message }];
       throw error;
@@ -65,7 +73,7 @@ export class Validation {
   };
 
   #visit(schema: Schema, value: unknown, place: Place | undefined): Verdict {
-    const run = { compiled: this.#compiled, work: this.#work, apply: this.#apply };
+    const run = { compiled: this.#compiled, work: this.#work, apply: this.#apply, most: this.#most };
     const visit = new Visit(typeof schema === 'boolean' ? {} : schema, value, place, run);
     if (schema === false) visit.fail('is not allowed here');
     else this.#keywords(visit);

@@ -1,5 +1,4 @@
 import type { CompiledSchema, Place, Schema } from './compiled-schema.ts';
-import { schemaLimits } from './limits.ts';
 import type { SchemaWork } from './work.ts';
 
 /** Applies a schema to a value; given to keywords so that they can apply the schemas within them. */
@@ -15,6 +14,8 @@ export interface Finding {
 export interface Verdict {
   readonly valid: boolean;
   readonly findings: readonly Finding[];
+  /** How many there are beyond these. */
+  readonly unlisted: number;
   /** Keys and indexes that the schema has judged, for the `unevaluated…` keywords. */
   readonly evaluated: ReadonlySet<string | number>;
 }
@@ -28,14 +29,16 @@ export class Visit implements Verdict {
   readonly findings: Finding[] = [];
   readonly evaluated = new Set<string | number>();
   valid = true;
+  unlisted = 0;
   readonly #place: Place | undefined;
   readonly #apply: Apply;
+  readonly #most: number;
 
   constructor(
     schema: Readonly<Record<string, unknown>>,
     value: unknown,
     place: Place | undefined,
-    run: { readonly compiled: CompiledSchema; readonly work: SchemaWork; readonly apply: Apply },
+    run: { readonly compiled: CompiledSchema; readonly work: SchemaWork; readonly apply: Apply; readonly most: number },
   ) {
     this.schema = schema;
     this.value = value;
@@ -43,13 +46,13 @@ export class Visit implements Verdict {
     this.work = run.work;
     this.#place = place;
     this.#apply = run.apply;
+    this.#most = run.most;
   }
 
   /** Notes a problem of the value, or of what stands under `key` in it. */
   fail(message: string, key?: string | number): void {
     this.valid = false;
-    if (this.findings.length >= schemaLimits.problems) return;
-    this.findings.push({ place: key === undefined ? this.#place : { parent: this.#place, key }, message });
+    this.#list({ place: key === undefined ? this.#place : { parent: this.#place, key }, message });
   }
 
   /** Applies a schema to the same value without taking over what it finds. */
@@ -93,11 +96,15 @@ export class Visit implements Verdict {
     if (this.compiled.tracksEvaluated) this.evaluated.add(key);
   }
 
-  #adoptFindings({ valid, findings }: Verdict): void {
+  #adoptFindings({ valid, findings, unlisted }: Verdict): void {
     if (valid) return;
     this.valid = false;
-    for (const finding of findings) {
-      if (this.findings.length < schemaLimits.problems) this.findings.push(finding);
-    }
+    this.unlisted += unlisted;
+    for (const finding of findings) this.#list(finding);
+  }
+
+  #list(finding: Finding): void {
+    if (this.findings.length < this.#most) this.findings.push(finding);
+    else this.unlisted += 1;
   }
 }

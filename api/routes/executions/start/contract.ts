@@ -80,7 +80,9 @@ export const startExecution = defineContract({
     {
       status: 422,
       error: 'input validation failed',
-      when: 'The input does not satisfy `input_schema`. `details` has every failing path; nothing was created.',
+      when:
+        'The input does not satisfy `input_schema`; nothing was created. `details` lists every failing path, of more ' +
+        'than a hundred the first and how many others there are.',
     },
     {
       status: 422,

@@ -25,7 +25,7 @@ export function assertReady(workflow: Workflow, version: string | undefined): vo
   throw new HttpError({ code: 'invalid', status: 422, error: 'workflow_not_ready', message });
 }
 
-/** requirements WF-API-09, AMB-056: throws 422 with every failing path. */
+/** requirements WF-API-09, AMB-056: throws 422 with every failing path, or with a hundred and how many more there are. */
 export function assertInput({ input_schema: schema }: WorkflowSpec, input: StartBody['input']): void {
   const details = inputProblems(schema, input ?? {});
   if (details.length === 0) return;
