@@ -83,6 +83,15 @@ describe('the answer to an error', () => {
     expect(of(422)).toMatchObject({ status: 400, body: { error: 'invalid_request', message: 'the reason' } });
     expect(of(409).body).toEqual({ error: 'conflict', message: errorForms.conflict.message });
     expect(of(503)).toMatchObject({ status: 503, isFault: true });
+    expect(of(409)).toMatchObject({ isFault: false });
+  });
+
+  it('what the API server does not have, and no handler has said so, is told to us as well', () => {
+    const inner = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'configmaps' });
+    const body = { error: 'not_found', message: errorForms.not_found.message };
+    expect(toErrorReply(inner)).toEqual({ status: 404, headers: {}, body, isFault: true });
+    expect(toErrorReply(new HttpError({ code: 'not_found', cause: inner })).isFault).toBe(false);
+    expect(toErrorReply(new AppError('not_found', 'x')).isFault).toBe(false);
   });
 
   it('what a handler decides is sent as it says', () => {

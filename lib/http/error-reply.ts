@@ -44,7 +44,7 @@ interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Deserves a line with the whole error: it is our fault. */
+  /** Deserves a line with the whole error: it is our fault, or may be. */
   readonly isFault: boolean;
 }
 
@@ -65,9 +65,15 @@ export function toErrorReply(error: unknown, access?: Access): ErrorReply {
       ...(details === undefined ? {} : { details }),
       ...fields,
     },
-    isFault: status >= 500 && options.code !== 'cancelled' && !(error instanceof HttpError && !error.cause),
+    isFault: status >= 500 ? isFault(error, options) : isUntold(error),
   };
 }
+
+const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>
+  code !== 'cancelled' && !(error instanceof HttpError && !error.cause);
+
+/** What the caller has named and is not there, its handler says by itself; this is something that only we know of. */
+const isUntold = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
 
 function optionsOf(error: unknown): HttpErrorOptions {
   if (error instanceof HttpError) return error.options;

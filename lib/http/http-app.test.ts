@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
+import { KubeError } from '../kube/kube-error.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Contract, defineContract } from './contract.ts';
 import { HttpError } from './http-error.ts';
@@ -86,6 +87,7 @@ const echo = async ({ params, query, headers, body, caller }: Record<string, unk
 const failures: Readonly<Record<string, () => unknown>> = {
   plain: () => new Error('secret of ours'),
   unavailable: () => new AppError('unavailable', 'connect 10.0.0.1'),
+  lost: () => new KubeError(404, {}, { verb: 'get', resource: 'configmaps' }),
   decided: () => new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details: [] }),
   string: () => 'thrown text',
 };
@@ -591,6 +593,16 @@ describe('a failure', () => {
     await clock.advance(1);
     expect(await fails()).toMatchObject({ level: 'warn', msg: 'request failed' });
     await behind.close();
+  });
+
+  it('that is an answer to us and not to the caller is told with the id of the request', async () => {
+    expect(await failing('lost')).toMatchObject({ status: 404, body: expect.stringContaining('"not_found"') });
+    expect(server.lines.at(-1)).toMatchObject({
+      level: 'warn',
+      msg: 'request failed',
+      requestId: 'generated-id',
+      err: { message: expect.stringContaining('get configmaps') },
+    });
   });
 
   it('of something behind us is 503 with Retry-After', async () => {
