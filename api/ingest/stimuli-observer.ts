@@ -6,7 +6,14 @@ import type { Ingest, Submission } from './ingest.ts';
 import { IngestError, type IngestOutcome } from './ingest-error.ts';
 
 /** How a stimulus ended, for the counter. `unavailable`: the sender may try again. */
-type CountedOutcome = IngestOutcome | 'routed' | 'too_large' | 'unavailable' | 'failed' | 'not_authentic';
+type CountedOutcome =
+  | IngestOutcome
+  | 'routed'
+  | 'too_large'
+  | 'unavailable'
+  | 'failed'
+  | 'not_authentic'
+  | 'rate_limited';
 
 type Transport = StimulusSource['kind'] | NonNullable<Submission['transport']>;
 

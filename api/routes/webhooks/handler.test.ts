@@ -133,6 +133,7 @@ describe('AMB-057 the limit of a tenant', () => {
     expect(await many(10, 'ci', [signature('x')])).toEqual(Array.from({ length: 10 }, () => 200));
     const refused = await send('ci', [signature('x')]);
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([429, { error: 'rate_limited' }]);
+    expect(ended).toEqual(['rate_limited']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(await many(1, 'other', [signature('x')])).toEqual([200]);
     expect(submissions).toHaveLength(11);

@@ -51,7 +51,10 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   const receivedAt = deps.clock.now();
   const problem = signatureProblem({ signatures: signaturesOf(rawHeaders), secret: deps.secrets(source), body });
   if (problem !== undefined) refuse(deps, budget, source, problem);
-  await deps.rateLimit.take(deps.table.tenantOf(source));
+  await deps.rateLimit.take(deps.table.tenantOf(source)).catch((error: unknown) => {
+    deps.observer.ended('Webhook', 'rate_limited');
+    throw error;
+  });
   const idempotencyKey = keyOf(request);
   const headers = headersOf(rawHeaders);
   const submission = async () =>
