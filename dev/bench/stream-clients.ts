@@ -8,26 +8,31 @@ interface StreamClients {
    * come; rejects after thirty seconds.
    */
   arrivals(id: string): Promise<readonly number[]>;
-  close(): void;
 }
 
-/** Opens streams, some at a time, and resolves when each has received the event `first`. */
-export async function openStreams(
+interface StreamOptions {
+  readonly count: number;
+  readonly token?: string;
+  readonly first: string;
+}
+
+/** Opens streams, some at a time, works when each has received the event `first`, and closes them. */
+export async function withStreams<R>(
   url: URL,
-  { count, token, first }: { readonly count: number; readonly token?: string; readonly first: string },
-): Promise<StreamClients> {
+  { count, token, first }: StreamOptions,
+  work: (streams: StreamClients) => Promise<R>,
+): Promise<R> {
   const clients: Client[] = [];
-  for (let index = 0; index < count; index += 50) {
-    const some = Array.from({ length: Math.min(50, count - index) }, () => new Client(url, token));
-    await Promise.all(some.map((client) => client.received(first)));
-    clients.push(...some);
+  try {
+    while (clients.length < count) {
+      const some = Array.from({ length: Math.min(50, count - clients.length) }, () => new Client(url, token));
+      clients.push(...some);
+      await Promise.all(some.map((client) => client.received(first)));
+    }
+    return await work({ arrivals: (id) => Promise.all(clients.map((client) => client.received(id))) });
+  } finally {
+    for (const client of clients) client.close();
   }
-  return {
-    arrivals: (id) => Promise.all(clients.map((client) => client.received(id))),
-    close() {
-      for (const client of clients) client.close();
-    },
-  };
 }
 
 class Client {

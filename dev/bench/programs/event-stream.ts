@@ -10,7 +10,7 @@ import { type BenchCluster, register } from '../bench-cluster.ts';
 import { residentMiB } from '../machine.ts';
 import type { Program } from '../program.ts';
 import { percentile } from '../statistics.ts';
-import { openStreams } from '../stream-clients.ts';
+import { withStreams } from '../stream-clients.ts';
 
 const clients = 1_000;
 /** The first one warms up and does not count. */
@@ -58,44 +58,47 @@ async function answer({ url, token }: BenchApi, { metadata }: WorkflowExecution)
 async function delivery(bench: BenchCluster, api: BenchApi): Promise<number[]> {
   const execution = await started(bench, api);
   const observer = await observe(bench.kube, { resource: workflowExecutions, namespace: bench.namespace });
-  const streams = await openStreams(streamOf(api, execution), {
-    count: clients,
-    token: api.token,
-    first: '1.approval',
-  });
-  const times: number[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    const arriving = streams.arrivals(`${round + 1}.approval`);
-    const shown = observer.until((_view, changed) =>
-      (changed?.status?.history?.length ?? 0) >= round ? performance.now() : undefined,
-    );
-    await answer(api, execution);
-    const [arrivals, at] = await Promise.all([arriving, shown]);
-    if (round > 1) times.push(...arrivals.map((arrival) => Math.max(0, arrival - at)));
+  const options = { count: clients, token: api.token, first: '1.approval' };
+  try {
+    return await withStreams(streamOf(api, execution), options, async (streams) => {
+      const times: number[] = [];
+      for (let round = 1; round <= rounds; round++) {
+        const arriving = streams.arrivals(`${round + 1}.approval`);
+        const shown = observer.until((_view, changed) =>
+          (changed?.status?.history?.length ?? 0) >= round ? performance.now() : undefined,
+        );
+        await answer(api, execution);
+        const [arrivals, at] = await Promise.all([arriving, shown]);
+        if (round > 1) times.push(...arrivals.map((arrival) => Math.max(0, arrival - at)));
+      }
+      return times;
+    });
+  } finally {
+    await observer.stop();
   }
-  streams.close();
-  await observer.stop();
-  return times;
 }
 
 /** The same number of bytes in as many writes, by a server that does nothing else. */
 async function bareDelivery(): Promise<number[]> {
   const server = await startBareServer('broadcast');
-  const streams = await openStreams(server.url, { count: clients, first: 'start' });
-  const times: number[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    const arriving = streams.arrivals(`${round + 1}.approval`);
-    const at = performance.now();
-    for (const id of [`${round}.completed`, `${round + 1}.started`, `${round + 1}.approval`]) {
-      server.send(`id: ${id}\ndata: ${'x'.repeat(200)}\n\n`);
-    }
-    const arrivals = await arriving;
-    if (round > 1) times.push(...arrivals.map((arrival) => arrival - at));
-    await pause(50);
+  try {
+    return await withStreams(server.url, { count: clients, first: 'start' }, async (streams) => {
+      const times: number[] = [];
+      for (let round = 1; round <= rounds; round++) {
+        const arriving = streams.arrivals(`${round + 1}.approval`);
+        const at = performance.now();
+        for (const id of [`${round}.completed`, `${round + 1}.started`, `${round + 1}.approval`]) {
+          server.send(`id: ${id}\ndata: ${'x'.repeat(200)}\n\n`);
+        }
+        const arrivals = await arriving;
+        if (round > 1) times.push(...arrivals.map((arrival) => arrival - at));
+        await pause(50);
+      }
+      return times;
+    });
+  } finally {
+    server.stop();
   }
-  streams.close();
-  server.stop();
-  return times;
 }
 
 export const eventDelivery: Program = {
@@ -125,16 +128,16 @@ export const eventDelivery: Program = {
  * What the resident memory grows by with as many clients again, ten seconds after they are there. The first ones have
  * loaded and compiled what all of them use; nobody asks for a garbage collection.
  */
-async function perClientKiB(pid: number, open: () => Promise<{ close(): void }>): Promise<number> {
-  const first = await open();
-  await pause(10_000);
-  const before = await residentMiB(pid);
-  const second = await open();
-  await pause(10_000);
-  const grown = (await residentMiB(pid)) - before;
-  first.close();
-  second.close();
-  return (grown * 1_024) / clients;
+function perClientKiB(pid: number, url: URL, options: { first: string; token?: string }): Promise<number> {
+  const settled = async (): Promise<number> => {
+    await pause(10_000);
+    return residentMiB(pid);
+  };
+  const open = <R>(work: () => Promise<R>): Promise<R> => withStreams(url, { count: clients, ...options }, work);
+  return open(async () => {
+    const before = await settled();
+    return (((await open(settled)) - before) * 1_024) / clients;
+  });
 }
 
 export const streamMemory: Program = {
@@ -148,10 +151,9 @@ export const streamMemory: Program = {
     const server = await startBareServer('broadcast');
     try {
       const url = streamOf(api, await started(bench, api));
-      const ours = { count: clients, token: api.token, first: '1.approval' };
       return {
-        ours: await perClientKiB(api.pid, () => openStreams(url, ours)),
-        baseline: await perClientKiB(server.pid, () => openStreams(server.url, { count: clients, first: 'start' })),
+        ours: await perClientKiB(api.pid, url, { token: api.token, first: '1.approval' }),
+        baseline: await perClientKiB(server.pid, server.url, { first: 'start' }),
       };
     } finally {
       server.stop();
