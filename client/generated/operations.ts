@@ -1285,10 +1285,12 @@ export interface Operations {
    * A comment is sent every 15 seconds while nothing happens.
    *
    * The ids are the same on every replica and at any time: with `Last-Event-ID` the stream goes on behind that
-   * event, without a gap and without a repetition.
+   * event, without a gap and without a repetition. Behind the event that ends it the answer is 204, which tells
+   * clients that reconnect by themselves to stop.
    *
    * `GET /v1/workflows/executions/{execution_id}/stream`
    *
+   * - 204 Nothing follows the event of `Last-Event-ID`: do not ask again.
    * - 400 `invalid_request`: `Last-Event-ID` is no id of an event of an execution.
    * - 404 `Execution not found`: The tenant has no execution of that id.
    */

@@ -63,8 +63,7 @@ the present state knows, which are marked below.`;
 const comeBack = `Send the id of the last event that you have worked off as \`Last-Event-ID\`, to any replica: the stream goes on behind it,
 without a gap and without a repetition. Browsers and libraries for server-sent events do that by themselves.
 
-- After \`end\` there is nothing more: the answer is a stream without events. Do not connect again after an event that
-  ends the stream.
+- After \`end\` there is nothing more: the answer is 204, at which browsers and libraries stop.
 - An id that this replica has not come to yet is taken all the same; it waits for what follows.
 - A text that is no id of an event is 400, and so is the header sent twice. An empty one means: from the beginning.
 - A client that leaves more than 1 MiB unread is cut off, and can come back in the same way. A replica that stops ends

@@ -251,4 +251,14 @@ describe('a stream of events', () => {
     expect(answer).toMatchObject({ status: 200, body: '', headers: { 'content-type': 'text/event-stream' } });
     expect(feed.listeners).toBe(0);
   });
+
+  it('that is over is 204, after which the connection serves on', async () => {
+    const route = defineRoute<typeof follow, TestCaller>(follow, async () => ({ kind: 'over' }));
+    const server = await startTestServer([route]);
+    servers.push(server);
+    const twice = requestText('GET /v1/follow') + requestText('GET /v1/follow', ['Connection: close']);
+    const answer = await sendRaw(server.port, twice);
+    expect([answer.status, answer.headers['content-type']]).toEqual([204, undefined]);
+    await expect.poll(() => server.lines.filter(({ status }) => status === 204)).toHaveLength(2);
+  });
 });

@@ -50,6 +50,8 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
       readonly isEndless?: boolean;
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
+  /** 204: there are no events to come, and whoever reconnects by itself stops. */
+  | { readonly kind: 'over' }
 );
 
 /** What is known of a request before its body is read. */

@@ -34,6 +34,9 @@ export async function sendReply(
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
       return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
+    case 'over':
+      ctx.status = 204;
+      return;
     case 'events':
       return ctx.method === 'HEAD'
         ? endWithoutEvents(ctx, reply.events)

@@ -15,7 +15,8 @@ export function createResponses(contract: Contract, writer: SchemaWriter): JsonO
     const response = isShared ? { $ref: `#/components/responses/${nameOf(first)}` } : errorResponse(list, writer);
     return [String(status), response];
   });
-  return { 200: successResponse(contract.success, writer), ...Object.fromEntries(errors) };
+  const { success } = contract;
+  return { 200: successResponse(success, writer), ...overResponse(success), ...Object.fromEntries(errors) };
 }
 
 /** The answers that operations refer to. */
@@ -50,6 +51,14 @@ function successResponse(success: SuccessContract, writer: SchemaWriter): JsonOb
         ...(success.lastEvents === undefined ? {} : { 'x-last-events': success.lastEvents }),
       });
   }
+}
+
+/** What a client is told that asks for more of a stream that has ended. */
+function overResponse(success: SuccessContract): JsonObject {
+  if (success.kind !== 'events' || success.lastEvents === undefined) return {};
+  return {
+    204: { description: 'Nothing follows the event of `Last-Event-ID`: do not ask again.', headers: requestId },
+  };
 }
 
 /** One event as the fields of its lines; tools hold each event of a stream against it. */

@@ -176,10 +176,21 @@ describe('the stream of an execution', () => {
     const { id } = await asking();
     await signal(id, 'yes');
     const whole = lasting(await all(id));
-    for (const [index, { id: last }] of whole.entries()) {
+    for (const [index, { id: last }] of whole.slice(0, -1).entries()) {
       expect(lasting(await all(id, 1, last))).toEqual(whole.slice(index + 1));
     }
     expect(lasting(await all(id, 1, ''))).toEqual(whole);
+  });
+
+  it('AMB-030 behind the event that ends a stream is 204, so that who reconnects by itself stops', async () => {
+    const { id } = await start('quick');
+    await all(id);
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await refused(id, { method, headers: { 'last-event-id': 'end' } });
+      expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([204, undefined, '']);
+    }
+    const unknown = await refused('00000000-0000-4000-8000-000000000000', { headers: { 'last-event-id': 'end' } });
+    expect(unknown.status).toBe(404);
   });
 
   it('AMB-030 goes on behind an event that is still to come', async () => {

@@ -5,7 +5,7 @@ import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { streamExecution } from './contract.ts';
 import { createEventHub } from './event-hub.ts';
-import { nowhere, type Position, positionOf } from './position.ts';
+import { endPosition, isBehind, nowhere, type Position, positionOf } from './position.ts';
 
 export interface StreamDeps {
   readonly cluster: Pick<Cluster, 'executions' | 'executionFeed'>;
@@ -18,6 +18,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
   return defineRoute<typeof streamExecution, Caller>(streamExecution, async ({ params, headers, caller }) => {
     const after = positionBehind(headers['last-event-id']);
     const { metadata } = await findExecution(executions, caller, params.execution_id);
+    if (!isBehind(endPosition, after)) return { kind: 'over' };
     const { uid = '' } = metadata;
     const channel = hub.open(uid);
     try {
