@@ -3,7 +3,7 @@ import type { ByteStream } from './operation.ts';
 import type { Sleep } from './sleep.ts';
 
 /** How the pieces of an answer are waited for. */
-export interface ReadOptions {
+interface ReadOptions {
   readonly signal?: AbortSignal;
   /** A connection that is silent for longer than this is dead, whatever the socket says. */
   readonly silence?: { readonly ms: number; readonly sleep: Sleep };

@@ -6,7 +6,7 @@ export interface RawEvent {
 }
 
 /** What a stream said, beside its events. */
-export interface EventStreamParser {
+interface EventStreamParser {
   /** The events that are complete after this piece of the stream. */
   push(chunk: Uint8Array): RawEvent[];
   /** The id to go on from after a lost connection. */

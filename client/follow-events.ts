@@ -8,7 +8,7 @@ import { isPassing, parseJson, type Transport } from './transport.ts';
 const silenceMs = 45_000;
 
 /** A call that is answered by a stream of events. */
-export interface StreamCall {
+interface StreamCall {
   readonly operation: Operation;
   readonly request: OperationRequest;
   readonly options: CallOptions;

@@ -1,7 +1,7 @@
 import type { Operation, OperationRequest } from './operation.ts';
 
 /** What the options of a client add to each request. */
-export interface RequestContext {
+interface RequestContext {
   /** Address of the server, without a slash at its end. */
   readonly server: string;
   readonly headers: Readonly<Record<string, string>>;

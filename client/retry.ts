@@ -9,7 +9,7 @@ const longestRetryAfterMs = 30_000;
 const passing = new Set([502, 503, 504]);
 
 /** What the rule needs to know about a call. */
-export interface Repeatability {
+interface Repeatability {
   /** Doing it twice is the same as doing it once: a read, or a call with an idempotency key. */
   readonly repeatable: boolean;
 }

@@ -4,7 +4,7 @@ import { sourceOf } from './source-schema.ts';
 import { type StructuralSchema, toStructural } from './structural.ts';
 
 /** The schema of a whole object: what the API server checks at every write. */
-export function objectSchema(kind: KindDefinition): StructuralSchema {
+function objectSchema(kind: KindDefinition): StructuralSchema {
   return {
     type: 'object',
     description: kind.description,

@@ -4,7 +4,7 @@ import type { CelRule } from './schema/parts.ts';
 import type { StructuralSchema } from './structural.ts';
 
 /** One member of a discriminated union, already lowered. */
-export interface Variant {
+interface Variant {
   readonly kind: string;
   readonly schema: StructuralSchema;
 }

@@ -9,7 +9,7 @@ interface RememberOptions<T> {
 }
 
 /** Values that somebody else knows better, each asked for once in a while and never twice at the same time. */
-export interface Remembered<T> {
+interface Remembered<T> {
   get(key: string): Promise<T>;
   set(key: string, value: T): void;
   forget(key: string): void;

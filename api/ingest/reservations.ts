@@ -24,7 +24,7 @@ export type Acquired =
   | { readonly kind: 'duplicate'; readonly originalStimulusId: string };
 
 /** Who asks for a key. `stimulusId` is that of the stimulus, should it be the first. */
-export interface Claim {
+interface Claim {
   readonly key: string;
   readonly namespace: string;
   readonly stimulusId: string;

@@ -80,7 +80,7 @@ export interface VersionRow {
   readonly revision?: string;
 }
 
-export interface MoveOptions<To extends Scope> {
+interface MoveOptions<To extends Scope> {
   /** The scope to move to; absent: the widest for a promotion, the tenant's for a demotion. */
   readonly to?: To;
   /** Also over another workflow of that name. */

@@ -1,7 +1,7 @@
 import type { Lease, ObjectRef } from '../../lib/kube/index.ts';
 
 /** Who wants the lease and what for. */
-export interface Claim {
+interface Claim {
   readonly ref: ObjectRef;
   readonly identity: string;
   readonly leaseMs: number;

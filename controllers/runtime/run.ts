@@ -6,7 +6,7 @@ import type { EventRecorder } from './events.ts';
 import type { LeaseElection } from './lease-election.ts';
 
 /** Anything that follows the server: an informer of any kind. */
-export interface Follower {
+interface Follower {
   run(signal: AbortSignal): Promise<void>;
   readonly synced: Promise<void>;
   readonly hasSynced: boolean;

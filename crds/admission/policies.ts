@@ -6,7 +6,7 @@ import { routerPolicy } from './router-policy.ts';
 import { versionPolicy } from './version-policy.ts';
 
 /** The service accounts of an installation under the names that the chart gives by default. */
-export const defaultIdentities: Identities = {
+const defaultIdentities: Identities = {
   controllers: [`system:serviceaccount:${systemNamespace}:windlass-controllers`],
   trustedWriters: [`system:serviceaccount:${systemNamespace}:windlass-api`],
 };

@@ -46,7 +46,7 @@ const state = <const K extends StateKind, P extends TProperties>(
   );
 
 /** spec 1 §2.6, common field `volumes`, for states of kind Agent. */
-export const AgentVolume = Type.Object(
+const AgentVolume = Type.Object(
   {
     volume: Type.String({ minLength: 1, maxLength: 1_024, description: 'Template that gives the volume.' }),
     mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
@@ -55,7 +55,7 @@ export const AgentVolume = Type.Object(
   { additionalProperties: false },
 );
 
-export const AgentState = state(
+const AgentState = state(
   'Agent',
   {
     agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
@@ -67,7 +67,7 @@ export const AgentState = state(
   'Runs a deployed agent.',
 );
 
-export const SystemState = state(
+const SystemState = state(
   'System',
   {
     command: Type.String({
@@ -81,7 +81,7 @@ export const SystemState = state(
   'Runs a shell command with the workspace, or one of the built-in commands.',
 );
 
-export const HumanState = state(
+const HumanState = state(
   'Human',
   {
     prompt: Type.String({
@@ -96,14 +96,14 @@ export const HumanState = state(
   'Waits for a person.',
 );
 
-export const ParallelAgentsState = state(
+const ParallelAgentsState = state(
   'ParallelAgents',
   { agents: Type.Array(Judge, { minItems: 1, maxItems: limits.judges }), consensus: Consensus },
   'Asks several agents at once and weighs their answers.',
   parallelAgentsRules,
 );
 
-export const ContainerRunState = state(
+const ContainerRunState = state(
   'ContainerRun',
   {
     name: Type.Optional(Type.String({ maxLength: 253, description: 'Display label.' })),
@@ -113,7 +113,7 @@ export const ContainerRunState = state(
   'Runs one command in a container.',
 );
 
-export const ParallelContainerRunState = state(
+const ParallelContainerRunState = state(
   'ParallelContainerRun',
   {
     steps: Type.Array(Step, {
@@ -127,7 +127,7 @@ export const ParallelContainerRunState = state(
   'Runs several commands at once and waits for all.',
 );
 
-export const SubworkflowState = state(
+const SubworkflowState = state(
   'Subworkflow',
   {
     workflow_id: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed workflow.' }),

@@ -46,7 +46,7 @@ export const Cancel = Type.Object(
 export type Cancel = Static<typeof Cancel>;
 
 /** Written by the controller alone: which state of which execution started this one. */
-export const Parent = Type.Object(
+const Parent = Type.Object(
   {
     name: Type.String({ maxLength: 253 }),
     uid: Type.String({ maxLength: 36 }),

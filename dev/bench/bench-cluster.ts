@@ -22,7 +22,7 @@ export interface BenchCluster {
   controllers(options?: ControllersOptions): Promise<{ process: Controllers; proxy?: ApiProxy }>;
 }
 
-export interface ControllersOptions {
+interface ControllersOptions {
   readonly counted?: boolean;
   readonly elected?: boolean;
 }

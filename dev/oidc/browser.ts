@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici';
 
-export interface BrowserOptions {
+interface BrowserOptions {
   /** Certificates to trust, PEM. */
   readonly ca?: string;
   /** What is typed into the fields of forms. */

@@ -1,5 +1,5 @@
 /** Pages of the provider: plain, and without anything from elsewhere. `body` is HTML. */
-export function renderPage(title: string, body: string): string {
+function renderPage(title: string, body: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

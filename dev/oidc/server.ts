@@ -8,7 +8,7 @@ import { createMemory } from './memory-adapter.ts';
 import { answerSignIn } from './sign-in-page.ts';
 import { makeSigningKeys, type TokenAlgorithm } from './signing-keys.ts';
 
-export interface OidcServerOptions {
+interface OidcServerOptions {
   /** @default 127.0.0.1 */
   readonly host?: string;
   /** @default any that is free */

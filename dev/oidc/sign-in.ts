@@ -5,7 +5,7 @@ import { callback, publicClient, serviceSecret } from './clients.ts';
 import { formatPerson, type Person } from './person.ts';
 
 /** A provider as its clients reach it. */
-export interface ProviderAddress {
+interface ProviderAddress {
   readonly issuer: string;
   /** Certificates to trust, PEM. */
   readonly ca?: string;

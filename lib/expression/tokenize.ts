@@ -1,6 +1,6 @@
 import { ExpressionError } from './expression-error.ts';
 
-export const operators = ['||', '&&', '==', '!=', '<=', '>=', '<', '>', '!', '(', ')'] as const;
+const operators = ['||', '&&', '==', '!=', '<=', '>=', '<', '>', '!', '(', ')'] as const;
 export type Operator = (typeof operators)[number];
 
 export type Token = { readonly offset: number } & (

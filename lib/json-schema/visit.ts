@@ -5,7 +5,7 @@ import type { SchemaWork } from './work.ts';
 export type Apply = (schema: Schema, value: unknown, place: Place | undefined) => Verdict;
 
 /** A problem before its place is written out, which most problems never need. */
-export interface Finding {
+interface Finding {
   readonly place: Place | undefined;
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 /** Kubernetes objects as they stand in JSON: times are RFC 3339 strings, quantities are strings. */
 
 /** Link from an object to the one whose deletion takes it along. */
-export interface OwnerReference {
+interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;

@@ -10,7 +10,6 @@ import type {
   PersistentVolumeClaim,
   Pod,
   ResourceQuota,
-  Role,
   RoleBinding,
   Secret,
   StorageClass,
@@ -93,7 +92,6 @@ export const controllerRevisions = row<ControllerRevision>(['apps', 'v1', 'contr
 export const leases = row<Lease>(['coordination.k8s.io', 'v1', 'leases', 'Lease']);
 export const events = row<Event>(['events.k8s.io', 'v1', 'events', 'Event']);
 export const networkPolicies = row<NetworkPolicy>(['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy']);
-export const roles = row<Role>(['rbac.authorization.k8s.io', 'v1', 'roles', 'Role']);
 export const roleBindings = row<RoleBinding>(['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding']);
 export const storageClasses = row<StorageClass>(['storage.k8s.io', 'v1', 'storageclasses', 'StorageClass', 'cluster']);
 export const customResourceDefinitions = row<CustomResourceDefinition>([

@@ -38,7 +38,7 @@ export type Content = Readonly<
 >;
 
 /** One parameter of a method: its name there, and its name and place in the request. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly wireName: string;
   readonly place: 'path' | 'query' | 'header';

@@ -31,7 +31,7 @@ export async function findSource(
 const opposite = { promote: 'demote', demote: 'promote' } as const;
 
 /** Scopes from which a workflow can get there, the nearest first. */
-export function sourcesOf({ direction, scope }: Move): readonly Scope[] {
+function sourcesOf({ direction, scope }: Move): readonly Scope[] {
   const at = scopes.indexOf(scope);
   return direction === 'promote' ? scopes.slice(0, at).toReversed() : scopes.slice(at + 1);
 }
