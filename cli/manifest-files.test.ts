@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isUsable, mentionsWorkflow, problemLine, readWorkflowFiles } from './manifest-files.ts';
+import { isUsable, problemLine, readWorkflowFiles } from './manifest-files.ts';
 
 const good = `apiVersion: windlass.dev/v1
 kind: Workflow
@@ -30,8 +30,9 @@ describe('workflows in files', () => {
     ['kind: ConfigMap', false],
     ['# kind: Workflow', false],
     ['', false],
-  ])('%j means to be a workflow: %s', (text, want) => {
-    expect(mentionsWorkflow(text)).toBe(want);
+  ])('%j in a directory means to be a workflow: %s', async (text, want) => {
+    const { notes } = await read({ 'dir/a.yaml': text }, ['dir']);
+    expect(notes).toHaveLength(want ? 0 : 1);
   });
 
   it('passes over, with a note, what is only found in a directory and holds none', async () => {

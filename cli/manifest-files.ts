@@ -16,7 +16,7 @@ export function problemLine(file: string, { line, column, path, message, severit
 }
 
 /** Whether a text that was found in a directory means to be a workflow at all. */
-export function mentionsWorkflow(text: string): boolean {
+function mentionsWorkflow(text: string): boolean {
   return /^\s*["']?kind["']?\s*:\s*["']?Workflow\b/m.test(text) || /"kind"\s*:\s*"Workflow"/.test(text);
 }
 

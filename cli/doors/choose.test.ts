@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../session.ts';
-import { addressOf, type Choice, chooseDoor, flagsOf } from './choose.ts';
+import { type Choice, chooseDoor, flagsOf } from './choose.ts';
 
 const server = 'https://w.example';
 const http: Choice = { kind: 'http', server };
@@ -47,6 +47,6 @@ describe('where a command goes', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ['https://w.example/windlass/?x=1#y', 'https://w.example/windlass'],
   ])('knows %s as %s, so that a login is found again', (text, want) => {
-    expect(addressOf(text)).toBe(want);
+    expect(chooseDoor({ server: text }, {})).toEqual({ kind: 'http', server: want });
   });
 });

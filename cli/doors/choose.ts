@@ -49,7 +49,7 @@ function given(options: GlobalOptions, flags: Flags): string | undefined {
 }
 
 /** The address in one form, so that a login is found again however its server is written. */
-export function addressOf(text: string): string {
+function addressOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || url?.protocol === 'http:') {
     return `${url.origin}${url.pathname}`.replace(/\/+$/, '');

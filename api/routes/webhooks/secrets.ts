@@ -16,6 +16,6 @@ export function secretsFromEnvironment(env: Environment): WebhookSecrets {
 }
 
 /** `my-ci` → `SVC_WEBHOOK_SECRET_MY_CI`. */
-export function secretVariable(source: string): string {
+function secretVariable(source: string): string {
   return prefix + source.toUpperCase().replaceAll(/[-.]/g, '_');
 }
