@@ -18,6 +18,7 @@ const approvalOf = (one: WorkflowExecution): string => approvalIdOf(one) ?? '';
 const mine = execution('mine', 'tenant-a', 11);
 const theirs = execution('theirs', 'tenant-b', 12);
 const late = execution('late', 'tenant-a', 13);
+const lateUidLike = execution(uid(77), 'tenant-a', 14);
 
 function setUp() {
   const clock = createManualClock();
@@ -29,7 +30,7 @@ function setUp() {
     },
   });
   cache.replaceAll([mine, theirs], '12');
-  const server = [mine, theirs, late];
+  const server = [mine, theirs, late, lateUidLike];
   const asked: string[] = [];
   const kube = {
     listAll: async (_: unknown, { namespace }: { namespace: string }) => {
@@ -61,6 +62,7 @@ describe('an execution of a tenant', () => {
     ['its own by name', 'a', 'mine', 'mine'],
     ['one that the watch has not brought', 'a', uid(13), 'late'],
     ['one that the watch has not brought, by name', 'a', 'late', 'late'],
+    ['one whose name looks like an id', 'a', uid(77), uid(77)],
     ['that of another tenant', 'a', uid(12), undefined],
     ['that of another tenant by name', 'a', 'theirs', undefined],
     ['one that nobody has', 'a', uid(99), undefined],

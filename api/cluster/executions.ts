@@ -63,7 +63,12 @@ class CachedExecutions implements Executions {
     if (namespace === undefined) return undefined;
     const key = `${namespace}/${nameOrUid}`;
     if (isUid(nameOrUid)) {
-      return this.#search(namespace, { key, unknown: this.#unknown }, () => [this.#deps.cache.getByUid(nameOrUid)]);
+      const { cache } = this.#deps;
+      // A name may look like an id.
+      return this.#search(namespace, { key, unknown: this.#unknown }, () => [
+        cache.getByUid(nameOrUid),
+        cache.get(key),
+      ]);
     }
     if (!objectName.test(nameOrUid)) return undefined;
     return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: nameOrUid });
