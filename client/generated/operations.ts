@@ -1144,7 +1144,8 @@ export interface Operations {
   /**
    * Read a workflow
    *
-   * The definition in the form of the manifest. A workflow that is named `executions` is read by its id.
+   * The definition in the form of the manifest. A workflow that is named `executions` or `register` is read by its
+   * id.
    *
    * `GET /v1/workflows/{workflow}`
    *

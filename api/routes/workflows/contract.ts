@@ -103,7 +103,8 @@ export const readWorkflow = defineContract({
   path: '/v1/workflows/{workflow}',
   tag,
   summary: 'Read a workflow',
-  description: 'The definition in the form of the manifest. A workflow that is named `executions` is read by its id.',
+  description:
+    'The definition in the form of the manifest. A workflow that is named `executions` or `register` is read by its id.',
   access: 'bearer',
   params: workflowParams,
   query: Type.Object({
