@@ -41,8 +41,6 @@ interface SettlerDeps {
 const waitingMax = 100_000;
 /** Notes under way at once. */
 const batchSize = 64;
-/** Between two batches. The first note after a quiet time goes at once; under load many share a write. */
-const gatherMs = 25;
 /** Before a store that is away is tried again. */
 const pauseMs = 1_000;
 /** What the last notes of a process may take. */
@@ -82,8 +80,7 @@ class QueueSettler implements Settler {
     const { clock } = this.#deps;
     while (!signal.aborted) {
       if (this.#waiting.size === 0) await this.#added(signal);
-      const pause = (await this.#settleBatch()) ? gatherMs : pauseMs;
-      await clock.sleep(pause, signal);
+      if (!(await this.#settleBatch())) await clock.sleep(pauseMs, signal);
     }
     const end = clock.now() + lastMs;
     while (this.#waiting.size > 0 && clock.now() < end && (await this.#settleBatch()));

@@ -31,6 +31,9 @@ interface PublisherDeps {
   readonly timeoutMs: number;
 }
 
+/** Messages that come so soon after a write share the next one. One that comes alone goes at once. */
+const gatherMs = 5;
+
 /**
  * All answers come to one inbox, each under the number of its message, and one timer watches over all: a request of the
  * library has a timer, a race and an error of its own, which together cost more than everything else about a message
@@ -40,9 +43,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return new InboxPublisher(deps);
 }
 
+interface Numbered extends Message {
+  readonly number: string;
+}
+
 interface Unanswered {
   readonly resolve: (sequence: number) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
   /** In milliseconds since the epoch. */
   readonly end: number;
 }
@@ -51,8 +58,10 @@ class InboxPublisher implements Publisher {
   readonly #deps: PublisherDeps;
   /** By number, the oldest first: all have the same time. */
   readonly #unanswered = new Map<string, Unanswered>();
+  readonly #outgoing: Numbered[] = [];
   readonly #closed = new AbortController();
   #published = 0;
+  #isWriting = false;
   #isWatching = false;
 
   constructor(deps: PublisherDeps) {
@@ -67,15 +76,39 @@ class InboxPublisher implements Publisher {
     });
   }
 
-  async publish({ subject, body, headers }: Message): Promise<number> {
-    const { connection, clock, inbox, toHeaders, timeoutMs } = this.#deps;
+  publish(message: Message): Promise<number> {
+    const { clock, timeoutMs } = this.#deps;
     this.#published += 1;
     const number = String(this.#published);
-    connection.publish(subject, body, { reply: `${inbox}.${number}`, headers: toHeaders(headers) });
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#unanswered.set(number, { resolve, reject, end: clock.now() + timeoutMs });
+    this.#outgoing.push({ ...message, number });
+    if (!this.#isWriting) void this.#write();
     if (!this.#isWatching) void this.#watch();
     return promise;
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    // What is published in the same breath goes along.
+    await Promise.resolve();
+    while (this.#outgoing.length > 0) {
+      for (const message of this.#outgoing.splice(0)) this.#send(message);
+      await this.#deps.clock.sleep(gatherMs, this.#closed.signal);
+    }
+    this.#isWriting = false;
+  }
+
+  /** The library writes to the socket when this turn of the event loop ends. */
+  #send({ number, subject, body, headers }: Numbered): void {
+    const { connection, inbox, toHeaders } = this.#deps;
+    try {
+      connection.publish(subject, body, { reply: `${inbox}.${number}`, headers: toHeaders(headers) });
+    } catch (error) {
+      // Larger than the connection takes, or the connection is gone.
+      this.#unanswered.get(number)?.reject(error);
+      this.#unanswered.delete(number);
+    }
   }
 
   #take(answer: Msg): void {
