@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 import { volumeRules } from '../rules/storage-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { cel, oneOf, timestamp } from './parts.ts';
+import { cel, givenTimestamp, oneOf } from './parts.ts';
 
 /** A volume that workflows share (spec 1 §2.6, `spec.storage`); its uid is the `volume_id` of a manifest. */
 export const VolumeSpec = Type.Object(
   {
     storage_class: oneOf(['ephemeral', 'persistent']),
     size_limit_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Size in MiB.' })),
-    expires_at: Type.Optional(timestamp({ description: 'When an ephemeral volume is deleted.' })),
+    expires_at: Type.Optional(givenTimestamp({ description: 'When an ephemeral volume is deleted.' })),
     claim_name: Type.Optional(
       Type.String({ maxLength: 253, description: 'An existing PersistentVolumeClaim to use instead of a new one.' }),
     ),

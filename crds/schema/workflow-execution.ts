@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { executionRules, signalListRules, signalRules } from '../rules/execution-rules.ts';
 import type { KubernetesObject } from './object.ts';
-import { anyJson, anyObject, atomic, cel, mapOf, timestamp } from './parts.ts';
+import { anyJson, anyObject, atomic, cel, givenTimestamp, mapOf } from './parts.ts';
 import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
 
 const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });
@@ -27,7 +27,7 @@ export const Signal = Type.Object(
       Type.String({ maxLength: 65_536, description: 'What {{human.feedback}} shows instead of the response.' }),
     ),
     by: person,
-    at: timestamp({ description: 'When it was decided.' }),
+    at: givenTimestamp({ description: 'When it was decided.' }),
     via: Type.Optional(Type.String({ maxLength: 63, description: 'The door it came through: kubectl, cli, api.' })),
     note: Type.Optional(Type.String({ maxLength: 1_024 })),
   },
@@ -38,7 +38,7 @@ export type Signal = Static<typeof Signal>;
 export const Cancel = Type.Object(
   {
     by: person,
-    at: timestamp(),
+    at: givenTimestamp(),
     reason: Type.Optional(Type.String({ maxLength: 1_024 })),
   },
   { additionalProperties: false },

@@ -293,6 +293,14 @@ describe('an execution', () => {
     expect((await patch(path, { spec: { signals: [signal('a', 'carol')] } }, api)).message).toBe('');
   });
 
+  it.each([[[]], [[null]], ['yesterday']])('is decided and cancelled at a time, and at nothing like %j', async (at) => {
+    for (const spec of [{ signals: [signal('a', 'alice', { at })] }, { cancel: { by: 'alice', at } }]) {
+      const { status, message } = await send('POST', executions, execution(spec), { as: 'alice' });
+      expect(status).toBe(422);
+      expect(message).toMatch(/spec\.(signals\[0\]|cancel)\.at/);
+    }
+  });
+
   it('a service account of the same name elsewhere is trusted with nothing', async () => {
     const path = await create(executions, execution({}));
     const other = api.replace('windlass-system', 'tenant-a');
@@ -412,6 +420,11 @@ describe('a volume', () => {
       make({ storage_class: 'persistent', expires_at: '2030-01-01T00:00:00Z' }),
     );
     expect(persistent.message).toContain('spec.expires_at');
+  });
+
+  it.each([[[]], [[null]], ['soon']])('WF-STOR-11 expires at a time, and at nothing like %j', async (expires_at) => {
+    const volume = make({ storage_class: 'ephemeral', expires_at });
+    expect((await send('POST', volumesIn(namespace), volume)).message).toContain('spec.expires_at');
   });
 
   it('WF-STOR-02 of an unknown class is refused', async () => {
