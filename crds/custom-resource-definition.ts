@@ -20,8 +20,11 @@ function objectSchema(kind: KindDefinition): StructuralSchema {
           },
         }),
       },
-      spec: toStructural(sourceOf(kind.spec)),
-      status: toStructural(sourceOf(kind.status)),
+      spec: { description: 'What is wanted.', ...toStructural(sourceOf(kind.spec)) },
+      status: {
+        description: 'What has come of it; written by the controllers.',
+        ...toStructural(sourceOf(kind.status)),
+      },
     },
   };
 }

@@ -30,7 +30,7 @@ export function mergeVariants(tag: string, variants: readonly Variant[]): Merged
       type: 'object',
       required,
       properties: {
-        [tag]: { type: 'string', enum: kinds },
+        [tag]: { type: 'string', enum: kinds, ...joinDescriptions(variants) },
         ...Object.fromEntries(merged.map(({ field, schema }) => [field, schema])),
       },
     },

@@ -217,6 +217,7 @@ export type WorkflowDefinition = {
     readonly name: string;
     /** Semantic version. A version that exists is replaced only with force. */
     readonly version: string;
+    /** What the workflow is for. */
     readonly description?: string;
     /** Discovery labels. */
     readonly labels?: Readonly<Record<string, string>>;
@@ -224,6 +225,7 @@ export type WorkflowDefinition = {
     readonly annotations?: Readonly<Record<string, string>>;
     /** JSON Schema of the start input; its type is object. */
     readonly input_schema?: {
+      /** Always object. */
       readonly type: "object";
     };
     /** JSON Schema of final_output. */
@@ -282,6 +284,7 @@ export type WorkflowManifestSpec = {
       /** Largest size in MiB. */
       readonly size_limit_mb?: number;
     };
+    /** Further volumes, by name. */
     readonly shared_volumes?: readonly ({
       /** Unique name of the volume. */
       readonly name: string;
@@ -329,12 +332,15 @@ export type WorkflowManifestSpec = {
     readonly intent?: string;
     /** Template; the task input. */
     readonly input?: string;
+    /** What keeps the agent apart from others. */
     readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
+    /** Volumes that are mounted into the container. */
     readonly volumes?: readonly ({
       /** Template that gives the volume. */
       readonly volume: string;
       /** Absolute path in the container. */
       readonly mount_path: string;
+      /** Whether it may be written to. */
       readonly access_mode: "read-write" | "read-only";
     })[];
   } | {
@@ -366,7 +372,9 @@ export type WorkflowManifestSpec = {
     })[];
     /** Shell command, or update_context or finalize. Template. */
     readonly command: string;
+    /** Environment variables. Each value is a template. */
     readonly env?: Readonly<Record<string, string>>;
+    /** Where the command runs. */
     readonly workdir?: string;
   } | {
     readonly kind: "Human";
@@ -426,26 +434,38 @@ export type WorkflowManifestSpec = {
       /** Upper bound of score_between, inclusive. */
       readonly max?: number;
     })[];
+    /** The agents that judge. */
     readonly agents: readonly ({
       /** Name or uid of a deployed agent. */
       readonly agent: string;
       /** Template; the task input. */
       readonly input?: string;
+      /** How much the judge counts. */
       readonly weight?: number;
+      /** How long the judge may take. */
       readonly timeout_seconds?: number;
+      /** How often it is asked whether it has ended. */
       readonly poll_interval_ms?: number;
     })[];
+    /** How the judges come to one score. */
     readonly consensus: {
+      /** How the scores become one. */
       readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
+      /** The score from which on a judge agrees. */
       readonly threshold?: number;
+      /** The least confidence of a consensus. */
       readonly min_agreement_confidence?: number;
       /** Another name of min_agreement_confidence. */
       readonly agreement?: number;
       /** How many of the best judges count; best_of_n only. */
       readonly n?: number;
+      /** The state fails when fewer judges complete. */
       readonly min_judges_required?: number;
+      /** What confidence is made of; the two add up to 1. */
       readonly confidence_weighting?: {
+        /** Weight of how much the judges agree. */
         readonly agreement_factor?: number;
+        /** Weight of how sure they say they are. */
         readonly self_confidence_factor?: number;
       };
     };
@@ -480,20 +500,26 @@ export type WorkflowManifestSpec = {
     readonly name?: string;
     /** Reference of the container image. */
     readonly image: string;
+    /** When the image is pulled. */
     readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
     /** What runs instead of the image entry point. Each element is a template. */
     readonly command: readonly string[];
     /** Join the elements with blanks and pass them to sh -c. */
     readonly shell?: boolean;
+    /** Environment variables. Each value is a template. */
     readonly env?: Readonly<Record<string, string>>;
+    /** Where the command runs. */
     readonly workdir?: string;
+    /** Volumes that are mounted into the container. */
     readonly volumes?: readonly ({
       /** workspace, or the name of a shared volume. */
       readonly name: string;
       /** Absolute path in the container. */
       readonly mount_path: string;
+      /** Whether it may only be read. */
       readonly read_only?: boolean;
     })[];
+    /** What the command may use. */
     readonly resources?: {
       /** Millicores. */
       readonly cpu?: number;
@@ -504,6 +530,7 @@ export type WorkflowManifestSpec = {
     };
     /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
     readonly registry_credentials?: string;
+    /** How often a failed command is run again. */
     readonly retry?: {
       /** Attempts in all, the first included. */
       readonly max_attempts?: number;
@@ -537,25 +564,32 @@ export type WorkflowManifestSpec = {
       /** Upper bound of score_between, inclusive. */
       readonly max?: number;
     })[];
+    /** The commands, by name. */
     readonly steps: readonly ({
       /** Unique; the key of the result in the Blackboard entry. */
       readonly name: string;
       /** Reference of the container image. */
       readonly image: string;
+      /** When the image is pulled. */
       readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
       /** What runs instead of the image entry point. Each element is a template. */
       readonly command: readonly string[];
       /** Join the elements with blanks and pass them to sh -c. */
       readonly shell?: boolean;
+      /** Environment variables. Each value is a template. */
       readonly env?: Readonly<Record<string, string>>;
+      /** Where the command runs. */
       readonly workdir?: string;
+      /** Volumes that are mounted into the container. */
       readonly volumes?: readonly ({
         /** workspace, or the name of a shared volume. */
         readonly name: string;
         /** Absolute path in the container. */
         readonly mount_path: string;
+        /** Whether it may only be read. */
         readonly read_only?: boolean;
       })[];
+      /** What the command may use. */
       readonly resources?: {
         /** Millicores. */
         readonly cpu?: number;
@@ -567,6 +601,7 @@ export type WorkflowManifestSpec = {
       /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
       readonly registry_credentials?: string;
     })[];
+    /** Which steps must succeed for the state to succeed; best_effort asks for none. */
     readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
   } | {
     readonly kind: "Subworkflow";
@@ -597,6 +632,7 @@ export type WorkflowManifestSpec = {
     })[];
     /** Name or uid of a deployed workflow. */
     readonly workflow_id: string;
+    /** Whether the state waits for the end of the child. */
     readonly mode?: "blocking" | "fire_and_forget";
     /** Blackboard key for the child's final Blackboard; blocking only. */
     readonly result_key?: string;

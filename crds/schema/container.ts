@@ -7,7 +7,7 @@ const ContainerVolume = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 63, description: 'workspace, or the name of a shared volume.' }),
     mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
-    read_only: Type.Optional(Type.Boolean({ default: false })),
+    read_only: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only be read.' })),
   },
   { additionalProperties: false },
 );
@@ -24,13 +24,29 @@ const Resources = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'What the command may use.' },
 );
+
+export const environment = mapOf(Type.String({ maxLength: limits.templateLength }), {
+  maxProperties: limits.mapEntries,
+  description: 'Environment variables. Each value is a template.',
+});
+export const workdir = Type.String({
+  pattern: '^/',
+  maxLength: 1_024,
+  default: limits.workdirDefault,
+  description: 'Where the command runs.',
+});
 
 /** Fields that a ContainerRun and a step of a ParallelContainerRun share (spec 1 §2.6). */
 export const containerFields = {
   image: Type.String({ minLength: 1, maxLength: 1_024, description: 'Reference of the container image.' }),
-  image_pull_policy: Type.Optional(oneOf(['Always', 'IfNotPresent', 'Never'], { default: 'IfNotPresent' })),
+  image_pull_policy: Type.Optional(
+    oneOf(['Always', 'IfNotPresent', 'Never'], {
+      default: 'IfNotPresent',
+      description: 'When the image is pulled.',
+    }),
+  ),
   command: Type.Array(Type.String({ maxLength: limits.templateLength }), {
     minItems: 1,
     maxItems: limits.commandElements,
@@ -39,9 +55,14 @@ export const containerFields = {
   shell: Type.Optional(
     Type.Boolean({ default: false, description: 'Join the elements with blanks and pass them to sh -c.' }),
   ),
-  env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateLength }), { maxProperties: limits.mapEntries })),
-  workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
-  volumes: Type.Optional(Type.Array(ContainerVolume, { maxItems: limits.volumes })),
+  env: Type.Optional(environment),
+  workdir: Type.Optional(workdir),
+  volumes: Type.Optional(
+    Type.Array(ContainerVolume, {
+      maxItems: limits.volumes,
+      description: 'Volumes that are mounted into the container.',
+    }),
+  ),
   resources: Type.Optional(Resources),
   registry_credentials: Type.Optional(
     Type.String({
@@ -70,7 +91,7 @@ export const Retry = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'How often a failed command is run again.' },
 );
 
 /** One step of a ParallelContainerRun: the fields of a ContainerRun but `retry`, and a name of its own. */

@@ -35,7 +35,7 @@ export const anySchema = (options: object = {}): TUnsafe<Record<string, Json>> =
   Type.Unsafe<Record<string, Json>>({
     type: 'object',
     required: ['type'],
-    properties: { type: { type: 'string', enum: ['object'] } },
+    properties: { type: { type: 'string', enum: ['object'], description: 'Always object.' } },
     'x-kubernetes-preserve-unknown-fields': true,
     ...atomic,
     ...options,

@@ -2,8 +2,8 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { Consensus, Judge } from './consensus.ts';
-import { containerFields, Retry, Step } from './container.ts';
-import { type CelRule, cel, durationPattern, mapOf, oneOf } from './parts.ts';
+import { containerFields, environment, Retry, Step, workdir } from './container.ts';
+import { type CelRule, cel, durationPattern, oneOf } from './parts.ts';
 import { type StateKind, stateKinds } from './state-kinds.ts';
 import { Transition } from './transition.ts';
 
@@ -50,7 +50,7 @@ const AgentVolume = Type.Object(
   {
     volume: Type.String({ minLength: 1, maxLength: 1_024, description: 'Template that gives the volume.' }),
     mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
-    access_mode: oneOf(['read-write', 'read-only']),
+    access_mode: oneOf(['read-write', 'read-only'], { description: 'Whether it may be written to.' }),
   },
   { additionalProperties: false },
 );
@@ -61,8 +61,18 @@ const AgentState = state(
     agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
     intent: Type.Optional(template('Template; steering for this state. Falls back to the intent of the execution.')),
     input: Type.Optional(template('Template; the task input.')),
-    isolation: Type.Optional(oneOf(['inherit', 'firecracker', 'docker', 'process'], { default: 'inherit' })),
-    volumes: Type.Optional(Type.Array(AgentVolume, { maxItems: limits.volumes })),
+    isolation: Type.Optional(
+      oneOf(['inherit', 'firecracker', 'docker', 'process'], {
+        default: 'inherit',
+        description: 'What keeps the agent apart from others.',
+      }),
+    ),
+    volumes: Type.Optional(
+      Type.Array(AgentVolume, {
+        maxItems: limits.volumes,
+        description: 'Volumes that are mounted into the container.',
+      }),
+    ),
   },
   'Runs a deployed agent.',
 );
@@ -75,8 +85,8 @@ const SystemState = state(
       maxLength: limits.templateLength,
       description: 'Shell command, or update_context or finalize. Template.',
     }),
-    env: Type.Optional(mapOf(Type.String({ maxLength: limits.templateLength }), { maxProperties: limits.mapEntries })),
-    workdir: Type.Optional(Type.String({ pattern: '^/', maxLength: 1_024, default: limits.workdirDefault })),
+    env: Type.Optional(environment),
+    workdir: Type.Optional(workdir),
   },
   'Runs a shell command with the workspace, or one of the built-in commands.',
 );
@@ -98,7 +108,10 @@ const HumanState = state(
 
 const ParallelAgentsState = state(
   'ParallelAgents',
-  { agents: Type.Array(Judge, { minItems: 1, maxItems: limits.judges }), consensus: Consensus },
+  {
+    agents: Type.Array(Judge, { minItems: 1, maxItems: limits.judges, description: 'The agents that judge.' }),
+    consensus: Consensus,
+  },
   'Asks several agents at once and weighs their answers.',
   parallelAgentsRules,
 );
@@ -119,10 +132,16 @@ const ParallelContainerRunState = state(
     steps: Type.Array(Step, {
       minItems: 1,
       maxItems: limits.steps,
+      description: 'The commands, by name.',
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['name'],
     }),
-    completion: Type.Optional(oneOf(['all_succeed', 'any_succeed', 'best_effort'], { default: 'all_succeed' })),
+    completion: Type.Optional(
+      oneOf(['all_succeed', 'any_succeed', 'best_effort'], {
+        default: 'all_succeed',
+        description: 'Which steps must succeed for the state to succeed; best_effort asks for none.',
+      }),
+    ),
   },
   'Runs several commands at once and waits for all.',
 );
@@ -131,7 +150,12 @@ const SubworkflowState = state(
   'Subworkflow',
   {
     workflow_id: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed workflow.' }),
-    mode: Type.Optional(oneOf(['blocking', 'fire_and_forget'], { default: 'blocking' })),
+    mode: Type.Optional(
+      oneOf(['blocking', 'fire_and_forget'], {
+        default: 'blocking',
+        description: 'Whether the state waits for the end of the child.',
+      }),
+    ),
     result_key: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$',

@@ -53,6 +53,7 @@ export const Storage = Type.Object(
     shared_volumes: Type.Optional(
       Type.Array(SharedVolume, {
         maxItems: limits.sharedVolumes,
+        description: 'Further volumes, by name.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['name'],
       }),

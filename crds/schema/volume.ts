@@ -7,7 +7,9 @@ import { cel, givenTimestamp, oneOf } from './parts.ts';
 /** A volume that workflows share (spec 1 §2.6, `spec.storage`); its uid is the `volume_id` of a manifest. */
 export const VolumeSpec = Type.Object(
   {
-    storage_class: oneOf(['ephemeral', 'persistent']),
+    storage_class: oneOf(['ephemeral', 'persistent'], {
+      description: 'An ephemeral one is deleted at expires_at, a persistent one stays until somebody deletes it.',
+    }),
     size_limit_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Size in MiB.' })),
     expires_at: Type.Optional(givenTimestamp({ description: 'When an ephemeral volume is deleted.' })),
     claim_name: Type.Optional(

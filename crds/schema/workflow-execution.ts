@@ -29,7 +29,7 @@ export const Signal = Type.Object(
     by: person,
     at: givenTimestamp({ description: 'When it was decided.' }),
     via: Type.Optional(Type.String({ maxLength: 63, description: 'The door it came through: kubectl, cli, api.' })),
-    note: Type.Optional(Type.String({ maxLength: 1_024 })),
+    note: Type.Optional(Type.String({ maxLength: 1_024, description: 'What stands beside the decision.' })),
   },
   { additionalProperties: false, ...cel(...signalRules) },
 );
@@ -38,27 +38,27 @@ export type Signal = Static<typeof Signal>;
 export const Cancel = Type.Object(
   {
     by: person,
-    at: givenTimestamp(),
-    reason: Type.Optional(Type.String({ maxLength: 1_024 })),
+    at: givenTimestamp({ description: 'When it was cancelled.' }),
+    reason: Type.Optional(Type.String({ maxLength: 1_024, description: 'Why.' })),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'Stops the execution, once and for good.' },
 );
 export type Cancel = Static<typeof Cancel>;
 
 /** Written by the controller alone: which state of which execution started this one. */
 const Parent = Type.Object(
   {
-    name: Type.String({ maxLength: 253 }),
-    uid: Type.String({ maxLength: 36 }),
-    state: Type.String({ maxLength: 63 }),
-    visit: Type.Integer({ minimum: 1 }),
+    name: Type.String({ maxLength: 253, description: 'Name of that execution.' }),
+    uid: Type.String({ maxLength: 36, description: 'Its uid.' }),
+    state: Type.String({ maxLength: 63, description: 'Its state that started this one.' }),
+    visit: Type.Integer({ minimum: 1, description: 'The visit of that state.' }),
     depth: Type.Integer({
       minimum: 1,
       maximum: limits.subworkflowDepthMax,
       description: 'Depth of this execution; a root has none.',
     }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'Which execution started this one; written by the controllers.' },
 );
 
 export const WorkflowExecutionSpec = Type.Object(
@@ -80,6 +80,7 @@ export const WorkflowExecutionSpec = Type.Object(
     signals: Type.Optional(
       Type.Array(Signal, {
         maxItems: limits.signals,
+        description: 'Decisions on Human states, in the order in which they came.',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['id'],
         ...cel(...signalListRules),

@@ -15,7 +15,7 @@ export const WorkflowSpec = Type.Object(
       maxLength: 128,
       description: 'Semantic version. A version that exists is replaced only with force.',
     }),
-    description: Type.Optional(Type.String({ maxLength: 4_096 })),
+    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'What the workflow is for.' })),
     input_schema: Type.Optional(anySchema({ description: 'JSON Schema of the start input; its type is object.' })),
     output_schema: Type.Optional(anyObject({ description: 'JSON Schema of final_output.' })),
     output_template: Type.Optional(

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { customResourceDefinition } from './custom-resource-definition.ts';
+import { kinds } from './kinds.ts';
+import type { StructuralSchema } from './structural.ts';
+
+interface Definition {
+  readonly spec: { readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: StructuralSchema } }] };
+}
+
+/** The fields that say nothing but their default in `kubectl explain`. */
+function withoutText(schema: StructuralSchema, path: string): string[] {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => ({ field, place: `${path}.${name}` }));
+  const inner = [schema.additionalProperties, schema.items].filter((one) => one !== undefined);
+  return [
+    ...fields.filter(({ field }) => /^(Default: .*)?$/.test(field.description ?? '')).map(({ place }) => place),
+    ...fields.flatMap(({ field, place }) => withoutText(field, place)),
+    ...inner.flatMap((one) => withoutText(one, `${path}[]`)),
+  ];
+}
+
+it.each(kinds.map((kind) => [kind.kind, kind] as const))(
+  'kubectl explain says what each field of a %s is for',
+  (_, kind) => {
+    const { openAPIV3Schema } = (customResourceDefinition(kind) as Definition).spec.versions[0].schema;
+    const { spec, status } = openAPIV3Schema.properties ?? {};
+    expect([spec?.description, status?.description]).not.toContain(undefined);
+    expect(withoutText(spec ?? {}, 'spec')).toEqual([]);
+  },
+);
