@@ -30,8 +30,10 @@ import {
   render,
   texts,
 } from './chart/rendering.ts';
-import { connect } from './harness/cluster.ts';
+import { answersDuring } from './chart/steady-requests.ts';
+import { connect, kubeconfigPath } from './harness/cluster.ts';
 import { projectDir } from './harness/project.ts';
+import { programPath } from './outputs/programs.ts';
 
 const run = promisify(execFile);
 const secrets = defineResource<KubeObject & { stringData?: Readonly<Record<string, string>> }>({
@@ -513,6 +515,20 @@ describe('the installed API', () => {
     expect(replicas.map((pod) => pod.status?.containerStatuses?.[0]?.ready)).toEqual([true, true]);
     const [bus] = await podsOf(kube, 'nats');
     expect(bus?.status?.containerStatuses?.[0]?.ready).toBe(true);
+  });
+
+  it('answers every request while it is rolled out, and its replicas then stand on different nodes', async () => {
+    const kubectl = await programPath('kubectl');
+    const of = ['--kubeconfig', kubeconfigPath(), '--namespace', namespace];
+    const before = (await podsOf(kube, 'api')).map(({ metadata }) => `pod/${metadata.name}`);
+    const answers = await answersDuring(kube, async () => {
+      await run(kubectl, [...of, 'rollout', 'restart', 'deployment/windlass-api']);
+      await run(kubectl, [...of, 'rollout', 'status', 'deployment/windlass-api', '--timeout=90s']);
+      await run(kubectl, [...of, 'wait', '--for=delete', '--timeout=60s', ...before]);
+    });
+    expect(Object.keys(answers)).toEqual(['200']);
+    const after = await podsOf(kube, 'api');
+    expect(new Set(after.map(({ spec }) => spec.nodeName)).size).toBe(2);
   });
 
   it('is installed again without a change and no pod restarts, for the password stays', { retry: 2 }, async () => {
