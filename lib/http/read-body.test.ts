@@ -82,4 +82,31 @@ describe('the body of a request', () => {
       await app.close();
     }
   });
+
+  it.each([
+    ['application/json', '{"a": 1}', 200, undefined],
+    ['application/json', '{"a": 1, "a": 2}', 200, undefined],
+    ['application/json', 'a: 1', 400, 'body'],
+    ['Application/JSON; charset=utf-8', '{"a": NaN}', 400, 'body'],
+    ['application/yaml', 'a: 1', 200, undefined],
+  ])('that is text and called %s is, as %j, answered %i', async (type, body, want, path) => {
+    const take = defineContract({
+      operationId: 'takeText',
+      method: 'post',
+      path: '/take',
+      tag: 'Test',
+      summary: 'Take text',
+      access: 'public',
+      body: { kind: 'text', mediaTypes: ['application/yaml', 'application/json'], example: 'a: 1' },
+      success: { kind: 'json', description: 'Done.', schema: Type.Object({}), example: {} },
+      errors: [],
+    });
+    const app = await startTestServer([defineRoute(take, async () => json({}))]);
+    try {
+      const answer = await sendRaw(app.port, requestText('POST /take', [`Content-Type: ${type}`], body));
+      expect([answer.status, JSON.parse(answer.body).details?.[0].path]).toEqual([want, path]);
+    } finally {
+      await app.close();
+    }
+  });
 });

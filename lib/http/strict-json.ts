@@ -1,7 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import { formatPlace, type Place } from '../../crds/problem.ts';
 import { AppError } from '../errors.ts';
-import { tooDeep } from '../nesting.ts';
+import { isTooDeep, tooDeep } from '../nesting.ts';
 
 /** JSON that means different things to different readers, or none at all. `path` is empty where the text is no JSON. */
 export class JsonTextError extends AppError {
@@ -20,14 +20,29 @@ export class JsonTextError extends AppError {
  * deeper than 64 levels are refused. Throws JsonTextError with the place; `base` begins it.
  */
 export function parseStrictJson(text: string, base: Place = []): unknown {
-  let value: unknown;
+  const value = parseJson(text, base);
+  if (!isCanonical(text, value)) scan(text, base);
+  return value;
+}
+
+/** What JSON.stringify writes although it may have to be refused. */
+const suspicious = /__proto__|\\ud|\d{16}/;
+
+/**
+ * Whether JSON.stringify makes the same text of the value, as of what most programs send: then nothing was lost on the
+ * way from one to the other, no second key and no digit. It takes a tenth of a scan's time.
+ */
+function isCanonical(text: string, value: unknown): boolean {
+  return !suspicious.test(text) && !isTooDeep(value) && JSON.stringify(value) === text;
+}
+
+/** Like JSON.parse, but throws JsonTextError. */
+export function parseJson(text: string, base: Place = []): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new JsonTextError(text.charCodeAt(0) === 0xfeff ? 'begins with a byte order mark' : syntaxOf(error), base);
   }
-  scan(text, base);
-  return value;
 }
 
 /** Where V8 stopped; its message may quote the text, which is the caller's own. */
