@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** What stands under an idempotency key for 24 hours (spec 1 §2.4). The field names are those of the stored JSON. */
 export interface Reservation {
@@ -40,7 +40,5 @@ export function standingOf({ state, at }: Reservation, now: number): Standing {
  * A digest, because it also stands in an annotation of the execution, and a sender's key may be any text.
  */
 export function reservationKey(tenant: string, source: string, key: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([tenant, source, key]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([tenant, source, key]));
 }

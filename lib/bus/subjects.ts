@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BusEvent } from './event-bus.ts';
 
 /** Streams, and the subjects that each of them stores. */
@@ -31,11 +31,11 @@ function token(text: string): string {
  * other text; it is hashed as it is, in a space of its own.
  */
 export function bucketKey(text: string): string {
-  if (text.isWellFormed()) return createHash('sha256').update(text, 'utf8').digest('hex');
-  return `u${createHash('sha256').update(text, 'utf16le').digest('hex')}`;
+  if (text.isWellFormed()) return hash('sha256', text);
+  return `u${hash('sha256', Buffer.from(text, 'utf16le'))}`;
 }
 
 /** What the server knows an event by: a header, so no line break may get into it. */
 export function messageId(id: string): string {
-  return /^[\x21-\x7e]{1,256}$/.test(id) ? id : `=${createHash('sha256').update(id, 'utf8').digest('hex')}`;
+  return /^[\x21-\x7e]{1,256}$/.test(id) ? id : `=${hash('sha256', id)}`;
 }
