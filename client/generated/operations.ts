@@ -946,7 +946,7 @@ export interface ApproveHumanApprovalRequest {
   /** Id of the approval request. */
   readonly id: string;
   readonly body?: {
-    /** What `{{human.feedback}}` shows; without it, `approved`. */
+    /** What `{{human.feedback}}` shows; without it, or where it is blank, `approved`. */
     readonly feedback?: string;
     /** A note beside the decision. Its author is always the subject of the token. */
     readonly approved_by?: string;

@@ -114,7 +114,7 @@ export const approveHumanApproval = defineContract({
     required: false,
     schema: Type.Object(
       {
-        feedback: Type.Optional(text('What `{{human.feedback}}` shows; without it, `approved`.')),
+        feedback: Type.Optional(text('What `{{human.feedback}}` shows; without it, or where it is blank, `approved`.')),
         approved_by: note('A note beside the decision. Its author is always the subject of the token.'),
       },
       { additionalProperties: false },
