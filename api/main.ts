@@ -38,7 +38,9 @@ function openDocsScript(): Readable {
 async function main(): Promise<number> {
   const config = parseConfig(ApiConfig, process.env);
   const clock = systemClock;
-  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api', destination: gatheredOutput(clock) });
+  const output = gatheredOutput(clock);
+  process.once('exit', () => output.flush());
+  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api', destination: output });
   const metrics = createApiMetrics();
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(

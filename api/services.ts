@@ -59,7 +59,7 @@ export function createServices(deps: ApiDeps): Services {
 }
 
 /** How long events that were raised may take to be stored when the process ends. */
-const busGraceMs = 5_000;
+const busGraceMs = 3_000;
 
 function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
   const observer = createBusMetrics(metrics.registry);

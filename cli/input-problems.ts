@@ -3,7 +3,7 @@ import { CliError } from './exit-codes.ts';
 
 /**
  * Checks the start input as the controller will, so that nothing is created that must fail. Throws a usage error with
- * every failing path, as the API does.
+ * the failing paths that the API would list.
  */
 export async function assertInput(schema: unknown, input: Record<string, Json>): Promise<void> {
   if (schema === undefined) return;

@@ -10,7 +10,9 @@ const program = (body: string): readonly string[] => [
   `import { gatheredOutput } from ${JSON.stringify(import.meta.resolve('./log-output.ts'))};
    import { createLogger } from ${JSON.stringify(import.meta.resolve('./logger.ts'))};
    import { systemClock } from ${JSON.stringify(import.meta.resolve('./clock.ts'))};
-   const logger = createLogger({ level: 'info', service: 'test', destination: gatheredOutput(systemClock) });
+   const output = gatheredOutput(systemClock);
+   process.once('exit', () => output.flush());
+   const logger = createLogger({ level: 'info', service: 'test', destination: output });
    ${body}`,
 ];
 
@@ -41,5 +43,13 @@ describe('what is logged', () => {
     } finally {
       child.kill();
     }
+  });
+
+  it('holds no process up whose reader is gone', async () => {
+    const body = `setInterval(() => logger.info({}, 'x'.repeat(10_000)), 5); setTimeout(() => process.exit(7), 500);`;
+    const child = spawn(process.execPath, program(body));
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await once(child, 'exit')).toEqual([7, null]);
   });
 });

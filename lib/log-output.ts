@@ -3,25 +3,31 @@ import type { Clock } from './clock.ts';
 
 /** How long a line waits for others that are written with it. */
 const gatherMs = 100;
-/** A piece of this size waits for nobody. */
-const pieceBytes = 4_096;
+/** Lines of this length together wait for nobody; in characters. */
+const pieceLength = 4_096;
 
-/**
- * Standard output, for many lines a second: they share writes, and nobody waits for a slow reader. What waits is written
- * when the process exits, unless it is killed.
- */
-export function gatheredOutput(clock: Clock): { write(line: string): void } {
-  const output = pino.destination({ dest: 1, sync: false, minLength: pieceBytes });
-  let isWaiting = false;
+/** Standard output for log lines, many a second: they share writes. */
+interface GatheredOutput {
+  write(line: string): void;
+  /** Writes what waits. A process calls it when it exits; one that is killed loses the last lines. */
+  flush(): void;
+}
+
+export function gatheredOutput(clock: Clock): GatheredOutput {
+  // Waits for a slow reader, and goes on without one that is gone.
+  const output = pino.destination({ dest: 1, sync: true });
+  let waiting = '';
+  const flush = (): void => {
+    const text = waiting;
+    waiting = '';
+    if (text !== '') output.write(text);
+  };
   return {
+    flush,
     write(line) {
-      output.write(line);
-      if (isWaiting) return;
-      isWaiting = true;
-      void clock.sleep(gatherMs).then(() => {
-        isWaiting = false;
-        output.flush();
-      });
+      if (waiting === '') void clock.sleep(gatherMs).then(flush);
+      waiting += line;
+      if (waiting.length >= pieceLength) flush();
     },
   };
 }

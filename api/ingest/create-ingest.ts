@@ -104,7 +104,7 @@ async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
   try {
     const { execution, lease } = await start(deps, work);
     const { uid = '', name } = execution.metadata;
-    if (lease !== undefined) settler.settle(lease, uid);
+    if (lease !== undefined) await settler.settle(lease, uid);
     const { source } = stimulus;
     logger.debug(
       { stimulusId: stimulus.id, source: source.name, tenant: destination.tenant, execution: name },

@@ -74,25 +74,22 @@ const newSettler = (store: Partial<KeyValueBucket<Reservation>> = {}): Settler =
 };
 
 describe('a reservation', () => {
-  it('is settled soon while the store is there', async () => {
+  it('is settled when whoever asked for it goes on', async () => {
     const hold = await aHold();
-    settler.settle(hold, 'e');
-    await expect.poll(() => stateOf(hold), patient).toBe('routed e');
+    await settler.settle(hold, 'e');
+    expect(await stateOf(hold)).toBe('routed e');
   });
 
   it.each([1, 63, 64, 65, 200])('and %i more that come at once are settled', async (more) => {
     const holds = await Promise.all(Array.from({ length: more + 1 }, aHold));
-    for (const hold of holds) settler.settle(hold, hold.stimulusId);
-    await expect
-      .poll(() => Promise.all(holds.map(stateOf)), patient)
-      .toEqual(holds.map(({ stimulusId }) => `routed ${stimulusId}`));
+    await Promise.all(holds.map((hold) => settler.settle(hold, hold.stimulusId)));
+    expect(await Promise.all(holds.map(stateOf))).toEqual(holds.map(({ stimulusId }) => `routed ${stimulusId}`));
   });
 
   it('is settled when the store is back, and nobody waits for that', async () => {
     const hold = await aHold();
     await nats.server.kill();
-    settler.settle(hold, 'e');
-    await systemClock.sleep(100);
+    await settler.settle(hold, 'e');
     await nats.server.start();
     await expect.poll(() => stateOf(hold).catch(() => undefined), patient).toBe('routed e');
   });
@@ -100,7 +97,7 @@ describe('a reservation', () => {
   it('that waits when the process stops is settled before it ends', async () => {
     const stopping = newSettler();
     const holds = await Promise.all(Array.from({ length: 130 }, aHold));
-    for (const hold of holds) stopping.settle(hold, 'e');
+    for (const hold of holds) void stopping.settle(hold, 'e');
     await stopping.run(AbortSignal.abort());
     expect(new Set(await Promise.all(holds.map(stateOf)))).toEqual(new Set(['routed e']));
   });
@@ -112,9 +109,31 @@ describe('a reservation', () => {
       throw new Error('away');
     };
     const stopping = newSettler({ update });
-    stopping.settle(await aHold(), 'e');
+    void stopping.settle(await aHold(), 'e');
     await stopping.run(AbortSignal.abort());
     expect(asked).toBe(1);
+  });
+
+  it('that is taken over while its note is under way gets the note of the one who took it', async () => {
+    const hold = await aHold();
+    const [started, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const update: typeof bucket.update = async (key, value, revision) => {
+      if (value.workflow_execution_id !== 'old') return bucket.update(key, value, revision);
+      started.resolve();
+      await released.promise;
+      return undefined;
+    };
+    const slow = newSettler({ update });
+    const stop = new AbortController();
+    const done = slow.run(stop.signal);
+    const first = slow.settle(hold, 'old');
+    await started.promise;
+    const second = slow.settle({ ...hold, stimulusId: 'another' }, 'new');
+    released.resolve();
+    await Promise.all([first, second]);
+    expect(await stateOf(hold)).toBe('routed new');
+    stop.abort();
+    await done;
   });
 
   it('of an execution whose replica died is settled by the next one', async () => {

@@ -15,12 +15,14 @@ interface Unsettled {
   readonly executionId: string;
   /** Where it is known: without it, the reservation is read first. */
   readonly hold?: Hold;
+  /** Called when the note has been tried for the first time. */
+  readonly tried?: () => void;
 }
 
-/** Notes in reservations that their executions exist, sooner or later: whoever comes with the key meanwhile looks for the execution. */
+/** Notes in reservations that their executions exist, sooner or later. Notes that come together share a write. */
 export interface Settler {
-  /** Notes it soon; where the store is away, as soon as it is back. Returns at once and never throws. */
-  settle(hold: Hold, executionId: string): void;
+  /** Resolves when it is noted. Where the store is away, that is left for later: the execution runs. Never rejects. */
+  settle(hold: Hold, executionId: string): Promise<void>;
   /**
    * Takes up the executions that a replica created shortly before it died: without a note in its reservation a
    * duplicate would run again once the execution is deleted.
@@ -44,7 +46,7 @@ const batchSize = 64;
 /** Before a store that is away is tried again. */
 const pauseMs = 1_000;
 /** What the last notes of a process may take. */
-const lastMs = 2_000;
+const lastMs = 1_000;
 /** A replica that died is started again within this time. */
 const resumeWithinMs = 15 * 60_000;
 
@@ -55,14 +57,17 @@ export function createSettler(deps: SettlerDeps): Settler {
 class QueueSettler implements Settler {
   readonly #deps: SettlerDeps;
   readonly #waiting = new BoundedMap<string, Unsettled>(waitingMax);
+  #isFailing = false;
   #wake: () => void = () => undefined;
 
   constructor(deps: SettlerDeps) {
     this.#deps = deps;
   }
 
-  settle(hold: Hold, executionId: string): void {
-    this.#add({ key: hold.key, stimulusId: hold.stimulusId, executionId, hold });
+  settle(hold: Hold, executionId: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#add({ key: hold.key, stimulusId: hold.stimulusId, executionId, hold, tried: resolve });
+    return promise;
   }
 
   resume(executions: Iterable<WorkflowExecution>): void {
@@ -112,19 +117,28 @@ class QueueSettler implements Settler {
   }
 
   async #isSettled(unsettled: Unsettled): Promise<boolean> {
-    const { reservations, logger } = this.#deps;
-    const { key, stimulusId, executionId, hold } = unsettled;
+    const { reservations } = this.#deps;
+    const { key, executionId, hold, tried } = unsettled;
     try {
       await (hold === undefined ? this.#settleFor(unsettled) : reservations.settle(hold, executionId));
     } catch (error) {
-      logger.debug(
-        { stimulusId, problem: messageOf(error), waiting: this.#waiting.size },
-        'reservation not settled yet',
-      );
+      this.#tellFailure(error);
       return false;
+    } finally {
+      tried?.();
     }
-    this.#waiting.delete(key);
+    this.#isFailing = false;
+    // Somebody else may have taken the key over meanwhile.
+    if (this.#waiting.get(key) === unsettled) this.#waiting.delete(key);
     return true;
+  }
+
+  /** Once for each outage: what waits is tried again every second. */
+  #tellFailure(error: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const fields = { problem: messageOf(error), waiting: this.#waiting.size };
+    this.#deps.logger.warn(fields, 'reservations not settled yet');
   }
 
   /** A reservation of another stimulus, or one that is gone, has nothing to do with this execution. */

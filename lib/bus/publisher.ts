@@ -21,7 +21,7 @@ export interface Publisher {
 }
 
 interface PublisherDeps {
-  readonly connection: Pick<NatsConnection, 'publish' | 'subscribe' | 'closed'>;
+  readonly connection: Pick<NatsConnection, 'publish' | 'subscribe' | 'close' | 'closed'>;
   readonly clock: Clock;
   /** A subject for answers that nobody else has. */
   readonly inbox: string;
@@ -68,7 +68,7 @@ class InboxPublisher implements Publisher {
     const { connection, inbox } = deps;
     this.#deps = deps;
     connection.subscribe(`${inbox}.*`, {
-      callback: (error, answer) => (error === null ? this.#take(answer) : this.#fail(error)),
+      callback: (error, answer) => (error === null ? this.#take(answer) : this.#giveUp(error)),
     });
     void connection.closed().then(() => {
       this.#closed.abort();
@@ -99,7 +99,7 @@ class InboxPublisher implements Publisher {
     this.#isWriting = false;
   }
 
-  /** The library writes to the socket when this turn of the event loop ends. */
+  /** The library writes in one what it is given in one breath. */
   #send({ number, subject, body, headers }: Numbered): void {
     const { connection, inbox, toHeaders } = this.#deps;
     try {
@@ -131,6 +131,12 @@ class InboxPublisher implements Publisher {
       if (this.#unanswered.delete(number)) reject(new Error(`no answer within ${timeoutMs} ms`));
     }
     this.#isWatching = false;
+  }
+
+  /** The server took the inbox away, and with it every answer: another connection may fare better. */
+  #giveUp(error: Error): void {
+    this.#fail(error);
+    void this.#deps.connection.close();
   }
 
   #fail(error: Error): void {

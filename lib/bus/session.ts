@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
@@ -15,7 +16,7 @@ export interface Session extends Publisher {
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   /** Which of the servers it is. */
   readonly server: string;
-  /** Resolves when the connection is gone. Calls that were under way have failed then. */
+  /** Resolves when the connection is of no more use. Calls under way fail by then, or in their own time. */
   readonly ended: Promise<void>;
   /** Ends the connection. */
   close(): Promise<void>;
@@ -65,7 +66,7 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
       return createSessionBucket({ kv, publisher }, definition);
     };
-    return sessionOf(connection, publisher, open);
+    return sessionOf({ connection, logger }, publisher, open);
   } catch (error) {
     await connection.close();
     throw error;
@@ -93,7 +94,7 @@ function connectionOptions(options: SessionOptions): ConnectionOptions {
 }
 
 function sessionOf(
-  connection: NatsConnection,
+  { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
 ): Session {
@@ -114,14 +115,17 @@ function sessionOf(
       return opening;
     },
     server: connection.getServer(),
-    ended: Promise.race([endOf(connection), connection.closed()]).then(() => undefined),
+    ended: Promise.race([endOf(connection, logger), connection.closed()]).then(() => undefined),
     close: () => connection.close(),
   };
 }
 
 /** A connection whose peer is silent may take for ever to close, so the first sign of its end counts. */
-async function endOf(connection: NatsConnection): Promise<void> {
-  for await (const { type } of connection.status()) {
+async function endOf(connection: NatsConnection, logger: Logger): Promise<void> {
+  for await (const status of connection.status()) {
+    const { type } = status;
+    // Such as a subject that the user must not publish to.
+    if (type === 'error') logger.warn({ problem: messageOf(status.error) }, 'event bus refused something');
     if (type === 'staleConnection' || type === 'disconnect' || type === 'close') return;
   }
 }

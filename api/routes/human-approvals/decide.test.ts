@@ -3,6 +3,7 @@ import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-ex
 import type { AuditEntry } from '../../../lib/bus/index.ts';
 import { answeredIdOf, approvalId } from '../../../lib/decision/approval-id.ts';
 import { stripFinished } from '../../../lib/execution/strip-finished.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
 import { createManualClock } from '../../../lib/manual-clock.ts';
 import { after, anExecution } from '../../../test/builders/execution-builder.ts';
 import { createDecideRoutes, type DecideDeps } from './decide.ts';
@@ -14,7 +15,7 @@ const at = after(1);
 const approved: Signal = { id: 'ask-1', state: 'ask', visit: 1, response: 'approved', by: 'ada', at, via: 'api' };
 
 /** What an approval by ada records while the server has `execution`, and the cache what it keeps of it. */
-async function recordedBy(execution: WorkflowExecution): Promise<object[]> {
+async function recordedBy(execution: WorkflowExecution): Promise<object> {
   const recorded: AuditEntry[] = [];
   const deps = {
     kube: { mergePatch: async () => execution },
@@ -29,17 +30,20 @@ async function recordedBy(execution: WorkflowExecution): Promise<object[]> {
     audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
   } as unknown as DecideDeps;
   const request = { params: { id: id.toUpperCase() }, body: {}, caller: { subject: 'ada', tenant: 'acme' } };
-  await createDecideRoutes(deps)[0]
+  const answer = await createDecideRoutes(deps)[0]
     ?.handle(request as never)
-    .catch(() => undefined);
-  return recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt }));
+    .then(
+      () => 'done',
+      (error: unknown) => (error instanceof HttpError ? error.code : String(error)),
+    );
+  return { answer, told: recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt })) };
 }
 
 describe('the audit trail of decisions, and of those whose answer was lost', () => {
   const told = { type: 'HumanApprovalApproved', act: id, doneAt: at };
 
   it('tells of a decision', async () => {
-    expect(await recordedBy(asked().build())).toEqual([{ ...told, doneAt: undefined }]);
+    expect(await recordedBy(asked().build())).toEqual({ answer: 'done', told: [{ ...told, doneAt: undefined }] });
   });
 
   it.each<[title: string, signal: Signal, want: object[]]>([
@@ -49,8 +53,9 @@ describe('the audit trail of decisions, and of those whose answer was lost', () 
     ['nothing of a decision by kubectl', { ...approved, via: 'kubectl' }, []],
     ['nothing of an answer that is no decision', { ...approved, response: 'constructor' }, []],
   ])('tells of %s, before and after the end of the execution', async (_title, signal, want) => {
-    expect(await recordedBy(asked([signal]).build())).toEqual(want);
-    expect(await recordedBy(asked([signal]).ended('completed', 2).build())).toEqual(want);
+    const gone = { answer: 'not_found', told: want };
+    expect(await recordedBy(asked([signal]).build())).toEqual(gone);
+    expect(await recordedBy(asked([signal]).ended('completed', 2).build())).toEqual(gone);
   });
 
   it('finds what was answered last, though only a part of it is kept of an execution that has ended', () => {

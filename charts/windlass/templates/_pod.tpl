@@ -40,6 +40,7 @@ podAntiAffinity:
           matchLabels:
             {{- include $.selector $.root | nindent 12 }}
         # Only pods of the same rollout count; else the new ones are spread around the old ones that are about to go.
+        # Kubernetes 1.30 ignores it, where the gate MatchLabelKeysInPodAffinity is off.
         matchLabelKeys: [{{ eq $.selector "windlass.nats.selector" | ternary "controller-revision-hash" "pod-template-hash" }}]
     {{- end }}
 {{- end -}}

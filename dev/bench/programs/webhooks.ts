@@ -10,12 +10,15 @@ import { buildApi } from '../api.ts';
 import type { BenchCluster } from '../bench-cluster.ts';
 import { processCpuSeconds, withCpuUse } from '../machine.ts';
 import type { Program, Sample } from '../program.ts';
+import { pause } from '../../../test/cluster/harness/wait.ts';
 
-/** Short rounds: a collection of garbage in the API server, which takes seconds, falls into those of both kinds. */
-const rounds = 40;
-const each = 125;
-/** Of each kind, before the clock runs: a process that has served for a minute has compiled what it runs. */
-const warmUps = 32;
+/** Many: collections of garbage in the API server, which take a second or two, fall into those of both kinds. */
+const rounds = 16;
+const each = 400;
+/** Rounds of each kind before the clock runs: a process that has served for a minute has compiled what it runs. */
+const warmUps = 10;
+/** After each round, in milliseconds: events that an answer leaves to be stored are no load of the next one. */
+const restMs = 200;
 const inFlight = 32;
 const source = 'bench';
 const secret = 'secret of the benchmark';
@@ -36,6 +39,7 @@ async function round(work: (index: number) => Promise<void>, spent: Spent): Prom
   const { machineSeconds } = await withCpuUse(() => Promise.all(Array.from({ length: inFlight }, worker)));
   spent.seconds += (performance.now() - started) / 1_000;
   spent.machineSeconds += machineSeconds;
+  await pause(restMs);
 }
 
 type Delivery = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>;

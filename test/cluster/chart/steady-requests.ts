@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { expect } from 'vitest';
 import { defineResource, type KubeClient, type KubeObject } from '../../../lib/kube/index.ts';
 import { podsOf } from './release.ts';
 import { releaseNamespace } from './rendering.ts';
@@ -51,7 +52,7 @@ export async function answersDuring(kube: KubeClient, work: () => Promise<void>)
   };
   try {
     // The nodes learn of a new service within moments.
-    while ((await statusOf(url)) !== 200);
+    await expect.poll(() => statusOf(url), { timeout: 30_000 }).toBe(200);
     const asking = Array.from({ length: 8 }, ask);
     await work().finally(() => {
       isOver = true;

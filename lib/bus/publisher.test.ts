@@ -1,0 +1,118 @@
+import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../manual-clock.ts';
+import { createPublisher } from './publisher.ts';
+
+type Callback = (error: Error | null, answer: Msg) => void;
+
+/** The library's side of a connection; how the real server answers is in nats-bus.test.ts. */
+function setUp(refused?: Error) {
+  const clock = createManualClock();
+  const sent: string[] = [];
+  const replies: string[] = [];
+  const closed = Promise.withResolvers<undefined>();
+  let callback: Callback = () => undefined;
+  const connection = {
+    publish(subject: string, _body: string, options: { reply: string }) {
+      if (refused !== undefined) throw refused;
+      sent.push(`${subject} at ${clock.now() - start}`);
+      replies.push(options.reply);
+    },
+    subscribe(_subject: string, options: { callback: Callback }) {
+      ({ callback } = options);
+    },
+    close: async () => closed.resolve(undefined),
+    closed: () => closed.promise,
+  } as unknown as NatsConnection;
+  const start = clock.now();
+  const toHeaders = () => headers();
+  const publisher = createPublisher({ connection, clock, inbox: 'inbox', toHeaders, timeoutMs: 1_500 });
+  const publish = (subject: string): Promise<number | string> =>
+    publisher.publish({ subject, body: '', headers: {} }).catch((error: unknown) => String(error));
+  const answer = (index: number, text: string): void =>
+    callback(null, { subject: replies[index] ?? '', json: () => JSON.parse(text) } as Msg);
+  return { clock, sent, publish, answer, closed, breakInbox: () => callback(new Error('not permitted'), {} as Msg) };
+}
+
+describe('a message', () => {
+  it('goes at once when it comes alone, and shares a write when it comes less than 5 ms after one', async () => {
+    const { clock, sent, publish } = setUp();
+    void publish('a');
+    void publish('b');
+    await clock.advance(1);
+    void publish('c');
+    await clock.advance(3);
+    void publish('d');
+    await clock.advance(20);
+    void publish('e');
+    await clock.advance(0);
+    expect(sent).toEqual(['a at 0', 'b at 0', 'c at 5', 'd at 5', 'e at 24']);
+  });
+
+  it('gets its own answer, in whatever order they come', async () => {
+    const { clock, publish, answer } = setUp();
+    const both = [publish('a'), publish('b')];
+    await clock.advance(0);
+    answer(1, '{"seq":8}');
+    answer(0, '{"seq":7}');
+    answer(0, '{"seq":9}');
+    expect(await Promise.all(both)).toEqual([7, 8]);
+  });
+
+  it.each([
+    ['{"error":{"err_code":10071,"description":"wrong last sequence: 3"}}', 'StreamRefusal: wrong last sequence: 3'],
+    ['{"error":{}}', 'StreamRefusal: refused'],
+    ['{}', 'Error: the server acknowledged nothing'],
+    ['null', 'Error: the server answered something else than an acknowledgement'],
+    ['no JSON', 'Error: the server answered something else than an acknowledgement'],
+  ])('that is answered %s fails: %s', async (text, said) => {
+    const { clock, publish, answer } = setUp();
+    const outcome = publish('a');
+    await clock.advance(0);
+    answer(0, text);
+    expect(await outcome).toBe(said);
+  });
+
+  it.each([
+    [1_499, []],
+    [1_500, ['a']],
+    [1_599, ['a']],
+    [1_600, ['a', 'c']],
+  ])('that nobody answers is given up after 1,500 ms, and no other: after %i ms %j', async (ms, want) => {
+    const { clock, publish, answer } = setUp();
+    const late: string[] = [];
+    const note = (subject: string): void =>
+      void publish(subject).then((said) => (typeof said === 'string' ? late.push(subject) : undefined));
+    note('a');
+    note('b');
+    await clock.advance(100);
+    note('c');
+    answer(1, '{"seq":1}');
+    await clock.advance(ms - 100);
+    expect(late).toEqual(want);
+  });
+
+  it('that the library does not take fails at once', async () => {
+    const { publish } = setUp(new Error('max_payload'));
+    expect(await publish('a')).toBe('Error: max_payload');
+  });
+
+  it('fails when the connection ends, and leaves no timer behind', async () => {
+    const { clock, publish, closed } = setUp();
+    const outcome = publish('a');
+    await clock.advance(0);
+    closed.resolve(undefined);
+    expect(await outcome).toBe('Error: the connection was closed');
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it('fails when the server takes the inbox away, and the connection is closed for another one', async () => {
+    const { clock, publish, closed, breakInbox } = setUp();
+    const outcome = publish('a');
+    await clock.advance(0);
+    breakInbox();
+    expect(await outcome).toBe('Error: not permitted');
+    await closed.promise;
+  });
+});
