@@ -13,10 +13,10 @@ import type { Program, Sample } from '../program.ts';
 import { pause } from '../../../test/cluster/harness/wait.ts';
 
 /** Many: collections of garbage in the API server, which take a second or two, fall into those of both kinds. */
-const rounds = 16;
-const each = 400;
+const rounds = 48;
+const each = 125;
 /** Rounds of each kind before the clock runs: a process that has served for a minute has compiled what it runs. */
-const warmUps = 10;
+const warmUps = 32;
 /** After each round, in milliseconds: events that an answer leaves to be stored are no load of the next one. */
 const restMs = 200;
 const inFlight = 32;
