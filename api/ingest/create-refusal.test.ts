@@ -24,6 +24,11 @@ describe('refusalOf', () => {
       { code: 'internal', reason: 'workflow_error', message: /quota has no room/ },
     ],
     [
+      'a quota that is not counted yet',
+      refused(403, 'status unknown for quota: windlass, resources: count/workflowexecutions.windlass.dev'),
+      { code: 'unavailable', reason: 'Overloaded', message: /takes no executions now/ },
+    ],
+    [
       'a policy of the cluster',
       refused(403, "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: inner words"),
       { code: 'internal', reason: 'workflow_error', message: /^an admission rule of the cluster denies/ },

@@ -6,6 +6,7 @@ import {
   isInvalid,
   isNamespaceGone,
   isQuotaExceeded,
+  isQuotaUncounted,
   isTooLarge,
   KubeError,
 } from '../../lib/kube/index.ts';
@@ -20,6 +21,7 @@ export function refusalOf(error: unknown): AppError | undefined {
     const message = `the execution would be too large to be stored; its input may have ${limits.executionInputBytes} bytes`;
     return new AppError('limit_exceeded', message, { reason: 'ContentTooLarge', cause: error });
   }
+  if (isQuotaUncounted(error)) return unavailable(error);
   if (!(error instanceof KubeError)) return undefined;
   if (error.status === 401 || error.status === 429) return unavailable(error);
   if (error.status < 400 || error.status >= 500 || error.status === 408) return undefined;

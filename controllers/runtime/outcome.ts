@@ -1,5 +1,5 @@
 import { AppError, messageOf, TerminalError, WaitError } from '../../lib/errors.ts';
-import { isConflict, isForbidden, isNamespaceGone, isQuotaExceeded } from '../../lib/kube/index.ts';
+import { isConflict, isForbidden, isNamespaceGone, isQuotaExceeded, isQuotaUncounted } from '../../lib/kube/index.ts';
 
 /** What a reconcile may return: nothing, or when to look again and why. */
 export type ReconcileResult = undefined | { readonly requeueAfterMs: number; readonly reason: string };
@@ -47,7 +47,9 @@ export function outcomeOfError(error: unknown): Outcome {
 
 /** A full quota is none: it has room again when something ends, while a right is granted by a person. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof RefusedError || isNamespaceGone(error) || (isForbidden(error) && !isQuotaExceeded(error));
+  error instanceof RefusedError ||
+  isNamespaceGone(error) ||
+  (isForbidden(error) && !isQuotaExceeded(error) && !isQuotaUncounted(error));
 
 const atLatestOf = (error: unknown): number | undefined =>
   error instanceof RefusedError ? error.atLatestMs : undefined;

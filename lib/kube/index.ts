@@ -15,6 +15,7 @@ export {
   isNamespaceGone,
   isNotFound,
   isQuotaExceeded,
+  isQuotaUncounted,
   isRetryable,
   isTooLarge,
   KubeError,

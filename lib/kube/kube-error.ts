@@ -106,6 +106,11 @@ export function isQuotaExceeded(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('exceeded quota');
 }
 
+/** A ResourceQuota is so new that the server has not counted yet: the same request may succeed in a moment. */
+export function isQuotaUncounted(error: unknown): error is KubeError {
+  return isForbidden(error) && error.serverMessage.includes('status unknown for quota');
+}
+
 /** The namespace of the object is not there, or is being deleted. */
 export function isNamespaceGone(error: unknown): error is KubeError {
   if (isNotFound(error)) return error.serverMessage.startsWith('namespaces "');

@@ -80,7 +80,9 @@ describe('a Git forge', () => {
     const path = `/v1/human-approvals/${request?.['id']}/approve`;
     expect((await world.http(path, { token, body: { feedback: 'looks good' } })).status).toBe(200);
     await waitUntilFinished(world.kube, ref);
-    expect((await world.http(`/v1/workflows/executions/${uid}`, { token })).json()).toMatchObject({
+    const read = async () => (await world.http(`/v1/workflows/executions/${uid}`, { token })).json();
+    // The watch of the API may bring it a moment later than ours.
+    await expect.poll(read, { timeout: 10_000 }).toMatchObject({
       status: 'completed',
       final_output: {
         repository: 'acme/shop',

@@ -62,6 +62,8 @@ describe('the sensor of standard input', () => {
     ];
     replica().stdin.write(`${nonsense.join('\n')}\n${line('third')}`);
     await contents('third');
+    // Lines of the log are written together.
+    await expect.poll(async () => (await skipped()).length, { timeout: 10_000 }).toBe(before + 4);
     const told = (await skipped()).slice(before);
     const first = Number(told[0]?.['line']);
     expect(told.map((one) => [Number(one['line']) - first, one['problem']])).toEqual([
