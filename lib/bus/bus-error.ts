@@ -6,6 +6,8 @@ export const errorCodes = {
   wrongSequenceUnknown: 10_164,
   tooLarge: 10_054,
   streamNotFound: 10_059,
+  /** There is a stream of that name with other settings. */
+  nameInUse: 10_058,
 } as const;
 
 /** The server's no to a message, with its code. */

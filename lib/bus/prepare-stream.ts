@@ -2,16 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JetStreamManager, StreamConfig } from '@nats-io/jetstream';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { codeOf } from './bus-error.ts';
+import { codeOf, errorCodes } from './bus-error.ts';
 import type { WantedStream } from './streams.ts';
 
 interface PrepareDeps {
   readonly streams: Pick<JetStreamManager['streams'], 'info' | 'add' | 'update'>;
   readonly logger: Logger;
 }
-
-/** What the server answers for a stream that it does not have, and for one of that name with other settings. */
-const apiCodes = { notFound: 10_059, nameInUse: 10_058 } as const;
 
 /**
  * Makes a stream, or brings one of an older version or with other retention up to date. Where the server does not
@@ -38,7 +35,7 @@ async function findStream({ streams }: PrepareDeps, name: string): Promise<Strea
   try {
     return (await streams.info(name)).config;
   } catch (error) {
-    if (codeOf(error) === apiCodes.notFound) return undefined;
+    if (codeOf(error) === errorCodes.streamNotFound) return undefined;
     throw error;
   }
 }
@@ -50,7 +47,7 @@ async function addStream(deps: PrepareDeps, wanted: WantedStream): Promise<Strea
     deps.logger.info({ stream: wanted.name }, 'stream made');
     return config;
   } catch (error) {
-    if (codeOf(error) !== apiCodes.nameInUse) throw error;
+    if (codeOf(error) !== errorCodes.nameInUse) throw error;
     return (await deps.streams.info(wanted.name)).config;
   }
 }
