@@ -33,7 +33,7 @@ export interface Settler {
 }
 
 interface SettlerDeps {
-  readonly bucket: KeyValueBucket<Reservation>;
+  readonly bucket: Pick<KeyValueBucket<Reservation>, 'get'>;
   readonly reservations: Pick<Reservations, 'settle'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -118,9 +118,10 @@ class QueueSettler implements Settler {
 
   async #isSettled(unsettled: Unsettled): Promise<boolean> {
     const { reservations } = this.#deps;
-    const { key, executionId, hold, tried } = unsettled;
+    const { key, executionId, tried } = unsettled;
     try {
-      await (hold === undefined ? this.#settleFor(unsettled) : reservations.settle(hold, executionId));
+      const hold = unsettled.hold ?? (await this.#holdOf(unsettled));
+      if (hold !== undefined) await reservations.settle(hold, executionId);
     } catch (error) {
       this.#tellFailure(error);
       return false;
@@ -141,11 +142,10 @@ class QueueSettler implements Settler {
     this.#deps.logger.warn(fields, 'reservations not settled yet');
   }
 
-  /** A reservation of another stimulus, or one that is gone, has nothing to do with this execution. */
-  async #settleFor({ key, stimulusId, executionId }: Unsettled): Promise<void> {
+  /** The hold of whoever made the execution; a reservation of another stimulus, or one that is gone, is none of its. */
+  async #holdOf({ key, stimulusId }: Unsettled): Promise<Hold | undefined> {
     const entry = await this.#deps.bucket.get(key);
-    if (entry?.value.state !== 'reserved' || entry.value.stimulus_id !== stimulusId) return;
-    const routed = { ...entry.value, state: 'routed', workflow_execution_id: executionId } as const;
-    await this.#deps.bucket.update(key, routed, entry.revision);
+    if (entry?.value.state !== 'reserved' || entry.value.stimulus_id !== stimulusId) return undefined;
+    return { key, stimulusId, at: entry.value.at, revision: entry.revision };
   }
 }
