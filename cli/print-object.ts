@@ -41,6 +41,6 @@ export async function printedValue({ format, terminal }: Session, value: unknown
 /** The value as text without a line end. */
 export async function serialised(value: unknown, format: Extract<OutputFormat, 'json' | 'yaml'>): Promise<string> {
   if (format === 'json') return JSON.stringify(value, null, 2);
-  const { stringify } = await import('yaml');
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  const { writeYaml } = await import('../lib/manifest/write-yaml.ts');
+  return writeYaml(value).trimEnd();
 }

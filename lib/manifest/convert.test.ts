@@ -6,7 +6,7 @@ import type { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { toCustomResource, toManifest } from './convert.ts';
 import { objectName, workflowName } from './object-name.ts';
 import { readWorkflows } from './read-workflows.ts';
-import { writeYaml } from './write-workflow.ts';
+import { writeYaml } from './write-yaml.ts';
 
 const optional: { requiredKeys: [] } = { requiredKeys: [] };
 const jsonObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }));

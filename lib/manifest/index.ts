@@ -2,5 +2,5 @@ export { toCustomResource, toManifest } from './convert.ts';
 export { objectName, userObjectName, workflowName } from './object-name.ts';
 export { readManifest } from './read-manifest.ts';
 export { type ReadWorkflow, readWorkflows, type WorkflowForm } from './read-workflows.ts';
-export { writeYaml } from './write-workflow.ts';
+export { writeYaml } from './write-yaml.ts';
 export { type LocatedProblem, manifestBytes, type Position } from './yaml-document.ts';

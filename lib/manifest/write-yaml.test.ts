@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { anEnd, aQuestion, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { writeYaml } from './write-workflow.ts';
+import { writeYaml } from './write-yaml.ts';
 
 describe('a workflow that is written as YAML', () => {
   it.each(['no', 'yes', 'on', 'off', 'y', 'N', '012', '0o17', '1_000', '12:30:45', '2026-01-01', '~', '1e3', 'null'])(
