@@ -4,7 +4,7 @@ import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
 import { decide } from './execution/decide.ts';
 import { ownKey } from './execution/own-workflow.ts';
 import { stripExecution } from './informers.ts';
-import { statusPatch } from './runtime/index.ts';
+import { statusPatch } from './runtime/status-patch.ts';
 
 const finished = (spec: object = {}) =>
   anExecution()

@@ -10,7 +10,6 @@ export interface DelayHeap {
   /** Due at `at` (clock milliseconds), unless the key is due earlier already. */
   set(key: string, at: number): void;
   clear(): void;
-  readonly size: number;
 }
 
 /** Longest sleep: timers of the platform count milliseconds in 31 bits. */
@@ -32,10 +31,6 @@ class SleepingHeap implements DelayHeap {
   constructor(clock: Clock, onDue: (key: string) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
-  }
-
-  get size(): number {
-    return this.#due.size;
   }
 
   set(key: string, at: number): void {

@@ -8,5 +8,3 @@ export { createLeaseElection, type LeaseElection, LostLeadership } from './lease
 export { createMetrics, type Metrics } from './metrics.ts';
 export { type ReconcileResult, RefusedError } from './outcome.ts';
 export { runReplica } from './run.ts';
-export { statusPatch } from './status-patch.ts';
-export { createWorkQueue, type WorkQueue } from './work-queue.ts';

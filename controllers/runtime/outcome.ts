@@ -11,7 +11,7 @@ export type Outcome =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'terminal'; readonly error: TerminalError }
   | { readonly kind: 'forbidden'; readonly error: unknown; readonly atLatestMs?: number | undefined }
-  | { readonly kind: 'lost_leadership' | 'cancelled' }
+  | { readonly kind: 'lost_leadership' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
@@ -34,14 +34,13 @@ export function outcomeOfResult(result: ReconcileResult): Outcome {
     : { kind: 'requeue', afterMs: result.requeueAfterMs, reason: result.reason };
 }
 
-/** The three ways to fail (terminal, wait, anything else) and the four that are no failure of the object. */
+/** The three ways to fail (terminal, wait, anything else) and the three that are no failure of the object. */
 export function outcomeOfError(error: unknown): Outcome {
   if (error instanceof TerminalError) return { kind: 'terminal', error };
   if (error instanceof WaitError) return { kind: 'wait', afterMs: error.afterMs, reason: error.reason };
   if (isConflict(error)) return { kind: 'conflict' };
   if (isRefusal(error)) return { kind: 'forbidden', error, atLatestMs: atLatestOf(error) };
   if (error instanceof AppError && error.code === 'lost_leadership') return { kind: 'lost_leadership' };
-  if (error instanceof AppError && error.code === 'cancelled') return { kind: 'cancelled' };
   return { kind: 'failed', error };
 }
 

@@ -22,7 +22,7 @@ describe('a replica', () => {
       },
     };
     const deps: RunDeps = {
-      runtime: { stop: stop.signal, abandon: new AbortController().signal },
+      runtime: { stop: stop.signal },
       logger: silentLogger,
       election: {
         run: async (signal, onStarted) => {

@@ -13,7 +13,7 @@ interface Follower {
 }
 
 export interface RunDeps {
-  readonly runtime: Pick<ProcessRuntime, 'stop' | 'abandon'>;
+  readonly runtime: Pick<ProcessRuntime, 'stop'>;
   readonly logger: Logger;
   readonly election: Pick<LeaseElection, 'run'>;
   readonly informers: readonly Follower[];
@@ -55,7 +55,7 @@ async function compete(deps: RunDeps): Promise<number> {
   const first = await Promise.race([begun.promise, aborted(runtime.stop)]);
   if (first === 'leading') {
     onLeading?.(true);
-    const drained = Promise.all(controllers.map((controller) => controller.run(runtime.stop, runtime.abandon)));
+    const drained = Promise.all(controllers.map((controller) => controller.run(runtime.stop)));
     const next = await Promise.race([ended, drained]);
     onLeading?.(false);
     if (next === 'lost') return 1;

@@ -17,16 +17,9 @@ interface WorkQueueDeps {
   readonly observer?: QueueObserver;
 }
 
-interface WorkQueueOptions {
-  /** Delay after the first failure, milliseconds; doubles with each further one. Default 50. */
-  readonly baseDelayMs?: number;
-  /** Default 30,000. */
-  readonly maxDelayMs?: number;
-  /** Keys of one namespace that workers may hold at once. Default: any number. */
-  readonly mostOfNamespace?: number;
-}
-
-/** After something that is not allowed, in milliseconds: whoever may change that is a person. */
+/** After a failure. */
+const FAILED: BackoffLimits = { baseMs: 50, maxMs: 30_000 };
+/** After something that is not allowed: only a person can change that. */
 const REFUSED: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 
 /**
@@ -53,18 +46,17 @@ export interface WorkQueue {
   /** The next ready key; undefined once the queue is closed. Give it back with `done`. */
   take(): Promise<string | undefined>;
   done(key: string): void;
-  /** Takes nothing more in, lets go of what waits, and resolves when no worker holds a key any more. */
-  close(): Promise<void>;
+  /** Takes nothing more in and lets go of what waits. Workers give back the keys that they hold. */
+  close(): void;
   /** Ready keys, those being worked on not included. */
   readonly depth: number;
   /** How long the oldest of them has been ready, in milliseconds. */
   readonly oldestMs: number;
-  /** Keys whose time has not come. */
-  readonly delayed: number;
 }
 
-export function createWorkQueue(deps: WorkQueueDeps, options: WorkQueueOptions = {}): WorkQueue {
-  return new KeyQueue(deps, options);
+/** `mostOfNamespace`: keys of one namespace that workers may hold at once. */
+export function createWorkQueue(deps: WorkQueueDeps, mostOfNamespace: number): WorkQueue {
+  return new KeyQueue(deps, mostOfNamespace);
 }
 
 /** `dirty`: a worker holds the key, and it was added again. */
@@ -74,23 +66,19 @@ class KeyQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #observer: QueueObserver | undefined;
-  readonly #limits: BackoffLimits;
   readonly #states = new Map<string, KeyState>();
   readonly #turns: Turns;
   readonly #failures = new Map<string, number>();
   readonly #refusals = new Map<string, number>();
   readonly #delays: DelayHeap;
   readonly #takers: ((key: string | undefined) => void)[] = [];
-  readonly #drained: (() => void)[] = [];
-  #held = 0;
   #closed = false;
 
-  constructor(deps: WorkQueueDeps, options: WorkQueueOptions) {
+  constructor(deps: WorkQueueDeps, mostOfNamespace: number) {
     this.#clock = deps.clock;
     this.#random = deps.random ?? Math.random;
     this.#observer = deps.observer;
-    this.#limits = { baseMs: options.baseDelayMs ?? 50, maxMs: options.maxDelayMs ?? 30_000 };
-    this.#turns = createTurns(options.mostOfNamespace ?? Number.POSITIVE_INFINITY);
+    this.#turns = createTurns(mostOfNamespace);
     this.#delays = createDelayHeap(deps.clock, (key) => this.#enqueue(key));
   }
 
@@ -101,10 +89,6 @@ class KeyQueue implements WorkQueue {
   get oldestMs(): number {
     const { oldest } = this.#turns;
     return oldest === undefined ? 0 : this.#clock.now() - oldest;
-  }
-
-  get delayed(): number {
-    return this.#delays.size;
   }
 
   add(key: string): void {
@@ -119,7 +103,7 @@ class KeyQueue implements WorkQueue {
   }
 
   addRateLimited(key: string): void {
-    this.addAfter(key, this.#backoff(key, this.#failures, this.#limits));
+    this.addAfter(key, this.#backoff(key, this.#failures, FAILED));
   }
 
   addRefused(key: string, atLatestMs = Number.POSITIVE_INFINITY): void {
@@ -147,14 +131,12 @@ class KeyQueue implements WorkQueue {
     const state = this.#states.get(key);
     if (state !== 'held' && state !== 'dirty') return;
     this.#states.delete(key);
-    this.#held -= 1;
     this.#turns.end(key);
     if (state === 'dirty') this.#enqueue(key);
     else this.#serve();
-    if (this.#closed && this.#held === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 
-  close(): Promise<void> {
+  close(): void {
     this.#closed = true;
     this.#delays.clear();
     this.#turns.clear();
@@ -164,7 +146,6 @@ class KeyQueue implements WorkQueue {
     }
     for (const taker of this.#takers.splice(0)) taker(undefined);
     this.#observer?.depth(0);
-    return this.#held === 0 ? Promise.resolve() : new Promise((resolve) => this.#drained.push(resolve));
   }
 
   #backoff(key: string, counts: Map<string, number>, limits: BackoffLimits): number {
@@ -200,7 +181,6 @@ class KeyQueue implements WorkQueue {
     const next = this.#turns.next();
     if (next === undefined) return undefined;
     this.#states.set(next.key, 'held');
-    this.#held += 1;
     this.#observer?.waited(this.#clock.now() - next.since);
     this.#observer?.depth(this.depth);
     return next.key;
