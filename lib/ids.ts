@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 /** Source of ids that never repeat; a port, so that tests can name them. */
 export type NewId = () => string;
@@ -21,5 +21,5 @@ let taken = 0;
  * machine and for ever, and legal in names and labels of Kubernetes. 16 characters keep a billion texts apart.
  */
 export function shortHash(text: string, length = 16): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, length);
+  return hash('sha256', text).slice(0, length);
 }

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
+import { shortHash } from '../../lib/ids.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Login, LoginStore } from './login.ts';
 
@@ -62,8 +63,7 @@ async function makePrivate(folder: string): Promise<void> {
 
 /** Readable, and different for each address. */
 function nameOf(server: string): string {
-  const hash = createHash('sha256').update(server).digest('hex').slice(0, 12);
-  return `${server.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '_')}-${hash}`;
+  return `${server.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '_')}-${shortHash(server, 12)}`;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { shortHash } from '../../lib/ids.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 
 /** Longest name of a pod that may serve as a host name, and of a label's value. */
@@ -35,12 +35,10 @@ function hashedName(
   readable: readonly string[],
   identity: readonly (string | number)[],
 ): string {
-  const hash = digest(JSON.stringify([execution.metadata.uid, ...identity]));
+  const hash = shortHash(JSON.stringify([execution.metadata.uid, ...identity]), hashLength);
   const text = readable
     .join('-')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-');
   return `${text.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${hash}`;
 }
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, hashLength);

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { limits } from '../../crds/limits.ts';
 import { CaptureError } from './capture-error.ts';
 import { createByteSink, type StreamName, type Streams } from './captured-streams.ts';
 import { createDecoder, type LogEvent } from './decoder.ts';
-import type { StreamReport, Trailer } from './trailer.ts';
+import type { Trailer } from './trailer.ts';
 
 /** A step's output, byte for byte as the command wrote it up to the limit, and how the command ended. */
 export interface Captured extends Streams {
@@ -78,11 +78,7 @@ function verify(captured: Captured, name: StreamName): void {
       captured,
     );
   }
-  if (hashOf(bytes) !== report.sha256) {
+  if (hash('sha256', bytes) !== report.sha256) {
     throw new CaptureError('HashMismatch', `${name} has another hash than the runner's`, captured);
   }
-}
-
-function hashOf(bytes: Uint8Array): StreamReport['sha256'] {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { waitingFor } from './human-decision.ts';
 
@@ -10,8 +10,8 @@ const namespace = Buffer.from('5b3c0f6a-7f0e-4d0c-9f0b-2a6d5f1c8e47'.replaceAll(
  * same one without storing it; another visit of the state is another request.
  */
 export function approvalId(executionUid: string, { state, visit }: { state: string; visit: number }): string {
-  const hash = createHash('sha1').update(namespace).update(`${executionUid}/${state}/${visit}`).digest();
-  const bytes = hash.subarray(0, 16);
+  const name = Buffer.from(`${executionUid}/${state}/${visit}`);
+  const bytes = hash('sha1', Buffer.concat([namespace, name]), 'buffer').subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = bytes.toString('hex');

@@ -1,6 +1,9 @@
-import { createHash } from 'node:crypto';
 import { isLabelName } from '../../crds/label-name.ts';
 import { annotations, labels } from '../../crds/labels.ts';
+import { shortHash } from '../ids.ts';
+
+/** 160 bits, of which nobody finds two names that share them. */
+const hashLength = 40;
 
 /**
  * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened
@@ -8,12 +11,12 @@ import { annotations, labels } from '../../crds/labels.ts';
  */
 export function objectName(name: string): string {
   if (isLabelName(name)) return name;
-  return `wf-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
+  return `wf-${shortHash(name, hashLength)}`;
 }
 
 /** The object name of a workflow that only one user sees: apart from every name of the tenant and of other users. */
 export function userObjectName(owner: string, name: string): string {
-  return `wu-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 40)}`;
+  return `wu-${shortHash(`${owner}/${name}`, hashLength)}`;
 }
 
 interface NamedMetadata {

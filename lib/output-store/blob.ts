@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A value on its way to the output store, under the SHA-256 of its bytes. */
 export interface Blob {
@@ -9,7 +9,7 @@ export interface Blob {
 
 /** Names a blob by its content. */
 export function createBlob(data: Uint8Array): Blob {
-  return { ref: createHash('sha256').update(data).digest('hex'), data };
+  return { ref: hash('sha256', data), data };
 }
 
 /** How the bytes of a blob become a value again. */

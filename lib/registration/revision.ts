@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { annotations, labels } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { ownerOf } from '../catalogue/index.ts';
@@ -8,8 +7,7 @@ import type { ControllerRevision } from '../kube/index.ts';
 
 /** The same content of the same workflow always has the same name, whoever stores it. */
 export function revisionName({ metadata }: Pick<Workflow, 'metadata'>, specHash: string): string {
-  const hash = createHash('sha256').update(`${metadata.uid}/${specHash}`).digest('hex').slice(0, 10);
-  return `${metadata.name}-${hash}`;
+  return `${metadata.name}-${shortHash(`${metadata.uid}/${specHash}`, 10)}`;
 }
 
 /** The immutable copy of a workflow's content (design §4). A later generation has a higher number. */
