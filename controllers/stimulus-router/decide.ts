@@ -2,6 +2,8 @@ import { conditionTypes, type StimulusRouterReason, stimulusRouterReasons } from
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { SourceClaim, StimulusRouter, StimulusRouterStatus } from '../../crds/schema/stimulus-router.ts';
 import { claimedAt, isWebhookSource, ownerOf } from '../../lib/stimulus/claims.ts';
+import { nextCondition } from '../runtime/next-condition.ts';
+import { problemText } from '../runtime/problem-text.ts';
 
 /** What the name or uid in a route leads to. */
 export type RouteTarget = 'accepted' | 'not_ready' | 'absent';
@@ -20,7 +22,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** Problems that the message names; the rest are counted. */
+/** Problems that the condition's message names; the rest are counted. */
 const problemsShown = 3;
 
 /** Which sources a router gets, and what is wrong with its routes; the time is in milliseconds since the epoch. Pure. */
@@ -97,22 +99,20 @@ const order = Object.keys(stimulusRouterReasons);
 
 function readyCondition(router: StimulusRouter, found: readonly Problem[], now: number): Condition {
   const problems = found.toSorted((a, b) => order.indexOf(a.reason) - order.indexOf(b.reason));
-  const status: Condition['status'] = problems.length === 0 ? 'True' : 'False';
-  const before = router.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  return {
+  const verdict = {
     type: conditionTypes.ready,
-    status,
+    status: problems.length === 0 ? 'True' : 'False',
     reason: problems[0]?.reason ?? 'Accepted',
     message: messageOf(router, problems),
-    lastTransitionTime: before?.status === status ? before.lastTransitionTime : new Date(now).toISOString(),
-    observedGeneration: router.metadata.generation ?? 0,
-  };
+  } as const;
+  return nextCondition(router, verdict, now);
 }
 
 function messageOf({ spec }: StimulusRouter, problems: readonly Problem[]): string {
   const count = Object.keys(spec.routes ?? {}).length;
   if (problems.length === 0) return `${count} ${count === 1 ? 'source is' : 'sources are'} routed`;
-  const rest = problems.length - problemsShown;
-  const shown = problems.slice(0, problemsShown).map(({ text }) => text);
-  return [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+  return problemText(
+    problems.map(({ text }) => text),
+    problemsShown,
+  );
 }

@@ -1,7 +1,7 @@
 import { conditionTypes, type VolumeReason } from '../../crds/conditions.ts';
-import type { Condition } from '../../crds/schema/condition.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
 import type { PersistentVolumeClaim } from '../../lib/kube/index.ts';
+import { nextCondition } from '../runtime/next-condition.ts';
 
 export interface VolumeDecision {
   readonly status: VolumeStatus;
@@ -73,9 +73,6 @@ function withoutClaim(volume: Volume): ClaimState {
 
 const failed = (message: string): ClaimState => ({ reason: 'ClaimFailed', message });
 
-const readyCondition = ({ status }: Volume): Condition | undefined =>
-  status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-
 /** Whether the claim could be mounted once; only then the status names it. */
 const wasReady = ({ status }: Volume): boolean => status?.claim_name !== undefined;
 
@@ -87,23 +84,11 @@ const phases: Readonly<Record<VolumeReason, NonNullable<VolumeStatus['phase']>>>
 };
 
 function statusOf(volume: Volume, now: number, reason: VolumeReason, message: string): VolumeStatus {
-  const value: Condition['status'] = reason === 'ClaimReady' ? 'True' : 'False';
-  const before = readyCondition(volume);
-  const generation = volume.metadata.generation ?? 0;
-  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : new Date(now).toISOString();
+  const status = reason === 'ClaimReady' ? 'True' : 'False';
   return {
-    observedGeneration: generation,
+    observedGeneration: volume.metadata.generation ?? 0,
     phase: phases[reason],
     ...(reason === 'ClaimReady' || wasReady(volume) ? { claim_name: claimName(volume) } : {}),
-    conditions: [
-      {
-        type: conditionTypes.ready,
-        status: value,
-        reason,
-        message,
-        lastTransitionTime,
-        observedGeneration: generation,
-      },
-    ],
+    conditions: [nextCondition(volume, { type: conditionTypes.ready, status, reason, message }, now)],
   };
 }

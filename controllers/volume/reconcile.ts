@@ -1,4 +1,4 @@
-import { conditionTypes, type EventReason, type VolumeReason } from '../../crds/conditions.ts';
+import type { EventReason, VolumeReason } from '../../crds/conditions.ts';
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -116,16 +116,13 @@ async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeC
 
 async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): Promise<void> {
   await writeStatus({ kube: deps.kube, resource: volumes, cache: deps.volumes }, volume, status);
-  if (reasonOf(status) === 'VolumeExpired') tellExpired(deps, volume);
+  if (status.phase === 'expired') tellExpired(deps, volume);
 }
-
-const reasonOf = (status: VolumeStatus | undefined): string | undefined =>
-  status?.conditions?.find(({ type }) => type === conditionTypes.ready)?.reason;
 
 function tellExpired({ events, domainEvents, clock }: VolumeDeps, volume: Volume): void {
   const reason: VolumeReason = 'VolumeExpired';
   const expiresAt = volume.spec.expires_at ?? '';
-  const isNews = reasonOf(volume.status) !== reason;
+  const isNews = volume.status?.phase !== 'expired';
   domainEvents.volumeExpired(volume, isNews ? new Date(clock.now()).toISOString() : expiresAt);
   if (!isNews) return;
   const note = `expired at ${expiresAt}; ${endOfData(volume)}`;

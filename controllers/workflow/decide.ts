@@ -1,7 +1,8 @@
-import type { WorkflowReason } from '../../crds/conditions.ts';
-import { conditionTypes } from '../../crds/conditions.ts';
+import { conditionTypes, type WorkflowReason } from '../../crds/conditions.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
+import { nextCondition } from '../runtime/next-condition.ts';
+import { problemText } from '../runtime/problem-text.ts';
 
 /** A stored version of the workflow: an immutable ControllerRevision (design §4). */
 export interface StoredRevision {
@@ -37,7 +38,8 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
   const { workflow, revisions, revisionName } = facts;
   const stored = revisions.find(({ name }) => name === revisionName);
   const rival = revisions.find(({ version, name }) => version === workflow.spec.version && name !== revisionName);
-  if (facts.problems.length > 0) return refused(facts, now, 'InvalidDefinition', problemText(facts.problems));
+  if (facts.problems.length > 0)
+    return refused(facts, now, 'InvalidDefinition', problemText(facts.problems, problemsShown));
   if (rival !== undefined && stored === undefined && !facts.forced) {
     const message = `version ${rival.version} is registered with other content; raise spec.version, or set the annotation windlass.dev/force`;
     return refused(facts, now, 'VersionConflict', message);
@@ -69,22 +71,11 @@ interface Verdict {
 function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted }: Verdict): WorkflowStatus {
   const { workflow, revisionName } = facts;
   const time = new Date(now).toISOString();
-  const value = accepted ? 'True' : 'False';
-  const before = workflow.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  const generation = workflow.metadata.generation ?? 0;
+  const verdict = { type: conditionTypes.ready, status: accepted ? 'True' : 'False', reason, message } as const;
   return {
     ...workflow.status,
-    observedGeneration: generation,
-    conditions: [
-      {
-        type: conditionTypes.ready,
-        status: value,
-        reason,
-        message,
-        lastTransitionTime: before?.status === value ? before.lastTransitionTime : time,
-        observedGeneration: generation,
-      },
-    ],
+    observedGeneration: workflow.metadata.generation ?? 0,
+    conditions: [nextCondition(workflow, verdict, now)],
     ...(accepted ? { revision: revisionName } : {}),
     versions: versionsOf(facts, accepted, time),
   };
@@ -104,9 +95,4 @@ function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonN
   if (own !== undefined) newest.set(own.version, own);
   const current = rows.filter((row) => newest.get(row.version) === row);
   return current.slice(-limits.workflowVersionsListed).toReversed();
-}
-
-function problemText(problems: readonly string[]): string {
-  const rest = problems.length - problemsShown;
-  return [...problems.slice(0, problemsShown), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
 }
