@@ -1,4 +1,5 @@
 import type { Json } from '../crds/schema/parts.ts';
+import { isJsonObject } from '../lib/json-object.ts';
 import { CliError } from './exit-codes.ts';
 import type { FilePort } from './files.ts';
 import { parsePairs } from './parse-pairs.ts';
@@ -29,6 +30,6 @@ async function readObject(files: FilePort, path: string): Promise<Record<string,
     const [first] = String(error instanceof Error ? error.message : error).split('\n');
     throw new CliError('usage', `${shown}: ${first}`, 'The input file holds one JSON or YAML object.');
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new CliError('usage', `${shown} holds no object`, 'The input file holds one JSON or YAML object.');
 }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { pointerKeys } from './json-pointer.ts';
 import { labelNamePattern } from './label-name.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
 import { stateNamePattern } from './reserved-names.ts';
@@ -24,10 +25,8 @@ export function toProblem(error: ErrorObject, value: unknown, base: Place): Prob
 }
 
 function placeOf(pointer: string, value: unknown): Place {
-  const keys = pointer.split('/').slice(1);
   let current = value;
-  return keys.map((raw) => {
-    const key = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+  return pointerKeys(pointer).map((key) => {
     const isIndex = Array.isArray(current);
     current = (current as Record<string, unknown> | undefined)?.[key];
     return isIndex ? Number(key) : key;

@@ -1,3 +1,6 @@
+import { pointerKeys } from '../crds/json-pointer.ts';
+import { isJsonObject } from './json-object.ts';
+
 /** A text turned into the value that its schema wants, or left as it was, with the reason. */
 interface Coerced {
   readonly value: unknown;
@@ -15,7 +18,7 @@ const attempts: ReadonlyMap<string, Attempt> = new Map<string, Attempt>([
   ['boolean', (text) => (text === 'true' || text === 'false' ? { value: text === 'true' } : undefined)],
   ['integer', (text) => numberOf(text, Number.isSafeInteger)],
   ['number', (text) => numberOf(text, isExact)],
-  ['object', (text) => jsonOf(text, (value) => typeof value === 'object' && value !== null && !Array.isArray(value))],
+  ['object', (text) => jsonOf(text, isJsonObject)],
   ['array', (text) => jsonOf(text, Array.isArray)],
 ]);
 
@@ -75,10 +78,7 @@ function wanted(schema: unknown): { readonly type: readonly unknown[]; readonly 
 function follow(schema: unknown, root: unknown): unknown {
   const ref = objectOf(schema)['$ref'];
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return schema;
-  return ref
-    .slice(2)
-    .split('/')
-    .reduce((at: unknown, key) => objectOf(at)[key.replaceAll('~1', '/').replaceAll('~0', '~')], root);
+  return pointerKeys(ref).reduce((at: unknown, key) => objectOf(at)[key], root);
 }
 
 function numberOf(text: string, isFine: (value: number) => boolean): { readonly value: number } | undefined {
@@ -102,5 +102,5 @@ function jsonOf(text: string, isFine: (value: unknown) => boolean): { readonly v
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isJsonObject(value) ? value : {};
 }

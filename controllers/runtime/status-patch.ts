@@ -1,3 +1,5 @@
+import { pointerOf } from '../../crds/json-pointer.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
 import type { JsonPatchOperation, KubeObject } from '../../lib/kube/index.ts';
 
 /**
@@ -14,7 +16,7 @@ export function statusPatch(
   const version = object.metadata.resourceVersion;
   if (version === undefined) throw new TypeError('a status patch needs the resourceVersion it was decided on');
   const operations: JsonPatchOperation[] = [];
-  if (isRecord(object.status)) diff('/status', object.status, after, operations);
+  if (isJsonObject(object.status)) diff('/status', object.status, after, operations);
   else operations.push({ op: 'add', path: '/status', value: after });
   if (operations.length === 0) return undefined;
   return [{ op: 'replace', path: '/metadata/resourceVersion', value: version }, ...operations];
@@ -25,19 +27,20 @@ type Fields = Readonly<Record<string, unknown>>;
 function diff(path: string, before: unknown, after: unknown, into: JsonPatchOperation[]): void {
   if (before === after) return;
   if (Array.isArray(before) && Array.isArray(after)) diffLists(path, before, after, into);
-  else if (isRecord(before) && isRecord(after)) diffFields(path, before, after, into);
+  else if (isJsonObject(before) && isJsonObject(after)) diffFields(path, before, after, into);
   else into.push({ op: 'replace', path, value: after });
 }
 
 function diffFields(path: string, before: Fields, after: Fields, into: JsonPatchOperation[]): void {
   for (const [name, value] of Object.entries(before)) {
-    if (value !== undefined && own(after, name) === undefined) into.push({ op: 'remove', path: pointer(path, name) });
+    if (value !== undefined && own(after, name) === undefined)
+      into.push({ op: 'remove', path: path + pointerOf(name) });
   }
   for (const [name, value] of Object.entries(after)) {
     if (value === undefined) continue;
     const old = own(before, name);
-    if (old === undefined) into.push({ op: 'add', path: pointer(path, name), value });
-    else diff(pointer(path, name), old, value, into);
+    if (old === undefined) into.push({ op: 'add', path: path + pointerOf(name), value });
+    else diff(path + pointerOf(name), old, value, into);
   }
 }
 
@@ -62,12 +65,4 @@ function isSame(left: unknown, right: unknown): boolean {
   const differences: JsonPatchOperation[] = [];
   diff('', left, right, differences);
   return differences.length === 0;
-}
-
-function pointer(path: string, name: string): string {
-  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

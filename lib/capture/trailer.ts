@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts';
 import { CaptureError } from './capture-error.ts';
 
 /** What the runner says of one output stream. */
@@ -47,7 +48,7 @@ const streamChecks: Readonly<Record<keyof StreamReport, Check>> = {
   truncated: (value) => typeof value === 'boolean',
 };
 
-const isStreamReport: Check = (value) => isRecord(value) && firstWrong(value, streamChecks) === undefined;
+const isStreamReport: Check = (value) => isJsonObject(value) && firstWrong(value, streamChecks) === undefined;
 
 const trailerChecks: Readonly<Record<keyof Trailer, Check>> = {
   v: (value) => value === 1,
@@ -62,10 +63,6 @@ const trailerChecks: Readonly<Record<keyof Trailer, Check>> = {
   stderr: isStreamReport,
 };
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function firstWrong(value: Record<string, unknown>, checks: Readonly<Record<string, Check>>): string | undefined {
   return Object.entries(checks).find(([key, check]) => !check(value[key]))?.[0];
 }
@@ -73,7 +70,7 @@ function firstWrong(value: Record<string, unknown>, checks: Readonly<Record<stri
 /** Reads the JSON of a trailer. Fields it does not know are left out. Throws CaptureError `MalformedTrailer`. */
 export function parseTrailer(json: string): Trailer {
   const value = parseJson(json);
-  if (!isRecord(value)) throw new CaptureError('MalformedTrailer', 'the trailer is not a JSON object');
+  if (!isJsonObject(value)) throw new CaptureError('MalformedTrailer', 'the trailer is not a JSON object');
   const wrong = firstWrong(value, trailerChecks);
   if (wrong !== undefined)
     throw new CaptureError('MalformedTrailer', `the trailer's field ${wrong} is missing or wrong`);

@@ -1,6 +1,7 @@
 import type { Place, Problem } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { isJsonObject } from '../json-object.ts';
 
 /** A state that satisfies the schema. */
 export interface NamedState {
@@ -29,8 +30,8 @@ export type Check = (definition: Definition) => readonly Problem[];
 
 /** Leaves out what the problems of the schema name. The places of the problems begin with `spec`. */
 export function soundParts(spec: unknown, problems: readonly Problem[]): Definition {
-  const fields = isMap(spec) ? spec : {};
-  const states = isMap(fields['states']) ? fields['states'] : {};
+  const fields = isJsonObject(spec) ? spec : {};
+  const states = isJsonObject(fields['states']) ? fields['states'] : {};
   const brokenFields = new Set(problems.filter(({ at }) => at[1] !== 'states' || at.length < 3).map(({ at }) => at[1]));
   const brokenStates = new Set(problems.filter(({ at }) => at[1] === 'states').map(({ at }) => at[2]));
   const names = Object.keys(states);
@@ -45,6 +46,3 @@ export function soundParts(spec: unknown, problems: readonly Problem[]): Definit
     isComplete: names.length > 0 && brokenStates.size === 0,
   };
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

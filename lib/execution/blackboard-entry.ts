@@ -1,5 +1,6 @@
 import type { Json } from '../../crds/schema/parts.ts';
 import type { StoredValue, Visit, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { isJsonObject } from '../json-object.ts';
 
 type Fields = Readonly<Record<string, Json>>;
 
@@ -19,5 +20,5 @@ export function outputOf(entry: StoredValue | undefined): Fields | undefined {
 
 /** The value as an object, or undefined. */
 export function fieldsOf(value: Json | undefined): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

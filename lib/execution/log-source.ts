@@ -1,9 +1,9 @@
+import { pointerKeys } from '../../crds/json-pointer.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from './blackboard-entry.ts';
 import { ExecutionError } from './execution-error.ts';
 import { finished } from './finished.ts';
-import { pointerKeys } from './whole-value.ts';
 
 /** Which logs are asked for. */
 export interface LogChoice {

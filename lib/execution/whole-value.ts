@@ -1,3 +1,4 @@
+import { pointerKeys } from '../../crds/json-pointer.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 
@@ -25,12 +26,6 @@ export function fill(stored: StoredValue, parts: ReadonlyMap<string, Json>): Jso
 export async function blobValue({ ref, encoding }: BlobRef, readBlob: BlobReader): Promise<Json> {
   const text = Buffer.from(await readBlob(ref)).toString('utf8');
   return encoding === 'text' ? text : (JSON.parse(text) as Json);
-}
-
-/** The keys of a JSON pointer. */
-export function pointerKeys(path: string): string[] {
-  const keys = path === '' ? [] : path.slice(1).split('/');
-  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** The value beside a part, under the part's own key and `suffix`. */

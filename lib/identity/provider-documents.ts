@@ -3,6 +3,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
 import { identityLimits } from './limits.ts';
 import { parseProviderAddress } from './provider-address.ts';
 
@@ -74,7 +75,7 @@ class HttpDocuments implements ProviderDocuments {
   async #discover(): Promise<URL> {
     const base = this.#issuer.href.replace(/\/$/, '');
     const document = await this.#fetch(new URL(`${base}/.well-known/openid-configuration`));
-    if (!isRecord(document)) throw unavailable('the discovery document is no JSON object');
+    if (!isJsonObject(document)) throw unavailable('the discovery document is no JSON object');
     if (document.issuer !== this.#options.issuer) throw unavailable('the discovery document is of another issuer');
     if (typeof document.jwks_uri !== 'string') throw unavailable('the discovery document names no jwks_uri');
     return this.#address(document.jwks_uri);
@@ -115,13 +116,9 @@ async function readBounded({ statusCode, body }: Dispatcher.ResponseData): Promi
 }
 
 function asKeySet(document: unknown): JSONWebKeySet {
-  const keys = isRecord(document) ? document.keys : undefined;
-  if (!Array.isArray(keys) || !keys.every(isRecord)) throw unavailable('the keys are no JSON Web Key Set');
+  const keys = isJsonObject(document) ? document.keys : undefined;
+  if (!Array.isArray(keys) || !keys.every(isJsonObject)) throw unavailable('the keys are no JSON Web Key Set');
   return { keys } as JSONWebKeySet;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unavailable(message: string): AppError {

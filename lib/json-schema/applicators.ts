@@ -1,5 +1,6 @@
+import { isJsonObject } from '../json-object.ts';
 import { isMatch, requireAll } from './assertions.ts';
-import { isObject, type Schema } from './compiled-schema.ts';
+import type { Schema } from './compiled-schema.ts';
 import { schemaPrices } from './limits.ts';
 import type { Visit } from './visit.ts';
 
@@ -107,17 +108,19 @@ function itemsFrom(start: number, schema: Schema, visit: Visit): void {
 
 function isDeclared(name: string, visit: Visit): boolean {
   const { properties, patternProperties } = visit.schema;
-  if (isObject(properties) && Object.hasOwn(properties, name)) return true;
-  return isObject(patternProperties) && Object.keys(patternProperties).some((pattern) => isMatch(pattern, name, visit));
+  if (isJsonObject(properties) && Object.hasOwn(properties, name)) return true;
+  return (
+    isJsonObject(patternProperties) && Object.keys(patternProperties).some((pattern) => isMatch(pattern, name, visit))
+  );
 }
 
 function has(visit: Visit, name: string): boolean {
   visit.work.spend(schemaPrices.entry);
-  return isObject(visit.value) && Object.hasOwn(visit.value, name);
+  return isJsonObject(visit.value) && Object.hasOwn(visit.value, name);
 }
 
 function namesOf(visit: Visit): readonly string[] {
-  if (!isObject(visit.value)) return [];
+  if (!isJsonObject(visit.value)) return [];
   const names = Object.keys(visit.value);
   visit.work.spend(names.length * schemaPrices.entry);
   return names;

@@ -1,4 +1,5 @@
-import { isObject } from './compiled-schema.ts';
+import { isJsonObject } from '../json-object.ts';
+import { shorten } from './compiled-schema.ts';
 import { canonical } from './equal.ts';
 import { schemaPrices } from './limits.ts';
 import type { Visit } from './visit.ts';
@@ -50,7 +51,7 @@ export const assertions: Readonly<Record<string, Keyword>> = {
   minProperties: onObject((count, limit) => (count >= limit ? undefined : `must have at least ${limit} properties`)),
   required: (names, visit) => requireAll(names as string[], visit, 'is required'),
   dependentRequired: (lists, visit) => {
-    if (!isObject(visit.value)) return;
+    if (!isJsonObject(visit.value)) return;
     for (const [name, names] of Object.entries(lists as Record<string, string[]>)) {
       visit.work.spend(schemaPrices.entry);
       if (Object.hasOwn(visit.value, name))
@@ -69,7 +70,7 @@ export function isMatch(source: string, text: string, visit: Visit): boolean {
 
 /** Notes each name that the value lacks. */
 export function requireAll(names: readonly string[], visit: Visit, message: string): void {
-  if (!isObject(visit.value)) return;
+  if (!isJsonObject(visit.value)) return;
   visit.work.spend(names.length * schemaPrices.entry);
   for (const name of names) if (!Object.hasOwn(visit.value, name)) visit.fail(message, name);
 }
@@ -105,7 +106,7 @@ function onList(judge: Judge): Keyword {
 
 function onObject(judge: Judge): Keyword {
   return (limit, visit) => {
-    if (isObject(visit.value)) report(judge(Object.keys(visit.value).length, limit as number), visit);
+    if (isJsonObject(visit.value)) report(judge(Object.keys(visit.value).length, limit as number), visit);
   };
 }
 
@@ -127,5 +128,3 @@ function isMultiple(value: number, divisor: number): boolean {
   const quotient = value / divisor;
   return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
 }
-
-const shorten = (text: string): string => (text.length <= 200 ? text : `${text.slice(0, 200)}…`);

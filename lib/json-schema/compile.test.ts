@@ -104,13 +104,6 @@ describe('checkSchema', () => {
     expect(texts(schema)).toEqual([expect.stringContaining('never ends')]);
   });
 
-  it('WF-MAN-09 asks for the root type it is told to', () => {
-    expect(checkSchema({ type: 'object' }, { rootType: 'object' })).toEqual([]);
-    for (const schema of [{}, { type: 'string' }, { type: ['object'] }, true, null]) {
-      expect(checkSchema(schema, { rootType: 'object' })).toContainEqual({ path: 'type', message: 'must be "object"' });
-    }
-  });
-
   it.each([
     ['subschemas', (n: number) => ({ allOf: Array.from({ length: n - 1 }, () => ({})) }), schemaLimits.subschemas],
     [

@@ -1,14 +1,16 @@
 import { RE2JS } from 're2js';
+import { pointerOf } from '../../crds/json-pointer.ts';
 import { messageOf } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
 import { memoize } from '../memo.ts';
 import {
   type AllowedValues,
   type CompiledSchema,
-  isObject,
   type Place,
   pathOf,
   type Schema,
   type SchemaProblem,
+  shorten,
 } from './compiled-schema.ts';
 import { canonical } from './equal.ts';
 import { draft7, inPlace, type KeywordShape, keywords } from './keywords.ts';
@@ -79,11 +81,11 @@ class Compiler {
 
   constructor(root: unknown) {
     this.#root = root;
-    this.#draft7 = isObject(root) && typeof root['$schema'] === 'string' && dialect7.test(root['$schema']);
+    this.#draft7 = isJsonObject(root) && typeof root['$schema'] === 'string' && dialect7.test(root['$schema']);
   }
 
   run(): CompiledSchema | undefined {
-    if (typeof this.#root !== 'boolean' && !isObject(this.#root)) {
+    if (typeof this.#root !== 'boolean' && !isJsonObject(this.#root)) {
       this.#refuse(undefined, 'a schema is an object, true or false');
       return undefined;
     }
@@ -111,7 +113,7 @@ class Compiler {
       const shape = this.#shapeOf(keyword);
       if (shape === undefined) this.#unknown(keyword, at);
       else if (!shapeTests[shape][1](value)) this.#refuse(at, `must be ${shapeTests[shape][0]}`);
-      else this.#keyword(keyword, value, at, { shape, pointer: `${pointer}/${escapePointer(keyword)}` });
+      else this.#keyword(keyword, value, at, { shape, pointer: pointer + pointerOf(keyword) });
     }
   }
 
@@ -142,7 +144,7 @@ class Compiler {
     if (keyword.startsWith('unevaluated')) this.#tracksEvaluated = true;
     for (const [key, schema] of schemasIn(shape, value)) {
       const place = key === undefined ? at : { parent: at, key };
-      const below = key === undefined ? pointer : `${pointer}/${escapePointer(String(key))}`;
+      const below = key === undefined ? pointer : pointer + pointerOf(String(key));
       this.#visit(schema, place, below);
     }
   }
@@ -161,7 +163,7 @@ class Compiler {
 
   #anchor(name: string, at: Place): void {
     const schema = this.#at(at.parent);
-    if (isObject(schema)) this.#schemas.set(`#${name}`, schema);
+    if (isJsonObject(schema)) this.#schemas.set(`#${name}`, schema);
   }
 
   #at(place: Place | undefined): unknown {
@@ -229,8 +231,7 @@ class Compiler {
 
 function allowedValues(values: readonly unknown[]): AllowedValues {
   const texts = values.map((value) => canonical(value, () => {}));
-  const shown = texts.slice(0, 20).join(', ');
-  return { texts: new Set(texts), shown: shown.length <= 200 ? shown : `${shown.slice(0, 200)}…` };
+  return { texts: new Set(texts), shown: shorten(texts.slice(0, schemaLimits.shownValues).join(', ')) };
 }
 
 /** The schemas in a keyword's value, with the key each has there. */
@@ -255,8 +256,6 @@ function sameValueSchemas(schema: Readonly<Record<string, unknown>>, targets: Re
   }
   return found;
 }
-
-const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** A reference in the form under which schemas are known: percent signs decoded, no empty pointer. */
 function normalPointer(ref: string): string {

@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { schemaLimits } from './limits.ts';
 
 /** A schema: true accepts everything, false nothing. */
 export type Schema = boolean | { readonly [keyword: string]: unknown };
@@ -48,6 +49,8 @@ export function pathOf(place: Place | undefined): string {
   return path.join('').replace(/^\./, '');
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A value for a message, cut where it is long. */
+export function shorten(text: string): string {
+  const { shownLength } = schemaLimits;
+  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
 }

@@ -20,6 +20,9 @@ export const schemaLimits = {
   work: 12 * 1024 * 1024,
   /** Problems that are listed. */
   problems: 100,
+  /** Values of an `enum`, and characters of values, that a message shows. */
+  shownValues: 20,
+  shownLength: 200,
   /** Compiled schemas that are remembered; an instruction of a pattern takes as much as so many characters of a schema. */
   instructionWeight: 8,
   remembered: { keys: 100, length: 1024 * 1024 },

@@ -1,4 +1,4 @@
-import { isObject } from './compiled-schema.ts';
+import { isJsonObject } from '../json-object.ts';
 import type { KeywordShape } from './keywords.ts';
 import { typeNames } from './keywords.ts';
 import { schemaLimits } from './limits.ts';
@@ -10,9 +10,9 @@ const isNames = (value: unknown): boolean =>
   value.length <= schemaLimits.listEntries &&
   value.every((name) => typeof name === 'string') &&
   new Set(value).size === value.length;
-const isSchema = (value: unknown): boolean => typeof value === 'boolean' || isObject(value);
+const isSchema = (value: unknown): boolean => typeof value === 'boolean' || isJsonObject(value);
 const isSchemas = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isSchema);
-const isSchemaMap = (value: unknown): boolean => isObject(value) && Object.values(value).every(isSchema);
+const isSchemaMap = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every(isSchema);
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
 const isType = (value: unknown): boolean =>
   typeNames.has(value) ||
@@ -27,11 +27,11 @@ export const shapeTests: Readonly<Record<KeywordShape, ShapeTest>> = {
   patternMap: ['an object of schemas', isSchemaMap],
   dependencies: [
     'an object of schemas or lists of names',
-    (value) => isObject(value) && Object.values(value).every((entry) => isSchema(entry) || isNames(entry)),
+    (value) => isJsonObject(value) && Object.values(value).every((entry) => isSchema(entry) || isNames(entry)),
   ],
   nameLists: [
     'an object of lists of names',
-    (value) => isObject(value) && Object.values(value).every((entry) => isNames(entry)),
+    (value) => isJsonObject(value) && Object.values(value).every((entry) => isNames(entry)),
   ],
   names: [`a list of at most ${schemaLimits.listEntries} different names`, isNames],
   values: [

@@ -2,25 +2,18 @@ import { applicators, finishers } from './applicators.ts';
 import { assertions } from './assertions.ts';
 import { compileSchema } from './compile.ts';
 import type { CompiledSchema, Place, Schema, SchemaProblem } from './compiled-schema.ts';
-import { isObject, pathOf } from './compiled-schema.ts';
+import { pathOf } from './compiled-schema.ts';
 import { schemaLimits, schemaPrices } from './limits.ts';
 import { type Apply, type Verdict, Visit } from './visit.ts';
 import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
-
-interface SchemaRules {
-  /** The type that the root has to name, as `object` for an input schema (WF-MAN-09). */
-  readonly rootType?: string;
-}
 
 /**
  * Everything that is wrong with a JSON Schema (2020-12; draft-07 where `$schema` names it); empty for a good one.
  * Unknown keywords, remote references (AMB-087) and patterns that are not linear-time are refused.
  */
-export function checkSchema(schema: unknown, { rootType }: SchemaRules = {}): readonly SchemaProblem[] {
+export function checkSchema(schema: unknown): readonly SchemaProblem[] {
   const result = compileSchema(schema);
-  const problems = result.ok ? [] : result.problems;
-  if (rootType === undefined || (isObject(schema) && schema['type'] === rootType)) return problems;
-  return [{ path: 'type', message: `must be "${rootType}"` }, ...problems];
+  return result.ok ? [] : result.problems;
 }
 
 /**

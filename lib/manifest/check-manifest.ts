@@ -3,6 +3,7 @@ import { errorAt, formatPlace, type Place, type Problem } from '../../crds/probl
 import { movedFields } from '../../crds/schema/workflow-manifest.ts';
 import { validateManifest } from '../../crds/validators.ts';
 import { checkDefinition } from '../definition/check.ts';
+import { isJsonObject } from '../json-object.ts';
 import { checkLabels } from './check-labels.ts';
 
 /** Everything that is wrong with a workflow in the manifest form; paths are those of the manifest. */
@@ -10,7 +11,7 @@ export function checkManifest(value: unknown): readonly Problem[] {
   const schema = validateManifest(value);
   if (typeof value !== 'object' || value === null) return schema;
   const { metadata, spec } = value as { metadata?: unknown; spec?: unknown };
-  if (!isMap(metadata) || !isMap(spec)) return schema;
+  if (!isJsonObject(metadata) || !isJsonObject(spec)) return schema;
   const moved = Object.fromEntries(
     movedFields.filter((field) => field in metadata).map((field) => [field, metadata[field]]),
   );
@@ -20,9 +21,6 @@ export function checkManifest(value: unknown): readonly Problem[] {
     .filter(({ path }) => !known.has(path) && !isBothPlaces(path, spec));
   return [...schema, ...meaning, ...checkLabels(metadata), ...checkNameAnnotation(metadata)];
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A moved field that stands under spec as well is reported once, as unknown there. */
 const isBothPlaces = (path: string, spec: Readonly<Record<string, unknown>>): boolean =>
@@ -38,7 +36,7 @@ function toManifestPlace(problem: Problem): Problem {
 
 /** The annotation that keeps a name which is no object name is ours to write. */
 function checkNameAnnotation(metadata: Readonly<Record<string, unknown>>): Problem[] {
-  if (!isMap(metadata['annotations']) || !Object.hasOwn(metadata['annotations'], annotations.name)) return [];
+  if (!isJsonObject(metadata['annotations']) || !Object.hasOwn(metadata['annotations'], annotations.name)) return [];
   const message = 'the annotation is reserved; metadata.name says the name';
   return [errorAt(['metadata', 'annotations', annotations.name], 'reserved_name', message)];
 }

@@ -1,3 +1,4 @@
+import { pointerKeys, pointerOf } from '../../crds/json-pointer.ts';
 import { limits } from '../../crds/limits.ts';
 import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { LargeValue } from '../template/large-value.ts';
@@ -69,7 +70,7 @@ function moveLeaves(value: unknown, leaves: readonly Leaf[], limit: number): Shr
     if (lengthOf(leaf) <= limit && sizeOf(rest) <= limit) break;
     const blob = blobs.get(leaf.text) ?? createBlob(bytesOf(leaf));
     blobs.set(leaf.text, blob);
-    refs.push({ path: pointer(leaf.keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
+    refs.push({ path: pointerOf(...leaf.keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
     replaceAt(rest, leaf.keys, null);
   }
   return { stored: { value: rest as StoredValue['value'], refs }, blobs: [...blobs.values()] };
@@ -97,14 +98,3 @@ function replaceAt(root: unknown, keys: readonly string[], value: unknown): unkn
   Object.defineProperty(holder, last, { value, writable: true, enumerable: true, configurable: true });
   return root;
 }
-
-const pointer = (keys: readonly string[]): string =>
-  keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
-const pointerKeys = (path: string): string[] =>
-  path === ''
-    ? []
-    : path
-        .slice(1)
-        .split('/')
-        .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));

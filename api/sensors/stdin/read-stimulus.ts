@@ -2,6 +2,7 @@ import { limits } from '../../../crds/limits.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import { sourcePattern } from '../../../crds/stimulus-source.ts';
 import { JsonTextError, parseStrictJson } from '../../../lib/http/strict-json.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
 import { contentOfText } from '../../ingest/index.ts';
 import type { SensedStimulus } from '../sensor.ts';
 
@@ -56,7 +57,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function parse(line: Uint8Array): Fields | LineProblem {
   try {
     const value = parseStrictJson(utf8.decode(line));
-    return isObject(value) ? value : 'it is no object';
+    return isJsonObject(value) ? value : 'it is no object';
   } catch (error) {
     return error instanceof JsonTextError ? 'it is no JSON that everybody reads alike' : 'it is not UTF-8';
   }
@@ -70,9 +71,6 @@ function problemOf(value: Fields): LineProblem | undefined {
   return isHeaders(value['headers']) ? undefined : 'headers is no map of texts';
 }
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isAbsentOr = (value: unknown, check: (text: string) => boolean): boolean =>
   value === undefined || (typeof value === 'string' && check(value));
 
@@ -80,4 +78,4 @@ const isAbsentOr = (value: unknown, check: (text: string) => boolean): boolean =
 const isKey = (text: string): boolean => text !== '' && Array.from(text).length <= limits.idempotencyKeyLength;
 
 const isHeaders = (value: unknown): boolean =>
-  value === undefined || (isObject(value) && Object.values(value).every((one) => typeof one === 'string'));
+  value === undefined || (isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'));

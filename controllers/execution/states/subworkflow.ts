@@ -4,6 +4,7 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { ChildFact, Definition, Failure } from '../facts.ts';
@@ -77,7 +78,7 @@ function childInput(draft: Draft, template: string | undefined): Record<string, 
   const text = renderText(draft, template);
   try {
     const value = JSON.parse(text) as Json;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     return { input: text };
   }
