@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { anExecution } from '../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
 import { decide } from './execution/decide.ts';
-import { ownKey } from './execution/own-workflow.ts';
 import { stripExecution } from './informers.ts';
 import { statusPatch } from './runtime/status-patch.ts';
 
@@ -35,7 +34,8 @@ describe('the cache of executions', () => {
     const definition = { name: 'w', namespace: 'default', uid: 'w', version: '1.0.0', revision: 'r', spec };
     const facts = {
       execution,
-      workflows: new Map([[ownKey, { kind: 'found', definition } as const]]),
+      workflow: { kind: 'found', definition } as const,
+      workflows: new Map(),
       pods: [],
       children: [],
       volumes: {},

@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { formerIdsOf } from '../lib/catalogue/index.ts';
 import { finished } from '../lib/execution/finished.ts';
 import { type ControllerRevision, type KubeObject, keyOf, refOfKey } from '../lib/kube/index.ts';
-import { nameOf } from './execution/find-workflow.ts';
+import { workflowName } from '../lib/manifest/index.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
 import type { Controller } from './runtime/index.ts';
 import { connectRouters } from './stimulus-router/wake.ts';
@@ -66,8 +66,8 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (!own) workflows.queue.add(key);
     const workflow = after ?? before;
     if (workflow === undefined) return;
-    const names = [nameOf(workflow), workflow.metadata.name, workflow.metadata.uid ?? '', ...formerIdsOf(workflow)];
-    const { namespace } = workflow.metadata;
+    const { name, uid = '', namespace } = workflow.metadata;
+    const names = [workflowName(workflow.metadata), name, uid, ...formerIdsOf(workflow)];
     const place = namespace === globalNamespace ? undefined : namespace;
     for (const waiter of waiting.take(names, place)) executions.queue.add(waiter);
   });
@@ -89,7 +89,7 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (!own || isUnseen(after)) volumes.queue.add(key);
     const volume = after ?? before;
     const maker = informers.executions.cache.getByUid(volume?.metadata.labels?.[labels.executionUid] ?? '');
-    if (maker !== undefined) executions.queue.add(`${maker.metadata.namespace}/${maker.metadata.name}`);
+    if (maker !== undefined) executions.queue.add(keyOf(maker));
     for (const waiter of waiting.take([key])) executions.queue.add(waiter);
   });
   connectNamespaces(informers, executions);
@@ -122,14 +122,12 @@ function connectNamespaces({ tenants, executions, pods }: Informers, { queue }: 
 }
 
 /** A claim wakes the volume of its own name, and every volume that names it. */
-function connectClaims({ claims, volumes: cache }: Informers, { queue }: Controller): void {
+function connectClaims({ claims, volumes }: Informers, { queue }: Controller): void {
   claims.onChange(({ key, own }) => {
     if (own) return;
     queue.add(key);
-    for (const volume of cache.cache.values()) {
-      if (volume.spec.claim_name !== undefined && claimKey(volume) === key) {
-        queue.add(`${volume.metadata.namespace}/${volume.metadata.name}`);
-      }
+    for (const volume of volumes.cache.values()) {
+      if (volume.spec.claim_name !== undefined && claimKey(volume) === key) queue.add(keyOf(volume));
     }
   });
 }

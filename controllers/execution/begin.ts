@@ -1,9 +1,8 @@
 import type { Draft } from './draft.ts';
 import { enter } from './enter.ts';
-import type { Definition, Failure } from './facts.ts';
+import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 import { finish } from './finish.ts';
 import { blackboardProblem, inputProblem } from './input.ts';
-import { own, ownLookup } from './own-workflow.ts';
 import { volumesState } from './prepare-volumes.ts';
 
 /** How long a new execution waits for a workflow that does not exist, in milliseconds. */
@@ -14,11 +13,11 @@ const workflowGraceMs = 5_000;
  * Blackboard. True once the execution is in a state; false while it waits or has ended.
  */
 export function begin(draft: Draft): boolean {
-  const { status } = draft;
-  const definition = own(draft.facts);
-  if (definition === undefined) return hold(draft);
+  const { status, facts } = draft;
+  if (facts.workflow.kind !== 'found') return hold(draft, facts.workflow);
+  const { definition } = facts.workflow;
   if (status.current !== undefined) return true;
-  const { input = {}, blackboard } = draft.facts.execution.spec;
+  const { input = {}, blackboard } = facts.execution.spec;
   const problem = inputProblem(definition.spec, input) ?? blackboardProblem(blackboard);
   if (problem !== undefined) return fail(draft, { reason: 'InvalidInput', message: problem });
   if (status.started_at === undefined) start(draft, definition);
@@ -39,11 +38,8 @@ function start(draft: Draft, { name, namespace, uid, version, revision }: Defini
 }
 
 /** The workflow is not there or not accepted. A run whose pinned revision was deleted fails: nobody knows its states. */
-function hold(draft: Draft): boolean {
-  const lookup = ownLookup(draft.facts);
-  if (lookup === undefined || lookup.kind === 'found') return false;
-  if (lookup.kind === 'not_ready') return wait(draft, lookup.failure);
-  return comesLater(draft, lookup.failure) ? wait(draft, lookup.failure) : fail(draft, lookup.failure);
+function hold(draft: Draft, { kind, failure }: Exclude<WorkflowLookup, { kind: 'found' }>): false {
+  return kind === 'not_ready' || comesLater(draft, failure) ? wait(draft, failure) : fail(draft, failure);
 }
 
 /** Of two files that are applied together the execution may come first: its workflow gets a moment to follow. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { KubeClient, Pod } from '../../lib/kube/index.ts';
+import { type KubeClient, keyOf, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
@@ -113,7 +113,7 @@ function applyDeps(
     onReleased: (uid) => captures.forget(uid),
     onRejected: (execution, name, action, failure) => {
       rejected.add(execution, name, action.slot, failure);
-      wake(`${execution.metadata.namespace}/${execution.metadata.name}`);
+      wake(keyOf(execution));
     },
   };
 }

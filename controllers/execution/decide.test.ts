@@ -637,6 +637,11 @@ describe('Subworkflow states', () => {
       { workflows: [child], ...options },
     );
 
+  it('WF-SUB-01 a child may be called whatever a workflow may, own included', () => {
+    const w = world({ workflow_id: 'own' }).settle();
+    expect(w.status.history?.[0]?.message).toBe('no Workflow has the name or uid own');
+  });
+
   it('WF-SUB-01 WF-SUB-04 a child is started with the rendered input and the intent, one level deeper', () => {
     const w = world({ input: '{"n": {{input.n}}}' }, { spec: { input: { n: 5 }, intent: 'why' } }).settle();
     expect([...w.children.values()]).toMatchObject([
@@ -774,7 +779,7 @@ describe('the workflow', () => {
   const missing = { kind: 'absent', failure: { reason: 'WorkflowNotFound', message: 'no Workflow w' } } as const;
   const decisionAfter = (ms: number) => {
     const world = new World(aWorkflow('w').state('a', anEnd()).build()).pass(ms);
-    return world.decision({ workflows: new Map([['own', missing]]) });
+    return world.decision({ workflow: missing });
   };
 
   it.each([

@@ -6,7 +6,6 @@ import type { Decision, NeedsFacts } from './decision.ts';
 import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
-import { own } from './own-workflow.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
 import { summarise } from './summarise.ts';
@@ -26,8 +25,8 @@ export function decide(facts: Facts, now: number): Decision | NeedsFacts {
 }
 
 function decideFully(facts: Facts, now: number): Decision {
-  const lookup = own(facts);
-  const draft = new Draft(facts, now, lookup?.spec ?? emptySpec);
+  const { workflow } = facts;
+  const draft = new Draft(facts, now, workflow.kind === 'found' ? workflow.definition.spec : emptySpec);
   if (isTerminal(draft.status)) afterwards(draft);
   else if (facts.execution.spec.cancel !== undefined) cancel(draft);
   else if (begin(draft)) advance(draft);
@@ -43,5 +42,5 @@ function cancel(draft: Draft): void {
   finish(draft, 'cancelled', { reason: 'Cancelled', message: `cancelled by ${wish?.by ?? 'nobody'}${why}` });
 }
 
-/** Stands in before the workflow is known; nothing reads its states. */
+/** Stands in where the workflow is not known or not accepted; nothing reads its states. */
 const emptySpec = { version: '0.0.0', initial_state: '', states: {} };

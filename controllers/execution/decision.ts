@@ -8,7 +8,7 @@ import type { StepPlan } from './step-plan.ts';
 /** A fact that deciding turned out to depend on. */
 export type Need =
   | { readonly kind: 'blob'; readonly locator: string }
-  | { readonly kind: 'workflow'; readonly workflow: string; readonly version?: string };
+  | { readonly kind: 'workflow'; readonly workflow: string };
 
 /** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
 export type PodStop = 'graceful' | 'force';

@@ -87,7 +87,9 @@ export interface VolumeFact {
 /** Everything that deciding may look at. Plain data; never changed. */
 export interface Facts {
   readonly execution: WorkflowExecution;
-  /** Looked-up workflows by `WorkflowNeed.key`; the execution's own stands under `own`. */
+  /** The workflow that the execution itself runs. */
+  readonly workflow: WorkflowLookup;
+  /** Other workflows that were asked for, by the name or uid that its definition calls them. */
   readonly workflows: ReadonlyMap<string, WorkflowLookup>;
   readonly pods: readonly PodFact[];
   readonly children: readonly ChildFact[];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { ownerKey, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
@@ -158,17 +159,23 @@ describe('a workflow', () => {
   });
 });
 
+/** An execution of workflow `w` in `team-a` that has not begun. */
+function wanting(version: string): WorkflowExecution {
+  const execution = anExecution().with({ workflow: 'w', version }).build();
+  return { ...execution, metadata: { ...execution.metadata, namespace: 'team-a' } };
+}
+
 describe('a version', () => {
   it('AMB-089 that is stored is found', async () => {
     const { find } = setUp([stored()]);
-    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '1.0.0' })).toMatchObject({
+    expect(await find.pinned(wanting('1.0.0'))).toMatchObject({
       definition: { revision: 'w-1.0.0' },
     });
   });
 
   it('that was never stored is not found', async () => {
     const { find } = setUp([stored()]);
-    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '3.0.0' })).toMatchObject({
+    expect(await find.pinned(wanting('3.0.0'))).toMatchObject({
       failure: { reason: 'VersionNotFound' },
     });
   });
@@ -176,7 +183,7 @@ describe('a version', () => {
   it('that a cache which lags does not know yet is waited for', async () => {
     const fresh = stored({ version: '2.0.0', ready: 'stale', resourceVersion: '30' });
     const { find } = setUp([stored()], [{ ...fresh, status: { ...fresh.status, versions: [] } }]);
-    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '2.0.0' })).toMatchObject({
+    expect(await find.pinned(wanting('2.0.0'))).toMatchObject({
       kind: 'not_ready',
     });
   });
@@ -185,7 +192,7 @@ describe('a version', () => {
     const fresh = stored({ version: '2.0.0', ready: 'stale', resourceVersion: '30' });
     const accepted = stored({ version: '2.0.0', resourceVersion: '31' });
     const { find } = setUp([stored()], [{ ...fresh, status: { ...fresh.status, versions: [] } }], [accepted]);
-    expect(await find.current({ namespace: 'team-a', workflow: 'w', version: '2.0.0' })).toMatchObject({
+    expect(await find.pinned(wanting('2.0.0'))).toMatchObject({
       kind: 'found',
     });
   });
@@ -241,7 +248,6 @@ describe('a version that the status does not list', () => {
       metadata: { name: 'w-0.1.0', namespace: 'team-a' },
     };
     const { find } = setUp([stored()], [stored(), stored({ version: '0.1.0' })], [], [revision]);
-    const asked = { namespace: 'team-a', workflow: 'w' };
-    expect(await find.current({ ...asked, version: '0.1.0' })).toMatchObject({ definition: { revision: 'w-0.1.0' } });
+    expect(await find.pinned(wanting('0.1.0'))).toMatchObject({ definition: { revision: 'w-0.1.0' } });
   });
 });

@@ -29,12 +29,11 @@ export interface Reference {
   readonly workflow: string;
   /** Owner of the definition that holds the name, where it is a user's own. */
   readonly user?: string | undefined;
-  readonly version?: string | undefined;
 }
 
 /** Finds definitions: by name in the execution's namespace, then in the global one, or by uid in either. */
 export interface FindWorkflow {
-  /** The workflow that a name or uid means now, in a version or the newest. */
+  /** The newest version of the workflow that a name or uid means now. */
   current(reference: Reference): Promise<WorkflowLookup>;
   /** The workflow that an execution runs: pinned once it has started (design §4). */
   pinned(execution: WorkflowExecution): Promise<WorkflowLookup>;
@@ -49,8 +48,8 @@ export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
     return latest === known ? lookup : judge(deps, latest, wish);
   };
   return {
-    current: ({ namespace, workflow, user, version }) =>
-      find({ namespace, nameOrUid: workflow, version, ...(user === undefined ? {} : { user }) }),
+    current: ({ namespace, workflow, user }) =>
+      find({ namespace, nameOrUid: workflow, ...(user === undefined ? {} : { user }) }),
     pinned: ({ metadata, spec, status }) =>
       status?.workflow === undefined
         ? find({ namespace: metadata.namespace ?? '', nameOrUid: spec.workflow, anyUser: true, version: spec.version })
@@ -60,7 +59,7 @@ export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
 
 interface Wish extends WantedWorkflow {
   /** Absent: the newest. */
-  readonly version: string | undefined;
+  readonly version?: string | undefined;
 }
 
 async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wish: Wish): Promise<WorkflowLookup> {
@@ -120,7 +119,7 @@ async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<Workf
 }
 
 function notReady(workflow: Workflow, why: string): Failure {
-  return { reason: 'WorkflowNotReady', message: `workflow ${nameOf(workflow)}: ${why}` };
+  return { reason: 'WorkflowNotReady', message: `workflow ${workflowName(workflow.metadata)}: ${why}` };
 }
 
 async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: string): Promise<WorkflowLookup> {
@@ -130,14 +129,21 @@ async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: strin
   // The API stores a version before another one takes its place; the status lists it a moment later.
   const revision = await storedRevision(deps.kube, workflow, version);
   if (revision?.metadata.name !== undefined) return definition(deps, workflow, revision.metadata.name, version);
-  return absent('VersionNotFound', `workflow ${nameOf(workflow)} has no stored version ${version}`);
+  return absent('VersionNotFound', `workflow ${workflowName(workflow.metadata)} has no stored version ${version}`);
 }
 
 async function definition(deps: FindWorkflowDeps, workflow: Workflow, name: string, version: string) {
   const { namespace = '', uid = '' } = workflow.metadata;
   const revision = await revisionOf(deps, namespace, name);
   if (revision === undefined) return absent('VersionNotFound', `revision ${namespace}/${name} is gone`);
-  return found({ name: nameOf(workflow), namespace, uid, version, revision: name, ...contentOf(revision) });
+  return found({
+    name: workflowName(workflow.metadata),
+    namespace,
+    uid,
+    version,
+    revision: name,
+    ...contentOf(revision),
+  });
 }
 
 async function revisionOf(
@@ -156,9 +162,6 @@ function contentOf(revision: ControllerRevision): Pick<Definition, 'spec' | 'use
   const user = revision.metadata.labels?.[labels.user];
   return { spec: specOf(revision), ...(user === undefined ? {} : { user }) };
 }
-
-/** The name of the manifest, which is the object's own wherever that is possible (requirements AMB-089). */
-export const nameOf = ({ metadata }: Workflow): string => workflowName(metadata);
 
 const found = (value: Definition): WorkflowLookup => ({ kind: 'found', definition: value });
 const absent = (reason: Failure['reason'], message: string): WorkflowLookup => ({

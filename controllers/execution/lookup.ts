@@ -1,16 +1,12 @@
 import { type Draft, LackingFacts } from './draft.ts';
 import type { WorkflowLookup } from './facts.ts';
 
-/** Key of a looked-up workflow in the facts. */
-export const lookupKey = (workflow: string, version?: string): string =>
-  version === undefined ? workflow : `${workflow}@${version}`;
-
 /**
  * What a name or uid of a workflow stands for.
  * @throws LackingFacts where nobody has looked yet.
  */
 export function lookUp(draft: Draft, workflow: string): WorkflowLookup {
-  const lookup = draft.facts.workflows.get(lookupKey(workflow));
+  const lookup = draft.facts.workflows.get(workflow);
   if (lookup === undefined) throw new LackingFacts([{ kind: 'workflow', workflow }]);
   return lookup;
 }

@@ -26,8 +26,8 @@ export interface ObserveDeps {
   readonly settings: Settings;
 }
 
-/** Facts that need no call to the API; the workflow and stored values are added as deciding asks for them. */
-export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: number): Facts {
+/** Facts that need no call to the API; other workflows and stored values are added as deciding asks for them. */
+export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: number): Omit<Facts, 'workflow'> {
   const { uid = '', namespace } = execution.metadata;
   // Labels and parents are anybody's to write: what claims to be ours from another tenant's namespace is not.
   const isBeside = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace;

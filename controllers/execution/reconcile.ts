@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError, keyOf, refOfKey } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -18,10 +18,8 @@ import { decide } from './decide.ts';
 import type { Action, Decision, Need } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
-import { lookupKey } from './lookup.ts';
 import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
-import { own, ownKey } from './own-workflow.ts';
 import { refuse } from './refusal.ts';
 
 export interface ExecutionDeps {
@@ -101,12 +99,11 @@ function refusalOf(error: unknown): Failure | undefined {
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
   const blocked = deps.blocked.why(execution.metadata.uid ?? '');
-  const facts = { ...observe(deps.observe, execution, now), blocked };
-  const pinned = await deps.findWorkflow.pinned(execution);
-  if (pinned.kind !== 'found') tellWaiting(deps, execution, execution.spec.workflow);
-  const workflows = new Map([[ownKey, pinned]]);
-  if (pinned.kind !== 'found') return { ...facts, workflows };
-  return { ...facts, workflows, volumes: await allVolumes(deps, execution, pinned.definition) };
+  const workflow = await deps.findWorkflow.pinned(execution);
+  const facts = { ...observe(deps.observe, execution, now), blocked, workflow };
+  if (workflow.kind === 'found') return { ...facts, volumes: await allVolumes(deps, execution, workflow.definition) };
+  tellWaiting(deps, execution, execution.spec.workflow);
+  return facts;
 }
 
 /** A volume that was made a moment ago may not have reached the cache. */
@@ -125,7 +122,7 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
 
 /** Nothing that comes can bring an execution forward that has ended. */
 function tellWaiting({ onWaiting }: ExecutionDeps, execution: WorkflowExecution, awaited: string): void {
-  if (!finished(execution)) onWaiting(keyOfExecution(execution), awaited);
+  if (!finished(execution)) onWaiting(keyOf(execution), awaited);
 }
 
 interface Settled {
@@ -160,6 +157,7 @@ async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]):
   const unreadable = new Map(facts.unreadable);
   const { metadata } = facts.execution;
   const namespace = metadata.namespace ?? '';
+  const user = facts.workflow.kind === 'found' ? facts.workflow.definition.user : undefined;
   await Promise.all(
     needs.map(async (need) => {
       if (need.kind === 'blob') {
@@ -168,10 +166,9 @@ async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]):
         else loaded.set(need.locator, value.json);
         return;
       }
-      const { workflow, version } = need;
-      const lookup = await deps.findWorkflow.current({ namespace, workflow, version, user: own(facts)?.user });
+      const lookup = await deps.findWorkflow.current({ namespace, workflow: need.workflow, user });
       if (lookup.kind === 'not_ready') tellWaiting(deps, facts.execution, need.workflow);
-      workflows.set(lookupKey(need.workflow, need.version), lookup);
+      workflows.set(need.workflow, lookup);
     }),
   );
   return { ...facts, workflows, loaded, unreadable };
@@ -271,5 +268,3 @@ async function releaseAll(
 /** The end of a namespace is the end of all in it; what we hold has to go before the role that lets us let go of it. */
 const isGoing = ({ isEnding }: ExecutionDeps, { metadata }: WorkflowExecution): boolean =>
   metadata.deletionTimestamp !== undefined || isEnding(metadata.namespace ?? '');
-
-const keyOfExecution = ({ metadata }: WorkflowExecution): string => `${metadata.namespace}/${metadata.name}`;

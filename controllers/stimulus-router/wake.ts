@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { keyOf } from '../../lib/kube/index.ts';
-import { nameOf } from '../execution/find-workflow.ts';
+import { workflowName } from '../../lib/manifest/index.ts';
 import type { Informers } from '../informers.ts';
 import type { Controller } from '../runtime/index.ts';
 
@@ -29,7 +29,7 @@ export function connectRouters(
     const workflow = after ?? before;
     if (workflow === undefined) return;
     const { name, uid = '', namespace } = workflow.metadata;
-    for (const wanted of new Set([nameOf(workflow), name, uid])) {
+    for (const wanted of new Set([workflowName(workflow.metadata), name, uid])) {
       for (const router of routers.cache.byIndex('workflow', wanted)) {
         if (namespace === globalNamespace || namespace === router.metadata.namespace) queue.add(keyOf(router));
       }

@@ -7,9 +7,7 @@ import { decide } from '../../controllers/execution/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { ChildFact, Facts, PodFact, StepOutcome, VolumeFact } from '../../controllers/execution/facts.ts';
-import { lookupKey } from '../../controllers/execution/lookup.ts';
 import { podName } from '../../controllers/execution/names.ts';
-import { ownKey } from '../../controllers/execution/own-workflow.ts';
 import { refuse } from '../../controllers/execution/refusal.ts';
 import type { StepPlan } from '../../controllers/execution/step-plan.ts';
 import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
@@ -177,7 +175,8 @@ export class World {
     };
     return {
       execution: this.execution,
-      workflows: new Map([[ownKey, { kind: 'found', definition }]]),
+      workflow: { kind: 'found', definition },
+      workflows: new Map(),
       pods: [...this.pods.values()],
       children: [...this.children.values()],
       volumes: this.volumes,
@@ -214,7 +213,7 @@ export class World {
     const workflows = new Map(facts.workflows);
     for (const need of needs) {
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
-      else workflows.set(lookupKey(need.workflow, need.version), this.#find(need.workflow));
+      else workflows.set(need.workflow, this.#find(need.workflow));
     }
     return { ...facts, loaded, workflows };
   }

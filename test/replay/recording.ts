@@ -27,11 +27,12 @@ export function toRecorded(facts: Facts, now: number, decision: Decision): Recor
   return structuredClone({ now, facts: plain, decision: decided(decision) });
 }
 
-export const factsOf = ({ facts }: Recorded): Facts => ({
-  ...facts,
-  workflows: new Map(facts.workflows),
-  loaded: new Map(facts.loaded),
-});
+/** Version 0.1.0 kept the execution's own workflow among the others, under `own`. */
+export function factsOf({ facts }: Recorded): Facts {
+  const { own, ...others } = Object.fromEntries(facts.workflows);
+  const workflow = own ?? facts.workflow;
+  return { ...facts, workflow, workflows: new Map(Object.entries(others)), loaded: new Map(facts.loaded) };
+}
 
 /** The part of a decision that must not change: of blobs only their names, which are hashes. */
 export function decided({ status, actions, happenings, wakeAt, blobs }: Decision): Recorded['decision'] {
