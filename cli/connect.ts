@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Environment } from '../lib/config.ts';
 import { type Choice, chooseDoor, flagsOf } from './doors/choose.ts';
 import type { Door } from './doors/door.ts';
 import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
@@ -10,7 +11,7 @@ import type { Doors, GlobalOptions } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ConnectDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly clock: Clock;
   readonly files: FilePort;
   readonly terminal: Terminal;

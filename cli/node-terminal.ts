@@ -1,10 +1,11 @@
 import type { WriteStream } from 'node:tty';
+import type { Environment } from '../lib/config.ts';
 import type { Terminal } from './terminal.ts';
 
 interface TerminalDeps {
   readonly stdout: WriteStream | NodeJS.WriteStream;
   readonly stderr: WriteStream | NodeJS.WriteStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
 }
 
 /** The process's own streams. Colours follow NO_COLOR and FORCE_COLOR. */

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError } from './errors.ts';
+import { typedText } from './typed-text.ts';
 
 /** The process's environment, or any record of strings in its place. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,7 +36,7 @@ export function parseConfig<S extends TObject>(schema: S, env: Environment): Rea
   const required = new Set(schema.required ?? []);
   for (const [name, property] of Object.entries<TSchema>(schema.properties)) {
     const text = env[name];
-    const value = text === undefined || text === '' ? defaultOf(property) : read(text, property);
+    const value = text === undefined || text === '' ? defaultOf(property) : typedText(text, property);
     if (value !== undefined && Value.Check(property, value)) settings[name] = value;
     else if (value !== undefined) problems.push({ name, problem: `must be ${wordsFor(property)}` });
     else if (required.has(name)) problems.push({ name, problem: `is not set; it must be ${wordsFor(property)}` });
@@ -57,14 +58,6 @@ interface Property {
 
 function defaultOf(property: TSchema): unknown {
   return (property as Property).default;
-}
-
-/** Text as the property's type; text that is none of that type stays text and fails the check. */
-function read(text: string, property: TSchema): unknown {
-  const { type } = property as Property;
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  if (type !== 'integer' && type !== 'number') return text;
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function wordsFor(property: TSchema): string {

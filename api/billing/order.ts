@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../lib/http/request-errors.ts';
+import { invalidField } from '../../lib/http/request-errors.ts';
 import type { PriceRole, Tier } from './objects.ts';
 import type { Order } from './payment-provider.ts';
 
@@ -23,19 +23,17 @@ export function readOrder(request: CheckoutRequest, tiers: readonly Tier[]): Ord
   const { price_id: priceId, seat_price_id: seatPriceId, seats } = request;
   const base = findBase(priceId, tiers);
   if (base === undefined) {
-    throw wrong('body.price_id', 'is not among the prices monthly and annual of GET /v1/billing/prices');
+    throw invalidField('body.price_id', 'is not among the prices monthly and annual of GET /v1/billing/prices');
   }
   if (seatPriceId === undefined && seats === undefined) return { priceId };
-  if (seatPriceId === undefined) throw wrong('body.seat_price_id', 'is required when seats are asked for');
-  if (seats === undefined) throw wrong('body.seats', 'is required when seat_price_id is given');
+  if (seatPriceId === undefined) throw invalidField('body.seat_price_id', 'is required when seats are asked for');
+  if (seats === undefined) throw invalidField('body.seats', 'is required when seat_price_id is given');
   const seatRole = seatRoleOf[base.role];
   if (base.tier[seatRole]?.price_id !== seatPriceId) {
-    throw wrong('body.seat_price_id', `must be the price ${seatRole} of the tier ${base.tier.tier}`);
+    throw invalidField('body.seat_price_id', `must be the price ${seatRole} of the tier ${base.tier.tier}`);
   }
   return { priceId, seats: { priceId: seatPriceId, quantity: seats } };
 }
-
-const wrong = (path: string, message: string): Error => invalidRequest(`${path} ${message}`, [{ path, message }]);
 
 interface BasePrice {
   readonly tier: Tier;

@@ -1,4 +1,5 @@
 import { HttpError } from '../../lib/http/http-error.ts';
+import { invalidField } from '../../lib/http/request-errors.ts';
 import { isTenantSlug, tenantSlugRule } from '../../lib/tenant/names.ts';
 import type { Caller } from './caller.ts';
 import type { Identity } from './identity.ts';
@@ -29,6 +30,5 @@ export function scopeCall(identity: Identity, named: string | undefined, rules: 
 /** A slug that no tenant has is fine: it stands for a tenant without anything in it. */
 function delegated(named: string | undefined): string | undefined {
   if (named === undefined || isTenantSlug(named)) return named;
-  const problem = { path: 'header.x-tenant-id', message: `is no tenant: ${tenantSlugRule}` };
-  throw new HttpError({ code: 'invalid', message: `${problem.path} ${problem.message}`, details: [problem] });
+  throw invalidField('header.x-tenant-id', `must be the slug of a tenant: ${tenantSlugRule}`);
 }

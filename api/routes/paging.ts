@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { limits } from '../../crds/limits.ts';
 import { uidPattern } from '../../crds/uid.ts';
 import type { ErrorContract } from '../../lib/http/contract.ts';
-import { HttpError } from '../../lib/http/http-error.ts';
+import { invalidField } from '../../lib/http/request-errors.ts';
 
 /** The query parameters of a list that comes in pages. */
 export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDefault) => ({
@@ -40,8 +40,7 @@ export function createCursor<Key>(write: (key: Key) => string, parse: (text: str
       if (cursor === undefined) return undefined;
       const key = parse(Buffer.from(cursor, 'base64url').toString());
       if (key !== undefined && encode(key) === cursor) return key;
-      const details = [{ path: 'query.cursor', message: 'is no cursor of this list: give next_cursor as it came' }];
-      throw new HttpError({ code: 'invalid', message: 'the cursor is not valid', details });
+      throw invalidField('query.cursor', 'is not a cursor of this list; give next_cursor as it came');
     },
   };
 }

@@ -1,7 +1,6 @@
+import type { Environment } from '../../lib/config.ts';
 import { CliError } from '../exit-codes.ts';
 import type { GlobalOptions } from '../session.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a command goes: straight to Kubernetes, or to the API at an address. */
 export type Choice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };

@@ -4,11 +4,10 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../lib/clock.ts';
+import type { Environment } from '../../lib/config.ts';
 import { shortHash } from '../../lib/ids.ts';
 import { CliError } from '../exit-codes.ts';
 import type { Login, LoginStore } from './login.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** How long to wait for another process that renews the same login. */
 const longestWaitMs = 120_000;

@@ -1,10 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
+import type { Environment } from '../../lib/config.ts';
 import { CliError } from '../exit-codes.ts';
 import type { FilePort } from '../files.ts';
 import type { Login, LoginStore } from './login.ts';
 import { loginOf, type OidcProvider, type ProviderChoice } from './provider.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TokenDeps {
   readonly env: Environment;

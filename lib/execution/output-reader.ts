@@ -1,6 +1,6 @@
 import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { parseConfig } from '../config.ts';
+import { type Environment, parseConfig } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { BlobLocator } from '../output-store/blob.ts';
 import { type ConfigMapPort, createConfigMapStore } from '../output-store/config-map-store.ts';
@@ -12,8 +12,6 @@ import type { BlobReader } from './whole-value.ts';
 
 /** What reads the outputs that an execution has stored, with the rights of whoever asks. */
 export type OutputReader = (execution: WorkflowExecution) => BlobReader;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads from ConfigMaps with the client's rights in the cluster, and from S3 with the credentials that the AWS SDK

@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
+import { callerError } from '../caller-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
-import { KubeError } from '../kube/kube-error.ts';
 
 /** The only table of gRPC statuses. A new code fails to compile until it is here. */
 export const statusOfCode: Readonly<Record<ErrorCode, status>> = {
@@ -20,9 +20,6 @@ export const statusOfCode: Readonly<Record<ErrorCode, status>> = {
   lost_leadership: status.INTERNAL,
   internal: status.INTERNAL,
 };
-
-/** Codes whose message says something to the caller. The others' tells of our insides. */
-const forCallers: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'already_exists', 'limit_exceeded']);
 
 /** After how long to call again, where nobody knows better; clients with a retry policy heed it. */
 const PUSHBACK_MS = 5_000;
@@ -57,7 +54,8 @@ export interface GrpcFailure {
 
 /** The answer to anything that was thrown. What is of no known kind becomes a bland INTERNAL. */
 export function toGrpcFailure(error: unknown): GrpcFailure {
-  const { code: word, details, options } = describe(error);
+  const { code: word, message: details = word } = error instanceof GrpcError ? error : callerError(error);
+  const options = error instanceof GrpcError ? error.options : {};
   const code = options.status ?? statusOfCode[word];
   const metadata = new Metadata();
   if (code === status.UNAVAILABLE) metadata.set('grpc-retry-pushback-ms', String(PUSHBACK_MS));
@@ -65,24 +63,3 @@ export function toGrpcFailure(error: unknown): GrpcFailure {
   const isOwn = error instanceof GrpcError && error.cause === undefined;
   return { code, details, metadata, isFault: code === status.INTERNAL && !isOwn };
 }
-
-interface Description {
-  readonly code: ErrorCode;
-  readonly details: string;
-  readonly options: GrpcErrorOptions;
-}
-
-function describe(error: unknown): Description {
-  if (error instanceof GrpcError) return { code: error.code, details: error.message, options: error.options };
-  if (error instanceof KubeError) return describeKubeError(error);
-  if (!(error instanceof AppError)) return bland('internal');
-  return forCallers.has(error.code) ? { code: error.code, details: error.message, options: {} } : bland(error.code);
-}
-
-/** The API server speaks to us, not to our caller: what it denies us is our fault, what it finds invalid is the caller's. */
-function describeKubeError({ code, serverMessage }: KubeError): Description {
-  if (code === 'unauthenticated' || code === 'forbidden') return bland('internal');
-  return code === 'invalid' ? { code, details: serverMessage, options: {} } : bland(code);
-}
-
-const bland = (code: ErrorCode): Description => ({ code, details: code, options: {} });

@@ -1,4 +1,5 @@
-import { AppError, type ErrorCode } from '../errors.ts';
+import { callerError } from '../caller-error.ts';
+import type { ErrorCode } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
 import type { Access } from './contract.ts';
 import { HttpError, type HttpErrorOptions } from './http-error.ts';
@@ -33,9 +34,6 @@ export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
   internal: { status: 500, error: 'internal', message: ours },
 };
 
-/** Codes whose message says something to the caller. The others' tells of our insides. */
-const forCallers: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'already_exists', 'limit_exceeded']);
-
 /** After how many seconds to ask again, where nobody knows better. */
 const RETRY_AFTER_SECONDS = '5';
 
@@ -50,7 +48,7 @@ interface ErrorReply {
 
 /** The answer to anything that was thrown by an operation of that access. What is of no known kind becomes a bland 500. */
 export function toErrorReply(error: unknown, access?: Access): ErrorReply {
-  const options = optionsOf(error);
+  const options: HttpErrorOptions = error instanceof HttpError ? error.options : callerError(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
   const { details, fields } = options;
@@ -74,20 +72,6 @@ const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>
 
 /** What the caller has named and is not there, its handler says by itself; this is something that only we know of. */
 const isUntold = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
-
-function optionsOf(error: unknown): HttpErrorOptions {
-  if (error instanceof HttpError) return error.options;
-  if (error instanceof KubeError) return optionsOfKubeError(error);
-  if (!(error instanceof AppError)) return { code: 'internal' };
-  return forCallers.has(error.code) ? { code: error.code, message: error.message } : { code: error.code };
-}
-
-/** The API server speaks to us, not to our caller: what it denies us is our fault, what it finds invalid is the caller's. */
-function optionsOfKubeError(error: KubeError): HttpErrorOptions {
-  if (error.code === 'unauthenticated' || error.code === 'forbidden') return { code: 'internal' };
-  if (error.code === 'invalid') return { code: 'invalid', message: error.serverMessage };
-  return { code: error.code };
-}
 
 function standardHeaders(status: number, access?: Access): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': access === 'signature' ? 'Signature' : 'Bearer' };

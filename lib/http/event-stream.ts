@@ -21,12 +21,10 @@ export interface EventStreams {
   send(response: ServerResponse, events: AsyncIterable<EventFrame>, signal: AbortSignal): Promise<StreamEnd>;
 }
 
-const headers = {
-  'Content-Type': 'text/event-stream',
-  'Cache-Control': 'no-store',
-  // Proxies that gather small answers into large ones would hold events back.
-  'X-Accel-Buffering': 'no',
-};
+/** Proxies that gather small pieces into large ones would hold back what is sent as it happens. */
+export const unbuffered = { 'X-Accel-Buffering': 'no' };
+
+const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', ...unbuffered };
 
 /** How long a client has for what it has not read when its stream is over. */
 const LAST_READ_MS = 10_000;

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyContract } from './contract.ts';
 import { requireMediaType } from './media-type.ts';
-import { clientGone, invalidRequest, payloadTooLarge, tooManyBodies, unsupportedMediaType } from './request-errors.ts';
+import {
+  clientGone,
+  invalidField,
+  invalidRequest,
+  payloadTooLarge,
+  tooManyBodies,
+  unsupportedMediaType,
+} from './request-errors.ts';
 import { JsonTextError, parseJson, parseStrictJson } from './strict-json.ts';
 
 /** The largest body of an operation that does not say otherwise. */
@@ -23,7 +30,7 @@ export async function readBody(source: BodySource, contract: BodyContract | unde
   if (contract.kind === 'bytes') return bytes;
   const text = decode(bytes);
   if (contract.kind === 'text') {
-    // Who reads YAML would take what is called JSON and is none. What it holds is for the handler to judge.
+    // A reader of YAML would take what is called JSON and is not. What it holds is for the handler to judge.
     if (/^application\/json\b/i.test(source.message.headers['content-type'] ?? '')) parse(text, parseJson);
     return text;
   }
@@ -93,6 +100,6 @@ function parse(text: string, read = parseStrictJson): unknown {
     return read(text, ['body']);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    throw invalidRequest(`${error.path} ${error.message}`, [{ path: error.path, message: error.message }]);
+    throw invalidField(error.path, error.message);
   }
 }

@@ -1,12 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
+import { typedText } from '../typed-text.ts';
 import type { RequestProblem } from './http-error.ts';
 import { invalidRequest } from './request-errors.ts';
-
-/** The keywords of a parameter's schema that decide how its text is read. */
-interface Parameter {
-  readonly type?: string;
-  readonly default?: unknown;
-}
 
 /**
  * The query's parameters, text turned into the type of their schema. Throws HttpError that names each one that is
@@ -22,7 +17,7 @@ export function readQuery(query: string, schema: TObject | undefined): Record<st
     const path = `query.${name}`;
     if (property === undefined) problems.push({ path, message: unknownText(properties) });
     else if (Object.hasOwn(values, name)) problems.push({ path, message: 'is given twice' });
-    else values[name] = readText(text, property);
+    else values[name] = typedText(text, property);
   }
   if (problems.length > 0) throw invalidRequest('the query parameters are not valid', problems);
   return withDefaults(values, properties);
@@ -34,18 +29,10 @@ export function withDefaults(
   properties: Readonly<Record<string, TSchema>>,
 ): Record<string, unknown> {
   for (const [name, property] of Object.entries(properties)) {
-    const { default: fallback } = property as Parameter;
+    const { default: fallback } = property as { readonly default?: unknown };
     if (fallback !== undefined && !Object.hasOwn(values, name)) values[name] = fallback;
   }
   return values;
-}
-
-/** Text as the type of its schema; text that is none of that type stays text and fails the validation. */
-export function readText(text: string, property: TSchema): unknown {
-  const { type } = property as Parameter;
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
-  if (type !== 'integer' && type !== 'number') return text;
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 function decodePair(pair: string): [string, string] {

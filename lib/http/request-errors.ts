@@ -4,6 +4,10 @@ import { HttpError, type RequestProblem } from './http-error.ts';
 export const invalidRequest = (message: string, details?: readonly RequestProblem[]): HttpError =>
   new HttpError({ code: 'invalid', message, ...(details === undefined ? {} : { details }) });
 
+/** One field of the request is not valid; the message says what it is, and what to do about it. */
+export const invalidField = (path: string, message: string): HttpError =>
+  invalidRequest(`${path} ${message}`, [{ path, message }]);
+
 export const payloadTooLarge = (maxBytes: number): HttpError =>
   new HttpError({
     code: 'invalid',

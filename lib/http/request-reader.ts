@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TObject } from 'typebox';
 import { createValidator, type Validator } from '../../crds/validators.ts';
+import { typedText } from '../typed-text.ts';
 import type { Contract } from './contract.ts';
 import { requireSingleHeaders, singleHeaders } from './header-list.ts';
 import { HttpError, type RequestProblem } from './http-error.ts';
 import { type BodySource, readBody } from './read-body.ts';
-import { readQuery, readText, withDefaults } from './read-query.ts';
+import { readQuery, withDefaults } from './read-query.ts';
 import { invalidRequest } from './request-errors.ts';
 
 /** What a request holds beside its body, as it came. */
@@ -64,7 +65,7 @@ function readHeaders(all: IncomingHttpHeaders, schema: TObject | undefined): Rec
   const values: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(schema?.properties ?? {})) {
     const value = all[name];
-    if (typeof value === 'string') values[name] = readText(value, property);
+    if (typeof value === 'string') values[name] = typedText(value, property);
   }
   return withDefaults(values, schema?.properties ?? {});
 }

@@ -55,7 +55,7 @@ async function client(server: TestServer) {
   response.once('error', () => {
     state.end = 'broken off';
   });
-  return { state, leave: () => request.destroy() };
+  return { state, headers: response.headers, leave: () => request.destroy() };
 }
 
 const never = new AbortController().signal;
@@ -88,6 +88,14 @@ describe('a stream of bytes', () => {
     await expect.poll(() => state.end).toBe('broken off');
     expect(stream.destroyed).toBe(true);
     expect(logged(server)).toMatchObject({ status: 200, level: 'info', aborted: true });
+  });
+
+  it('that has no end tells proxies to pass on each piece at once', async () => {
+    const endless = await client((await serve({ isEndless: true })).server);
+    expect(endless.headers).toMatchObject({ 'content-type': 'text/plain', 'x-accel-buffering': 'no' });
+    const { server, stream } = await serve();
+    stream.write('one ');
+    expect((await client(server)).headers).not.toHaveProperty('x-accel-buffering');
   });
 
   it('that has no end is not begun by a server that stops', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
-import type { EventStreams } from './event-stream.ts';
+import { type EventStreams, unbuffered } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
 import type { HttpContext, RequestState } from './request-scope.ts';
@@ -31,7 +31,7 @@ export async function sendReply(
       ctx.body = reply.text;
       return;
     case 'stream':
-      ctx.set('Content-Type', reply.mediaType);
+      ctx.set({ 'Content-Type': reply.mediaType, ...(reply.isEndless === true ? unbuffered : {}) });
       ctx.status = 200;
       return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
     case 'over':

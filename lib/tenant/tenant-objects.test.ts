@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
@@ -112,6 +113,58 @@ describe('the objects of a tenant', () => {
       internet: text.some((rule) => rule.includes('0.0.0.0/0') && rule.includes('169.254.0.0/16')),
       everything: text.includes('{}'),
     }).toEqual(want);
+  });
+
+  it('internet is what the internet is for everybody: no range of a cluster, no metadata service', () => {
+    const spec = one<NetworkPolicy>(tenantObjects({ slug: 'acme' }), 'NetworkPolicy', 'windlass-steps').spec;
+    const block = new BlockList();
+    for (const rule of (spec?.egress ?? []) as { to: { ipBlock?: { except?: string[] } }[] }[]) {
+      for (const range of rule.to.flatMap(({ ipBlock }) => ipBlock?.except ?? [])) {
+        const [address = '', prefix] = range.split('/');
+        block.addSubnet(address, Number(prefix), address.includes(':') ? 'ipv6' : 'ipv4');
+      }
+    }
+    const isPublic = (address: string): boolean => !block.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+    expect(
+      ['1.1.1.1', '100.63.255.255', '100.128.0.0', '168.63.129.17', '198.20.0.0', '2606:4700::1'].filter(isPublic),
+    ).toHaveLength(6);
+    expect(
+      [
+        '10.0.0.1',
+        '100.100.100.200',
+        '168.63.129.16',
+        '169.254.169.254',
+        '172.31.255.255',
+        '192.0.0.192',
+        '198.19.255.255',
+        '240.0.0.1',
+        '255.255.255.255',
+        'fd00:ec2::254',
+        'ff02::1',
+      ].filter(isPublic),
+    ).toEqual([]);
+  });
+
+  it('dns is that of the cluster alone, wherever it answers', () => {
+    const objects = tenantObjects({ slug: 'acme', egress: 'dns' });
+    const [rule] = (one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-steps').spec?.egress ?? []) as {
+      to: unknown[];
+      ports: unknown;
+    }[];
+    expect(rule?.ports).toEqual([
+      { protocol: 'UDP', port: 53 },
+      { protocol: 'TCP', port: 53 },
+    ]);
+    expect(rule?.to).toEqual([
+      {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+        podSelector: {
+          matchExpressions: [{ key: 'k8s-app', operator: 'In', values: ['kube-dns', 'node-local-dns'] }],
+        },
+      },
+      { ipBlock: { cidr: '169.254.20.10/32' } },
+      { ipBlock: { cidr: '169.254.169.254/32' } },
+    ]);
   });
 
   it('are the same each time', () => {

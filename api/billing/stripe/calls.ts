@@ -8,10 +8,8 @@ export interface CallsOptions {
   readonly secretKey: string;
   /** Default: the provider's own. */
   readonly apiUrl?: URL;
-  /** What one attempt may take, with its answer's body. */
+  /** What one attempt may take, with its answer's body. Default 8 s. */
   readonly attemptMs?: number;
-  /** No attempt begins after this; with the last one's time it bounds a call. */
-  readonly beginMs?: number;
 }
 
 export interface CallsDeps {
@@ -24,9 +22,11 @@ export interface CallsDeps {
 /** Calls the provider. `operation` is what the log calls it; `call` is made anew for each attempt. */
 export type Call = <T>(operation: string, call: (stripe: Stripe) => Promise<T>) => Promise<T>;
 
+/** Attempts of one call, and the pauses between them. */
 const attempts = 3;
 const pauses = { baseMs: 250, maxMs: 2_000 };
-const busySeconds = 5;
+/** No attempt begins later than this after the first; with the time of the last one it bounds a call. */
+const beginMs = 12_000;
 
 /**
  * The package is loaded at the first call. It retries nothing by itself: an attempt that did not reach the provider,
@@ -40,7 +40,7 @@ export function createCall(options: CallsOptions, deps: CallsDeps): Call {
 
   return async (operation, call) => {
     const { client, StripeError } = (loaded ??= await load(options));
-    const last = clock.now() + (options.beginMs ?? 12_000);
+    const last = clock.now() + beginMs;
     for (let attempt = 1; ; attempt++) {
       try {
         return await call(client);
@@ -93,7 +93,6 @@ function answerTo(error: StripeError): Error {
       status: 503,
       error: 'payment_provider_busy',
       message: 'the payment provider is asked too much at the moment; try again later',
-      headers: { 'retry-after': String(busySeconds) },
     });
   }
   return new ProviderRefusal(error.code, error.param);

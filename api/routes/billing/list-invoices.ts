@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts';
-import { invalidRequest } from '../../../lib/http/request-errors.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
 import type { Customers, Records } from '../../billing/payment-provider.ts';
 import type { Caller } from '../../identity/caller.ts';
@@ -25,6 +25,5 @@ export function handleListInvoices({ customers, records }: InvoicesDeps) {
 
 function refuseCursor(error: unknown): never {
   if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-  const detail = { path: 'query.cursor', message: 'is not a next_cursor of an earlier answer' };
-  throw invalidRequest(`${detail.path} ${detail.message}`, [detail]);
+  throw invalidField('query.cursor', 'is not a next_cursor of an earlier answer');
 }

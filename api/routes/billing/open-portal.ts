@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../../lib/http/request-errors.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
 import type { Customers, Sessions } from '../../billing/payment-provider.ts';
 import { addressProblem } from '../../billing/web-address.ts';
@@ -27,7 +27,6 @@ export function handleOpenPortal({ provider, tenants, returnOrigins }: PortalDep
 }
 
 function requireAddress(text: string, origins: readonly string[]): void {
-  const path = 'body.return_url';
-  const message = addressProblem(text, origins);
-  if (message !== undefined) throw invalidRequest(`${path} ${message}`, [{ path, message }]);
+  const problem = addressProblem(text, origins);
+  if (problem !== undefined) throw invalidField('body.return_url', problem);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { contentOfText } from '../../ingest/content.ts';
@@ -42,12 +42,7 @@ function keyOf({ body, headers }: Pick<SubmitRequest, 'body' | 'headers'>): stri
   const { 'idempotency-key': header } = headers;
   const { idempotency_key: field } = body;
   if (header !== undefined && field !== undefined && header !== field) {
-    const message = 'body.idempotency_key differs from the header Idempotency-Key: send one of them';
-    throw new HttpError({
-      code: 'invalid',
-      message,
-      details: [{ path: 'body.idempotency_key', message: 'differs from the header Idempotency-Key' }],
-    });
+    throw invalidField('body.idempotency_key', 'differs from the header Idempotency-Key; send one of them');
   }
   return field ?? header;
 }

@@ -1,8 +1,8 @@
 import { limits } from '../../../crds/limits.ts';
 import type { EventSink } from '../../../lib/bus/event-bus.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, type Reply, type RequestHead, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Caller } from '../../identity/caller.ts';
@@ -88,10 +88,6 @@ function keyOf({ headers }: Pick<WebhookRequest, 'headers'>): string | undefined
   const { 'x-idempotency-key': key } = headers;
   if (key === undefined || key === '') return undefined;
   if (key.length <= limits.idempotencyKeyLength) return key;
-  const message = `has ${key.length} characters; at most ${limits.idempotencyKeyLength} are allowed`;
-  throw new HttpError({
-    code: 'invalid',
-    message: `header.x-idempotency-key ${message}`,
-    details: [{ path: 'header.x-idempotency-key', message }],
-  });
+  const problem = `has ${key.length} characters; at most ${limits.idempotencyKeyLength} are allowed`;
+  throw invalidField('header.x-idempotency-key', problem);
 }

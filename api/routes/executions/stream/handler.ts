@@ -1,4 +1,5 @@
-import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.ts';
+import { defineRoute, type Route } from '../../../../lib/http/index.ts';
+import { invalidField } from '../../../../lib/http/request-errors.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
@@ -38,6 +39,5 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
 function positionBehind(lastEventId = ''): Position {
   const position = lastEventId === '' ? nowhere : positionOf(lastEventId);
   if (position !== undefined) return position;
-  const details = [{ path: 'header.last-event-id', message: 'is no id of an event of an execution' }];
-  throw new HttpError({ code: 'invalid', message: 'Last-Event-ID is not valid; leave it out to begin anew', details });
+  throw invalidField('header.last-event-id', 'is not the id of an event; leave it out to begin anew');
 }
