@@ -1,4 +1,4 @@
-import { apiVersion, captureFinalizer, group, labels } from '../../crds/labels.ts';
+import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -173,7 +173,7 @@ function childObject(
     metadata: {
       name,
       namespace: metadata.namespace ?? '',
-      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: group },
+      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
       ...(owned ? { ownerReferences: [owner] } : {}),
     },
     spec,

@@ -7,10 +7,7 @@ import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
-import type { StepPlan } from './step-plan.ts';
-
-/** Ways to make the plan of the next pod; a Failure where it cannot be made, such as a volume that has expired. */
-type MakePlan = () => StepPlan | { readonly failure: Failure };
+import type { PlanOrFailure } from './step-plan.ts';
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). Undefined while the state
@@ -20,7 +17,7 @@ export function runAttempts(
   draft: Draft,
   current: CurrentState,
   retry: Retry | undefined,
-  makePlan: MakePlan,
+  makePlan: () => PlanOrFailure,
 ): VisitOutcome | undefined {
   const attempt = current.attempt ?? 1;
   const pod = podOf(draft, current, attempt);
@@ -41,7 +38,12 @@ function retryDelayMs(retry: Retry | undefined, attempt: number): number {
   return parseDuration(backoff, { field: 'retry.backoff', allowZero: true }) * 2 ** (attempt - 2);
 }
 
-function start(draft: Draft, current: CurrentState, attempt: number, makePlan: MakePlan): VisitOutcome | undefined {
+function start(
+  draft: Draft,
+  current: CurrentState,
+  attempt: number,
+  makePlan: () => PlanOrFailure,
+): VisitOutcome | undefined {
   const retryAt = current.retry_at === undefined ? 0 : Date.parse(current.retry_at);
   if (draft.now < retryAt) {
     draft.wakeAt(retryAt);

@@ -40,9 +40,8 @@ function lossOf(error: unknown, terminated: ContainerStateTerminated | undefined
   return { reason: 'CaptureFailed', message: `exit code ${terminated?.exitCode ?? 'unknown'}; ${message}` };
 }
 
-/** Reasons that the runner gives (runner/README.md). */
+/** Reasons that the runner gives with a sentence of its own (runner/README.md). */
 const runnerReasons: Readonly<Record<string, Failure['reason']>> = {
-  timeout: 'ContainerTimeout',
   not_found: 'CommandNotFound',
   not_executable: 'CommandNotFound',
   workdir: 'ContainerStartFailed',
@@ -51,7 +50,8 @@ const runnerReasons: Readonly<Record<string, Failure['reason']>> = {
 
 function failureOf({ exit_code: exitCode, reason = '', error, signal }: Trailer, pod: Pod): Failure | undefined {
   const known = runnerReasons[reason];
-  if (known !== undefined) return { reason: known, message: error ?? sentences[reason] ?? `exit code ${exitCode}` };
+  if (known !== undefined) return { reason: known, message: error ?? `exit code ${exitCode}` };
+  if (reason === 'timeout') return { reason: 'ContainerTimeout', message: 'the command took longer than its timeout' };
   if (isOutOfMemory(pod)) return { reason: 'OutOfMemory', message: 'the command ran out of memory' };
   if (reason === 'terminated')
     return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
@@ -63,7 +63,3 @@ function failureOf({ exit_code: exitCode, reason = '', error, signal }: Trailer,
 }
 
 const isOutOfMemory = (pod: Pod): boolean => stepState(pod)?.terminated?.reason === 'OOMKilled';
-
-const sentences: Readonly<Record<string, string>> = {
-  timeout: 'the command took longer than its timeout',
-};

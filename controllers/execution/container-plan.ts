@@ -8,10 +8,7 @@ import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { processFailure } from './process-bounds.ts';
 import { renderText, scopeOf } from './scope.ts';
-import type { PlannedMount, StepPlan } from './step-plan.ts';
-
-/** The plan of a container, or why there is none. */
-export type PlanOrFailure = StepPlan | { readonly failure: Failure };
+import type { PlannedMount, PlanOrFailure } from './step-plan.ts';
 
 /** Renders the fields of a ContainerRun or of one step (spec 1 §2.6). */
 export function containerPlan(draft: Draft, current: CurrentState, fields: ContainerFields): PlanOrFailure {

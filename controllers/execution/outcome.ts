@@ -48,15 +48,8 @@ export const timedOut = (outcome: StepOutcome, failure: Failure): StepOutcome =>
   failure,
 });
 
+/** Of a command that wrote nothing, or never ran. */
+export const noOutput = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false, durationMs: 0 };
+
 /** A container that never ran or whose result is not known; its exit code is -1. */
-export function noResult(failure: Failure): StepOutcome {
-  return {
-    exitCode: -1,
-    stdout: '',
-    stderr: '',
-    stdoutTruncated: false,
-    stderrTruncated: false,
-    durationMs: 0,
-    failure,
-  };
-}
+export const noResult = (failure: Failure): StepOutcome => ({ ...noOutput, exitCode: -1, failure });

@@ -1,4 +1,5 @@
 import type { ContainerFields } from '../../crds/schema/container.ts';
+import type { Failure } from './facts.ts';
 
 /** A mount of a claim, already resolved. */
 export interface PlannedMount {
@@ -25,3 +26,6 @@ export interface StepPlan {
   /** Hard limit of the command, in milliseconds. */
   readonly timeoutMs: number;
 }
+
+/** The plan of a pod, or why there is none, such as a volume that has expired. */
+export type PlanOrFailure = StepPlan | { readonly failure: Failure };

@@ -6,7 +6,6 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
   isAlreadyExists,
-  isConflict,
   type KubeClient,
   type PersistentVolumeClaim,
   persistentVolumeClaims,
@@ -15,6 +14,7 @@ import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { claimName, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
+import { deleteAsRead } from './delete-as-read.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
 export interface VolumeSettings {
@@ -65,7 +65,7 @@ async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDec
   const now = deps.clock.now();
   const claim = deps.claims.get(claimKey(volume));
   const decision = decideVolume(volume, claim, now);
-  if (decision.claim === 'delete' && claim !== undefined) await deleteClaim(deps, claim);
+  if (decision.claim === 'delete' && claim !== undefined) await deleteAsRead(deps.kube, persistentVolumeClaims, claim);
   if (decision.claim !== 'create') return decision;
   const created = await createClaim(deps, volume);
   return created === undefined ? decision : decideVolume(volume, created, now);
@@ -101,16 +101,6 @@ async function createClaim(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     return undefined;
-  }
-}
-
-/** The uid keeps a claim that somebody has made since under the same name. */
-async function deleteClaim({ kube }: VolumeDeps, { metadata }: PersistentVolumeClaim): Promise<void> {
-  const { name = '', namespace = '', uid } = metadata;
-  try {
-    await kube.delete(persistentVolumeClaims, { name, namespace }, uid === undefined ? {} : { uid });
-  } catch (error) {
-    if (!isConflict(error)) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { isConflict, type KubeClient, type PersistentVolumeClaim, type Pod, pods } from '../../lib/kube/index.ts';
+import { type KubeClient, type PersistentVolumeClaim, type Pod, pods } from '../../lib/kube/index.ts';
+import { deleteAsRead } from './delete-as-read.ts';
 
 export interface ReleaseClaimDeps {
   readonly kube: Pick<KubeClient, 'delete'>;
@@ -16,7 +17,7 @@ export interface ReleaseClaimDeps {
 export async function releaseClaim({ kube, claims, pods: cache }: ReleaseClaimDeps, key: string): Promise<void> {
   if (claims.get(key)?.metadata.deletionTimestamp === undefined) return;
   const holding = cache.byIndex('claim', key).filter(isDone);
-  await Promise.all(holding.map((pod) => deletePod(kube, pod)));
+  await Promise.all(holding.map((pod) => deleteAsRead(kube, pods, pod)));
 }
 
 /** The command has ended and its output is stored. */
@@ -24,12 +25,3 @@ export const isDone = ({ metadata, status }: Pod): boolean =>
   (status?.phase === 'Succeeded' || status?.phase === 'Failed') &&
   metadata.finalizers?.includes(captureFinalizer) !== true &&
   metadata.deletionTimestamp === undefined;
-
-async function deletePod(kube: Pick<KubeClient, 'delete'>, { metadata }: Pod): Promise<void> {
-  const { name = '', namespace = '', uid } = metadata;
-  try {
-    await kube.delete(pods, { name, namespace }, uid === undefined ? {} : { uid });
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-  }
-}

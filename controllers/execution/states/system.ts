@@ -2,13 +2,13 @@ import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { runAttempts } from '../attempts.ts';
-import { commandTimeoutMs, mountableClaim, type PlanOrFailure, renderEnv, shellArgv } from '../container-plan.ts';
+import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from '../container-plan.ts';
 import type { Draft } from '../draft.ts';
-import { containerResult, type VisitOutcome, withTwins } from '../outcome.ts';
+import { containerResult, noOutput, type VisitOutcome, withTwins } from '../outcome.ts';
 import { processFailure } from '../process-bounds.ts';
 import { renderText, scopeOf } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
-import type { PlannedMount } from '../step-plan.ts';
+import type { PlannedMount, PlanOrFailure } from '../step-plan.ts';
 
 /** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
 export const system: StateHandler<'System'> = (draft, state, current) => {
@@ -20,15 +20,7 @@ export const system: StateHandler<'System'> = (draft, state, current) => {
 
 /** How a command without a process ends: exit code 0 and no output. */
 function succeeded(writes: Readonly<Record<string, string>> = {}): VisitOutcome {
-  const nothing = {
-    exitCode: 0,
-    stdout: '',
-    stderr: '',
-    stdoutTruncated: false,
-    stderrTruncated: false,
-    durationMs: 0,
-  };
-  return { entry: withTwins('success', containerResult(nothing)), exitCode: 0, writes };
+  return { entry: withTwins('success', containerResult({ ...noOutput, exitCode: 0 })), exitCode: 0, writes };
 }
 
 function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentState): PlanOrFailure {
