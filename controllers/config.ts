@@ -25,7 +25,7 @@ export const ControllersConfig = Type.Object({
   WINDLASS_OUTPUT_STORE: oneOf(['configmap', 's3'], { default: 'configmap' }),
   ...s3Variables,
   ...busVariables,
-  /** Slug of the tenant that the namespace of the Lease, the release's, belongs to. */
+  /** Slug of the tenant that the release's namespace belongs to, which is also the namespace of the Lease. */
   WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),
   WINDLASS_LEASE_NAME: Type.String({ minLength: 1, default: 'windlass-controllers' }),

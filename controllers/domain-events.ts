@@ -7,14 +7,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 
 /**
- * Tells the event bus what has come about. It is told of a state, not of a change, so each reconcile may say it again:
- * an event's id derives from the fact, this process raises it once, and the bus stores it once. What came about before
- * the bus would know it again is not told: after a restart every object is looked at.
+ * Tells the event bus what has happened. Callers report a state, not a change, so each reconcile may report it again:
+ * an event's id derives from the fact, this process raises it once, and the bus stores it once. A fact that is older than
+ * the bus remembers ids is not raised: after a restart every object is looked at again.
  */
 export interface DomainEvents {
   /** The execution has ended. */
   executionEnded(execution: WorkflowExecution): void;
-  /** The time of the volume is over, and since when that was acted upon (requirements ORCH-EVT-02). */
+  /** The volume has expired, and since when (requirements ORCH-EVT-02). */
   volumeExpired(volume: Volume, since: string): void;
   /** The volume was there and is gone (requirements ORCH-EVT-03). */
   volumeDeleted(volume: Volume): void;
@@ -23,11 +23,11 @@ export interface DomainEvents {
 interface DomainEventsDeps {
   readonly events: EventSink;
   readonly clock: Clock;
-  /** A namespace of no tenant has nobody to tell. */
+  /** Events of a namespace that belongs to no tenant are not raised. */
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
 }
 
-/** Facts remembered as told; the oldest are forgotten first, and told once more to a bus that knows them. */
+/** Facts remembered as raised; the oldest are forgotten first, and raised once more to a bus that still knows them. */
 const rememberedFacts = 4_096;
 
 export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {

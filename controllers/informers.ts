@@ -127,13 +127,13 @@ export function executionKey(pod: Pod): string | undefined {
   return ownerKey(pod, 'WorkflowExecution') ?? (name === undefined ? undefined : `${pod.metadata.namespace}/${name}`);
 }
 
-/** An object that got past the API server without a spec cannot be worked with. */
+/** Refuses an object that got past the API server without a spec. */
 function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): T {
   if (typeof object.spec !== 'object' || object.spec === null) throw new AppError('invalid', 'the object has no spec');
   return object;
 }
 
-/** Of a claim nobody reads what it asks for. */
+/** Nobody reads what a claim asks for. */
 const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   ...stripNotes(claim),
   spec: { accessModes: [], resources: {} },
@@ -149,7 +149,7 @@ export const claimKeys = ({ metadata, spec }: Pod): string[] =>
     claim === undefined ? [] : [`${metadata.namespace}/${claim.claimName}`],
   );
 
-/** Of a pod's spec nobody reads more than the node and the claims. */
+/** Nobody reads more of a pod's spec than its node and its claims. */
 function stripPod(pod: Pod): Pod {
   const { nodeName } = pod.spec;
   const volumes = pod.spec.volumes?.filter(({ persistentVolumeClaim: claim }) => claim !== undefined) ?? [];

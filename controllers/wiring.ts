@@ -21,7 +21,7 @@ export interface Controllers {
 /** Executions that wait for a workflow, by its name or uid, or for a volume, by its key. */
 export interface Waiting {
   add(key: string, awaited: string): void;
-  /** Takes out whoever of a namespace, or of any, waits for one of these names. */
+  /** Takes out the executions that wait for one of these names, in one namespace or in any. */
   take(names: readonly string[], namespace?: string): readonly string[];
   /** The execution is gone, or nothing can bring it forward any more. */
   forget(key: string): void;

@@ -1,15 +1,15 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Failure } from './facts.ts';
 
-/** Executions whose last actions the API server refused, and may allow yet. After a restart it refuses them again. */
+/** Executions whose last actions the API server refused and may still allow. After a restart it refuses them again. */
 export interface Blocked {
   /** Why, by the uid of the execution. */
   why(uid: string): Failure | undefined;
   add(execution: WorkflowExecution, failure: Failure): void;
   forget(uid: string): void;
   /**
-   * Before one of a namespace is tried again, in milliseconds. Thousands may wait for the room of a quota: together they
-   * ask for it a bounded number of times a second, which is often enough to take up all that comes free.
+   * How long until an execution of a namespace is tried again, in milliseconds. Thousands may wait for room in a quota:
+   * together they ask a bounded number of times a second, which is often enough to use all the room that comes free.
    */
   retryMs(namespace: string): number;
 }

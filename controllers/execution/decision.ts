@@ -16,7 +16,7 @@ export type PodStop = 'graceful' | 'force';
 /** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
 export type Action =
   | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
-  /** Tells what runs to stop; its output is still wanted. */
+  /** Tells the pod to stop; its output is still wanted. */
   | { readonly kind: 'stop_pod'; readonly name: string; readonly uid: string }
   /** Lets go of a pod whose output is recorded or not wanted, after stopping what still runs of it. */
   | { readonly kind: 'release_pod'; readonly name: string; readonly uid: string; readonly stop?: PodStop }

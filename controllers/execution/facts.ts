@@ -100,7 +100,7 @@ export interface Facts {
   readonly unreadable?: ReadonlyMap<string, string>;
   /** Why the output store refused the blobs of the last decision, and what fails for it. */
   readonly refused?: Refusal;
-  /** Why the API server did not let us do what was decided last time, and may yet. */
+  /** Why the API server refused what was decided last time; it may still allow it. */
   readonly blocked?: Failure | undefined;
   readonly settings: Settings;
 }

@@ -16,7 +16,7 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
   tell(draft, phase, status.reason, status.message);
 }
 
-/** A run that was over as soon as it was seen, and went well, is told by its status alone: an Event would be as long. */
+/** A run that completed in its first decision gets no Event, which would cost as much as the run itself. */
 function tell(draft: Draft, phase: Phase, reason: string, message: string): void {
   if (phase !== 'completed') draft.say('Warning', reason, message);
   else if (draft.facts.execution.status !== undefined) draft.say('Normal', reason, message);

@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
 
-/** How far the volumes of an execution are. */
+/** Whether the volumes of an execution can be mounted. */
 type VolumesState =
   | { readonly kind: 'ready' }
   | { readonly kind: 'pending'; readonly message: string }

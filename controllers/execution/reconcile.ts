@@ -89,7 +89,7 @@ async function act(
   }
 }
 
-/** What the API server does not let us do, and may yet: a person may grant a right, make room, or mend an object. */
+/** A refusal of the API server that a person may undo: grant a right, make room in a quota, or mend an object. */
 function refusalOf(error: unknown): Failure | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const { message, status } = error;
@@ -120,7 +120,7 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
   return facts;
 }
 
-/** Nothing that comes can bring an execution forward that has ended. */
+/** An execution that has ended waits for nothing. */
 function tellWaiting({ onWaiting }: ExecutionDeps, execution: WorkflowExecution, awaited: string): void {
   if (!finished(execution)) onWaiting(keyOf(execution), awaited);
 }
@@ -181,7 +181,7 @@ async function load({ store }: ExecutionDeps, namespace: string, locator: BlobLo
     const text = Buffer.from(await store.get(namespace, locator)).toString('utf8');
     return { json: locator.encoding === 'text' ? text : (JSON.parse(text) as Json) };
   } catch (error) {
-    // Somebody has deleted it: trying again for ever brings nothing back. A store that is away is another matter.
+    // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.
     if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };
     throw error;
   }

@@ -47,7 +47,7 @@ interface LeaseElectionOptions {
 type ElectionEnd = 'stopped' | 'lost';
 
 /**
- * One leader at a time, by a Lease that every change of which is guarded by its resourceVersion.
+ * One leader at a time, by a Lease whose every change is guarded by its resourceVersion.
  *
  * A leader counts its time from the moment *before* it sent its last successful renewal, and stops writing after
  * `renewMs`. Others count `leaseMs` from the moment they *saw* that renewal. As long as clocks run at about the same

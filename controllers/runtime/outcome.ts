@@ -15,8 +15,8 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Something is not allowed, and nothing that we watch will tell when it is. Tried again ever more rarely, but not later
- * than after `atLatestMs`.
+ * Something is forbidden, and nothing that we watch will tell us when that changes. It is tried again ever more rarely,
+ * but after `atLatestMs` at the latest.
  */
 export class RefusedError extends AppError {
   override readonly name = 'RefusedError';
@@ -44,7 +44,7 @@ export function outcomeOfError(error: unknown): Outcome {
   return { kind: 'failed', error };
 }
 
-/** A full quota is none: it has room again when something ends, while a right is granted by a person. */
+/** A full quota is no refusal: it has room again when something ends, while only a person can grant a right. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RefusedError ||
   isNamespaceGone(error) ||

@@ -2,16 +2,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { refOfKey } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 
-/** Tells of reconciles that were not allowed: of a namespace once an hour, for one cause stops all of its objects. */
+/** Logs reconciles that were forbidden: once an hour for each namespace, since one cause stops all of its objects. */
 export interface RefusalLog {
   tell(logger: Logger, key: string, err: unknown): void;
 }
 
-/** Before a namespace is warned of again, in milliseconds. */
+/** How long until there is another warning about a namespace, in milliseconds. */
 const QUIET_MS = 3_600_000;
 
 export function createRefusalLog(clock: Clock): RefusalLog {
-  /** Until when more of a namespace is routine. */
+  /** Until when further refusals in a namespace are routine. */
   const quiet = new Map<string, number>();
   return {
     tell(logger, key, err) {

@@ -21,7 +21,7 @@ interface CollectDeps {
 /**
  * Deletes the revisions of a workflow that is gone, or was replaced by another one of its name, as soon as no execution
  * runs them: deleting a workflow never ends a run. `uid` is that of the workflow in the cache. The server is asked before
- * anything is deleted: the API stores a revision with its workflow, and its event may overtake that of the workflow.
+ * anything is deleted: the API stores workflow and revision together, and the watch may bring the revision first.
  */
 export async function collectRevisions(deps: CollectDeps, workflowKey: string, uid: string | undefined): Promise<void> {
   const abandoned = deps.revisions
