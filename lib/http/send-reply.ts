@@ -31,7 +31,7 @@ export async function sendReply(
       ctx.body = reply.text;
       return;
     case 'stream':
-      ctx.set({ 'Content-Type': reply.mediaType, ...(reply.isEndless === true ? unbuffered : {}) });
+      ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
       return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
     case 'over':
@@ -59,7 +59,9 @@ async function beginStream({ stream, isEndless = false }: StreamReply, running: 
 }
 
 /** Past Koa, for whom an answer is done when it begins. One that breaks off does so visibly: it could pass for the whole. */
-async function sendStream(ctx: HttpContext, { stream }: StreamReply, signal: AbortSignal): Promise<void> {
+async function sendStream(ctx: HttpContext, reply: StreamReply, signal: AbortSignal): Promise<void> {
+  const { stream, isEndless = false } = reply;
+  if (isEndless) ctx.set(unbuffered);
   ctx.respond = false;
   ctx.res.flushHeaders();
   // Whatever happens first is why it broke off; the rest follows from it.
