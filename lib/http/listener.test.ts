@@ -141,6 +141,17 @@ describe('the signal of a request', () => {
   });
 });
 
+describe('a connection between two requests', () => {
+  it('is kept for longer than a proxy would use it', async () => {
+    const { server, release } = await serve();
+    release.resolve();
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(ask);
+    expect((await readAnswer(socket)).headers['keep-alive']).toBe('timeout=620');
+    socket.destroy();
+  });
+});
+
 describe('a client that is too slow', () => {
   const timeouts = { headers: 300, request: 600 };
   const timedOut = '{"error":"request_timeout","message":"the request did not arrive in time; send it again"}';

@@ -15,7 +15,10 @@ interface ListenerTimeouts {
   readonly headers?: number;
   /** Until the whole request is there. Default 30 s. */
   readonly request?: number;
-  /** Between two requests; longer than proxies keep a connection, so that they never use one that is being closed. Default 75 s. */
+  /**
+   * Between two requests; longer than proxies keep a connection, so that they never use one that is being closed: 90 s
+   * those in Go, ten minutes some load balancers. Default 620 s.
+   */
   readonly keepAlive?: number;
 }
 
@@ -34,7 +37,7 @@ const CHECK_MS = 1_000;
 
 /** Resolves when the port is open; rejects when it is taken. */
 export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> {
-  const { headers = 10_000, request = 30_000, keepAlive = 75_000 } = options.timeouts ?? {};
+  const { headers = 10_000, request = 30_000, keepAlive = 620_000 } = options.timeouts ?? {};
   const server = createServer({
     headersTimeout: headers,
     requestTimeout: request,
