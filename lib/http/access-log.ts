@@ -9,13 +9,17 @@ import type { RequestState } from './request-scope.ts';
 /** Characters of a path in a log line. */
 const MAX_PATH = 200;
 
+/** What a proxy says of those who came to it. Nobody else is kept from saying it, and only addresses are logged. */
+const addresses = /^[\d.:a-f[\], ]{1,200}$/i;
+
 /** What we stand on may be away for long, and every request meets it: how often that is told. */
 const OUTAGE_MS = 60_000;
 const outageStatuses: ReadonlySet<number> = new Set([503, 504]);
 
 /**
- * One line a request: never its query, headers or body. A fault is logged with all that is known of it, an outage of
- * what we stand on once a minute. Requests that nobody has to prove anything for (`/health`) are routine.
+ * One line a request: never its query, its body, or what else its headers say. A fault is logged with all that is known
+ * of it, an outage of what we stand on once a minute. Requests that nobody has to prove anything for (`/health`) are
+ * routine.
  */
 export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Middleware<RequestState> {
   const { clock, metrics } = deps;
@@ -30,8 +34,9 @@ export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Mi
     const operation = contract?.operationId ?? 'unmatched';
     metrics?.requestDone({ operation, method, status, seconds: ms / 1000 });
     const remote = ctx.req.socket.remoteAddress;
+    const forwardedFor = addresses.exec(String(ctx.req.headers['x-forwarded-for']))?.[0];
     const path = ctx.path.length > MAX_PATH ? cutText(ctx.path, MAX_PATH) : ctx.path;
-    write(ctx.state, { method, path, operation, status, ms, tenant, remote });
+    write(ctx.state, { method, path, operation, status, ms, tenant, remote, forwardedFor });
   };
 }
 

@@ -642,6 +642,20 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hush|Bearer/);
   });
 
+  it.each([
+    ['203.0.113.7, 10.0.0.1', '203.0.113.7, 10.0.0.1'],
+    ['2001:DB8::7', '2001:DB8::7'],
+    ['[2001:db8::7]:4711', '[2001:db8::7]:4711'],
+    ['1'.repeat(200), '1'.repeat(200)],
+    ['1'.repeat(201), undefined],
+    ['hush', undefined],
+    ['203.0.113.7"}\t{', undefined],
+    ['', undefined],
+  ])('tells the addresses that a proxy has put into X-Forwarded-For, and nothing else: %j', async (sent, told) => {
+    await sendRaw(server.port, requestText('GET /nowhere', [`X-Forwarded-For: ${sent}`]));
+    expect(server.lines.at(-1)?.['forwardedFor']).toBe(told);
+  });
+
   it('cuts long paths', async () => {
     await sendRaw(server.port, requestText(`GET /${'x'.repeat(1_000)}`));
     expect(String(server.lines.at(-1)?.['path'])).toHaveLength(200);
