@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { conditionFields, conditionKinds } from './condition-kinds.ts';
-import { stateKinds } from './schema/state.ts';
+import { stateKinds } from './schema/state-kinds.ts';
 import { conditionNames } from './schema/transition.ts';
 
 /** spec 1 §2.6.9, column "Applies to", turned round: the conditions of each kind. */

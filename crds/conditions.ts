@@ -10,7 +10,7 @@ export const executionReasons = {
   InvalidInput: 'The start input does not satisfy input_schema, or is nested too deep.',
   VolumesPending: 'The volumes of the workflow are being made.',
   VolumeFailed: 'A volume of the workflow could not be made.',
-  VolumeNotFound: 'A volume_id names no Volume beside the execution.',
+  VolumeNotFound: 'A volume_id names no Volume in the namespace of the execution.',
   VolumeExpired: 'The time of an ephemeral volume that a state needs is over.',
   Running: 'The execution is in a state that works.',
   WaitingForSignal: 'The execution is in a Human state and waits for a decision.',

@@ -1,4 +1,4 @@
-import type { KindDefinition, PrinterColumn } from './kinds.ts';
+import type { KindDefinition } from './kinds.ts';
 import { group, version } from './labels.ts';
 import { sourceOf } from './source-schema.ts';
 import { type StructuralSchema, toStructural } from './structural.ts';
@@ -52,18 +52,10 @@ export function customResourceDefinition(kind: KindDefinition): object {
           served: true,
           storage: true,
           subresources: { status: {} },
-          additionalPrinterColumns: kind.columns.map(column),
+          additionalPrinterColumns: kind.columns,
           schema: { openAPIV3Schema: objectSchema(kind) },
         },
       ],
     },
   };
 }
-
-const column = ({ name, type, jsonPath, description, priority }: PrinterColumn): PrinterColumn => ({
-  name: name.replaceAll('_', ' '),
-  type,
-  jsonPath,
-  ...(description !== undefined && { description }),
-  ...(priority !== undefined && { priority }),
-});

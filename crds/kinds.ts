@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { limits } from './limits.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
 import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
@@ -6,11 +7,10 @@ import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
 import { WorkflowExecutionStatus } from './schema/workflow-execution-status.ts';
 
 /** A column of `kubectl get`; one with a priority above 0 shows only with `-o wide`. */
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'date' | 'boolean' | 'number';
+  readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
-  readonly description?: string;
   readonly priority?: number;
 }
 
@@ -50,7 +50,7 @@ const workflow: KindDefinition = {
     'other workflows. The object is the newest version; earlier ones are ControllerRevisions.',
   spec: WorkflowSpec,
   status: WorkflowStatus,
-  nameLength: 63,
+  nameLength: limits.nameLength,
   columns: [
     { name: 'Version', type: 'string', jsonPath: '.spec.version' },
     { name: 'Initial', type: 'string', jsonPath: '.spec.initial_state', priority: 1 },
@@ -88,10 +88,10 @@ const volume: KindDefinition = {
   description: 'Storage that workflows share. Its uid is the volume_id of a manifest.',
   spec: VolumeSpec,
   status: VolumeStatus,
-  nameLength: 63,
+  nameLength: limits.nameLength,
   columns: [
     { name: 'Class', type: 'string', jsonPath: '.spec.storage_class' },
-    { name: 'Size_MiB', type: 'integer', jsonPath: '.spec.size_limit_mb' },
+    { name: 'Size MiB', type: 'integer', jsonPath: '.spec.size_limit_mb' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Claim', type: 'string', jsonPath: '.status.claim_name' },
     { name: 'Expires', type: 'string', jsonPath: '.spec.expires_at', priority: 1 },

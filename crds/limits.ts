@@ -21,8 +21,12 @@ export const limits = {
   subworkflowDepthMax: 10,
   /** spec 1 §2.6, requirements AMB-079: bytes kept of each output stream. */
   outputStreamBytes: 1_048_576,
-  /** spec 1 §2.6: length of a workflow's name. */
-  workflowNameLength: 63,
+  /** Our ceiling for the size of a volume, 16 TiB; the specification gives none. */
+  volumeSizeMb: 16 * 1024 * 1024,
+  /** spec 1 §2.6: length of the name of a workflow; and of a state, a volume, a source. */
+  nameLength: 63,
+  /** Kubernetes: longest name of an object. */
+  objectNameLength: 253,
   /** Versions that the status of a workflow lists, the newest; all that were stored can be run and are in the API's list. */
   workflowVersionsListed: 500,
   /** design §5: a Blackboard value whose JSON is larger goes to the output store. */

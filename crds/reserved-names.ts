@@ -30,5 +30,5 @@ export const reservedStateNames: readonly string[] = [
 /** Names that no step of a ParallelContainerRun may have: its Blackboard entry has these keys already (AMB-005). */
 export const reservedStepNames: readonly string[] = ['output', 'status', ...prototypeKeys];
 
-/** What a state may be called (requirements AMB-061). */
+/** What a state, a step or a `result_key` may be called (requirements AMB-061). */
 export const stateNamePattern = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';

@@ -1,4 +1,4 @@
-import type { StateKind } from '../../crds/schema/state.ts';
+import type { StateKind } from '../../crds/schema/state-kinds.ts';
 import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
 import { evaluate } from '../../lib/expression/evaluate.ts';
 import type { LoadedValues, NeedsValues } from '../../lib/template/large-value.ts';

@@ -6,7 +6,11 @@ import { cel, oneOf } from './parts.ts';
 /** spec 1 §2.6, `agents[]` of a ParallelAgents state. */
 export const Judge = Type.Object(
   {
-    agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
+    agent: Type.String({
+      minLength: 1,
+      maxLength: limits.objectNameLength,
+      description: 'Name or uid of a deployed agent.',
+    }),
     input: Type.Optional(Type.String({ maxLength: limits.templateLength, description: 'Template; the task input.' })),
     weight: Type.Optional(
       Type.Number({ minimum: 0, default: limits.judgeWeightDefault, description: 'How much the judge counts.' }),

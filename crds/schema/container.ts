@@ -1,11 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { stateNamePattern } from '../reserved-names.ts';
 import { stepRules } from '../rules/state-rules.ts';
 import { backoffPattern, cel, durationPattern, mapOf, memoryPattern, oneOf } from './parts.ts';
 
 const ContainerVolume = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 63, description: 'workspace, or the name of a shared volume.' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      description: 'workspace, or the name of a shared volume.',
+    }),
     mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
     read_only: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only be read.' })),
   },
@@ -67,7 +72,7 @@ export const containerFields = {
   registry_credentials: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
-      description: 'Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution.',
+      description: 'Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution.',
     }),
   ),
 };
@@ -98,7 +103,7 @@ export const Retry = Type.Object(
 export const Step = Type.Object(
   {
     name: Type.String({
-      pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$',
+      pattern: stateNamePattern,
       description: 'Unique; the key of the result in the Blackboard entry.',
     }),
     ...containerFields,

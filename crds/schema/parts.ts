@@ -51,8 +51,8 @@ export const semanticVersionPattern =
   '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
 /** An amount of memory. */
 export const memoryPattern = '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$';
-/** Name or uid of an Agent. */
-export const agentNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
+/** The name of a Workflow or an Agent in its manifest; a uid matches as well. */
+export const manifestNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 
 /** A point in time, RFC 3339 in UTC. */
 export const timestamp = (options: object = {}) => Type.String({ format: 'date-time', ...options });
@@ -63,8 +63,7 @@ export interface CelRule {
   message: string;
   messageExpression?: string;
   fieldPath?: string;
-  reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
-  optionalOldSelf?: boolean;
+  reason?: 'FieldValueForbidden' | 'FieldValueRequired';
 }
 
 /** Options that attach CEL rules to a schema. */

@@ -1,13 +1,12 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { stateNamePattern } from '../reserved-names.ts';
 import { parallelAgentsRules, stateRules, subworkflowRules } from '../rules/state-rules.ts';
 import { Consensus, Judge } from './consensus.ts';
 import { containerFields, environment, Retry, Step, workdir } from './container.ts';
 import { type CelRule, cel, durationPattern, oneOf } from './parts.ts';
-import { type StateKind, stateKinds } from './state-kinds.ts';
+import type { StateKind } from './state-kinds.ts';
 import { Transition } from './transition.ts';
-
-export { type StateKind, stateKinds };
 
 const template = (description: string) => Type.String({ maxLength: limits.templateLength, description });
 
@@ -58,7 +57,11 @@ const AgentVolume = Type.Object(
 const AgentState = state(
   'Agent',
   {
-    agent: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed agent.' }),
+    agent: Type.String({
+      minLength: 1,
+      maxLength: limits.objectNameLength,
+      description: 'Name or uid of a deployed agent.',
+    }),
     intent: Type.Optional(template('Template; steering for this state. Falls back to the intent of the execution.')),
     input: Type.Optional(template('Template; the task input.')),
     isolation: Type.Optional(
@@ -119,7 +122,7 @@ const ParallelAgentsState = state(
 const ContainerRunState = state(
   'ContainerRun',
   {
-    name: Type.Optional(Type.String({ maxLength: 253, description: 'Display label.' })),
+    name: Type.Optional(Type.String({ maxLength: limits.objectNameLength, description: 'Display label.' })),
     ...containerFields,
     retry: Type.Optional(Retry),
   },
@@ -149,7 +152,11 @@ const ParallelContainerRunState = state(
 const SubworkflowState = state(
   'Subworkflow',
   {
-    workflow_id: Type.String({ minLength: 1, maxLength: 253, description: 'Name or uid of a deployed workflow.' }),
+    workflow_id: Type.String({
+      minLength: 1,
+      maxLength: limits.objectNameLength,
+      description: 'Name or uid of a deployed workflow.',
+    }),
     mode: Type.Optional(
       oneOf(['blocking', 'fire_and_forget'], {
         default: 'blocking',
@@ -158,7 +165,7 @@ const SubworkflowState = state(
     ),
     result_key: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$',
+        pattern: stateNamePattern,
         description: "Blackboard key for the child's final Blackboard; blocking only.",
       }),
     ),

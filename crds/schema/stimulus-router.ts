@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { stimulusRouterRules } from '../rules/stimulus-router-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
-import { agentNamePattern, cel, mapOf, timestamp } from './parts.ts';
+import { cel, manifestNamePattern, mapOf, timestamp } from './parts.ts';
 
 /** Which workflow a tenant's stimuli start (spec 1 §2.4, WorkflowRegistry; requirements AMB-052). */
 export const StimulusRouterSpec = Type.Object(
@@ -12,7 +12,7 @@ export const StimulusRouterSpec = Type.Object(
       mapOf(
         Type.String({
           minLength: 1,
-          maxLength: 253,
+          maxLength: limits.objectNameLength,
           description: 'Name or uid of a Workflow here or in the global namespace.',
         }),
         {
@@ -24,7 +24,7 @@ export const StimulusRouterSpec = Type.Object(
     ),
     router_agent: Type.Optional(
       Type.String({
-        pattern: agentNamePattern,
+        pattern: manifestNamePattern,
         description: 'Name or uid of the Agent that chooses a workflow for sources without a route.',
       }),
     ),
@@ -44,7 +44,7 @@ export type StimulusRouterSpec = Static<typeof StimulusRouterSpec>;
 /** A source whose webhooks come to this tenant, and to no other (requirements AMB-144). */
 export const SourceClaim = Type.Object(
   {
-    source: Type.String({ maxLength: 63 }),
+    source: Type.String({ maxLength: limits.nameLength }),
     since: timestamp({ description: 'When it was claimed; the earliest claim counts.' }),
   },
   { additionalProperties: false },

@@ -29,7 +29,11 @@ export type ConditionName = (typeof conditionNames)[number];
 export const Transition = Type.Object(
   {
     condition: Type.Optional(oneOf(conditionNames, { description: 'When the rule matches. Absent: always.' })),
-    target: Type.String({ minLength: 1, maxLength: 63, description: 'The next state, a key of spec.states.' }),
+    target: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      description: 'The next state, a key of spec.states.',
+    }),
     feedback: Type.Optional(
       Type.String({
         maxLength: limits.templateLength,

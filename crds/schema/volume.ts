@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
 import { volumeRules } from '../rules/storage-rules.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
@@ -10,10 +11,15 @@ export const VolumeSpec = Type.Object(
     storage_class: oneOf(['ephemeral', 'persistent'], {
       description: 'An ephemeral one is deleted at expires_at, a persistent one stays until somebody deletes it.',
     }),
-    size_limit_mb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Size in MiB.' })),
+    size_limit_mb: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.volumeSizeMb, description: 'Size in MiB.' }),
+    ),
     expires_at: Type.Optional(givenTimestamp({ description: 'When an ephemeral volume is deleted.' })),
     claim_name: Type.Optional(
-      Type.String({ maxLength: 253, description: 'An existing PersistentVolumeClaim to use instead of a new one.' }),
+      Type.String({
+        maxLength: limits.objectNameLength,
+        description: 'An existing PersistentVolumeClaim to use instead of a new one.',
+      }),
     ),
   },
   { additionalProperties: false, ...cel(...volumeRules) },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { Conditions } from './condition.ts';
 import { anyJson, anyObject, atomic, mapOf, oneOf, timestamp } from './parts.ts';
-import { stateKinds } from './state.ts';
+import { stateKinds } from './state-kinds.ts';
 
 export const phases = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 export type Phase = (typeof phases)[number];
@@ -13,8 +13,7 @@ export const BlobRef = Type.Object(
     path: Type.String({ description: 'JSON pointer of the part inside the value; empty: the whole value.' }),
     ref: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the blob in the output store.' }),
     bytes: Type.Integer({ minimum: 0 }),
-    /** `text`: the blob is the string itself; `json`: the blob is JSON. */
-    encoding: oneOf(['text', 'json']),
+    encoding: oneOf(['text', 'json'], { description: 'text: the blob is the string itself; json: the blob is JSON.' }),
   },
   { additionalProperties: false },
 );
@@ -30,7 +29,10 @@ export const StoredValue = Type.Object(
 );
 export type StoredValue = Static<typeof StoredValue>;
 
-/** What one finished visit of a state left behind. */
+/**
+ * What one finished visit of a state left behind; `output` only once a later visit of the state has taken its place on the
+ * Blackboard.
+ */
 export const Visit = Type.Object(
   {
     state: Type.String(),
@@ -55,7 +57,6 @@ export const Visit = Type.Object(
         { additionalProperties: false, description: 'The decision that a Human state took.' },
       ),
     ),
-    /** Only of a visit that a later one of the same state has replaced on the Blackboard. */
     output: Type.Optional(StoredValue),
   },
   { additionalProperties: false },

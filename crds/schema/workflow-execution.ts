@@ -18,7 +18,11 @@ export const Signal = Type.Object(
       maxLength: 127,
       description: 'Unique within the execution. STATE-VISIT gives concurrent decisions exactly one winner.',
     }),
-    state: Type.String({ minLength: 1, maxLength: 63, description: 'The Human state that is answered.' }),
+    state: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      description: 'The Human state that is answered.',
+    }),
     visit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: limits.stateVisitsMax, description: 'Absent: the visit that waits.' }),
     ),
@@ -48,9 +52,9 @@ export type Cancel = Static<typeof Cancel>;
 /** Written by the controller alone: which state of which execution started this one. */
 const Parent = Type.Object(
   {
-    name: Type.String({ maxLength: 253, description: 'Name of that execution.' }),
+    name: Type.String({ maxLength: limits.objectNameLength, description: 'Name of that execution.' }),
     uid: Type.String({ maxLength: 36, description: 'Its uid.' }),
-    state: Type.String({ maxLength: 63, description: 'Its state that started this one.' }),
+    state: Type.String({ maxLength: limits.nameLength, description: 'Its state that started this one.' }),
     visit: Type.Integer({ minimum: 1, description: 'The visit of that state.' }),
     depth: Type.Integer({
       minimum: 1,
@@ -65,7 +69,7 @@ export const WorkflowExecutionSpec = Type.Object(
   {
     workflow: Type.String({
       minLength: 1,
-      maxLength: 253,
+      maxLength: limits.objectNameLength,
       description: 'Name or uid of a Workflow here or in the global namespace.',
     }),
     version: Type.Optional(Type.String({ maxLength: 128, description: 'A stored version; absent: the newest.' })),

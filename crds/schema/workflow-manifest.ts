@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { apiVersion } from '../labels.ts';
-import { mapOf, oneOf } from './parts.ts';
+import { manifestNamePattern, mapOf, oneOf } from './parts.ts';
 import { WorkflowSpec } from './workflow.ts';
 
 const { version, description, input_schema, output_schema, output_template, ...specFields } = WorkflowSpec.properties;
@@ -17,7 +17,7 @@ export const WorkflowManifest = Type.Object(
     kind: oneOf(['Workflow']),
     metadata: Type.Object(
       {
-        name: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', description: 'Name of the workflow.' }),
+        name: Type.String({ pattern: manifestNamePattern, description: 'Name of the workflow.' }),
         version,
         description,
         labels: stringMap('Discovery labels.'),

@@ -24,7 +24,11 @@ export const WorkflowSpec = Type.Object(
         description: 'Templates that build final_output from the final Blackboard.',
       }),
     ),
-    initial_state: Type.String({ minLength: 1, maxLength: 63, description: 'The first state, a key of states.' }),
+    initial_state: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      description: 'The first state, a key of states.',
+    }),
     max_total_transitions: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -60,10 +64,13 @@ export const WorkflowStatus = Type.Object(
   {
     observedGeneration: Type.Optional(Type.Integer()),
     conditions: Type.Optional(Conditions),
-    /** Newest first. */
-    versions: Type.Optional(Type.Array(WorkflowVersion, { maxItems: limits.workflowVersionsListed })),
-    /** Name of the ControllerRevision of the current spec. */
-    revision: Type.Optional(Type.String()),
+    versions: Type.Optional(
+      Type.Array(WorkflowVersion, {
+        maxItems: limits.workflowVersionsListed,
+        description: 'Stored versions, the newest first.',
+      }),
+    ),
+    revision: Type.Optional(Type.String({ description: 'Name of the ControllerRevision that holds this spec.' })),
   },
   { additionalProperties: false },
 );

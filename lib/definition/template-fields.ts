@@ -1,6 +1,7 @@
 import type { Place } from '../../crds/problem.ts';
 import type { ContainerFields } from '../../crds/schema/container.ts';
-import type { State, StateKind, StateOf } from '../../crds/schema/state.ts';
+import type { State, StateOf } from '../../crds/schema/state.ts';
+import type { StateKind } from '../../crds/schema/state-kinds.ts';
 import type { Definition } from './definition.ts';
 
 /** A field that holds a template. */

@@ -1,16 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from '../../../crds/schema/condition.ts';
-import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { manifestNamePattern, oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { scopes } from '../../../lib/catalogue/index.ts';
-
-const namePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 
 export const scopeField = (description: string, options: object = {}) => oneOf(scopes, { description, ...options });
 
 /** Path parameter: a uuid is of the same form as a name. */
 export const workflowParams = Type.Object({
-  workflow: Type.String({ pattern: namePattern, description: 'Name or id of the workflow.' }),
+  workflow: Type.String({ pattern: manifestNamePattern, description: 'Name or id of the workflow.' }),
 });
 
 export const scopeQuery = {

@@ -1,4 +1,5 @@
-import type { State, StateKind } from '../../../crds/schema/state.ts';
+import type { State } from '../../../crds/schema/state.ts';
+import type { StateKind } from '../../../crds/schema/state-kinds.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Draft } from '../draft.ts';
 import type { VisitOutcome } from '../outcome.ts';

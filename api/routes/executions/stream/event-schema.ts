@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { anyObject, oneOf, timestamp } from '../../../../crds/schema/parts.ts';
-import { stateKinds } from '../../../../crds/schema/state.ts';
+import { stateKinds } from '../../../../crds/schema/state-kinds.ts';
 import { LargeValue } from '../execution-object.ts';
 
 const id = { execution_id: Type.String({ format: 'uuid' }) };
