@@ -5,13 +5,8 @@
 # Each stands in a file named by its pid that holds its start time in clock ticks since boot, so that a pid which the
 # kernel has given to someone else meanwhile is never taken for ours.
 
-process_start_time() {
-  local stat fields
-  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
-  # The second field, the program's name, may hold spaces: count from the closing parenthesis.
-  read -ra fields <<<"${stat##*) }"
-  [[ ${fields[0]} != Z ]] && echo "${fields[19]}"
-}
+# For process_start_time.
+source "$(dirname "${BASH_SOURCE[0]}")/../cluster/process.sh"
 
 # usage: record_process PID WHAT
 record_process() {
