@@ -89,6 +89,15 @@ describe('keys of a provider', () => {
     expect(paths()).toEqual([discovery]);
   });
 
+  it('that cannot be used are told of with the address, or the issuer that the provider has', async () => {
+    answers[discovery] = notFound;
+    await expect(open().keys()).rejects.toThrow(`${peer.url}${discovery} answered with status 404`);
+    answers[discovery] = (response) => answerJson(response, 200, { issuer: `${peer.url}/` });
+    await expect(open().keys()).rejects.toThrow(`the discovery document is of the issuer "${peer.url}/"`);
+    answers[discovery] = (response) => answerJson(response, 200, {});
+    await expect(open().keys()).rejects.toThrow('the discovery document is of the issuer nobody');
+  });
+
   it.each<[string, (response: ServerResponse) => void]>([
     ['status 500', (response) => answerJson(response, 500, keys)],
     ['status 204', (response) => response.writeHead(204).end()],

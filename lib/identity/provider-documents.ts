@@ -75,8 +75,9 @@ class HttpDocuments implements ProviderDocuments {
   async #discover(): Promise<URL> {
     const base = this.#issuer.href.replace(/\/$/, '');
     const document = await this.#fetch(new URL(`${base}/.well-known/openid-configuration`));
-    if (!isJsonObject(document)) throw unavailable('the discovery document is no JSON object');
-    if (document.issuer !== this.#options.issuer) throw unavailable('the discovery document is of another issuer');
+    if (!isJsonObject(document)) throw unavailable('the discovery document is not a JSON object');
+    const { issuer } = document;
+    if (issuer !== this.#options.issuer) throw unavailable(`the discovery document is of the issuer ${named(issuer)}`);
     if (typeof document.jwks_uri !== 'string') throw unavailable('the discovery document names no jwks_uri');
     return this.#address(document.jwks_uri);
   }
@@ -89,7 +90,7 @@ class HttpDocuments implements ProviderDocuments {
         signal: deadline.signal,
         headers: { accept: 'application/json, application/jwk-set+json' },
       });
-      return JSON.parse(await readBounded(response)) as unknown;
+      return JSON.parse(await readBounded(url, response)) as unknown;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw new AppError('unavailable', `no usable answer from ${url.host}`, { reason: 'ProviderFailed', cause });
@@ -98,12 +99,12 @@ class HttpDocuments implements ProviderDocuments {
 }
 
 /** Redirects are not followed: keys come from the address that was configured, or from nowhere. */
-async function readBounded({ statusCode, body }: Dispatcher.ResponseData): Promise<string> {
+async function readBounded(url: URL, { statusCode, body }: Dispatcher.ResponseData): Promise<string> {
   // Destroying a body that is left unread raises an error of its own, which would end the process.
   body.on('error', () => undefined);
   if (statusCode !== 200) {
     body.destroy();
-    throw unavailable(`answered with status ${statusCode}`);
+    throw unavailable(`${url.href} answered with status ${statusCode}`);
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -117,8 +118,13 @@ async function readBounded({ statusCode, body }: Dispatcher.ResponseData): Promi
 
 function asKeySet(document: unknown): JSONWebKeySet {
   const keys = isJsonObject(document) ? document.keys : undefined;
-  if (!Array.isArray(keys) || !keys.every(isJsonObject)) throw unavailable('the keys are no JSON Web Key Set');
+  if (!Array.isArray(keys) || !keys.every(isJsonObject)) throw unavailable('the keys are not a JSON Web Key Set');
   return { keys } as JSONWebKeySet;
+}
+
+/** For a log: whatever it is, and not longer than a line. */
+function named(issuer: unknown): string {
+  return typeof issuer === 'string' ? JSON.stringify(issuer.slice(0, 200)) : 'nobody';
 }
 
 function unavailable(message: string): AppError {

@@ -186,6 +186,21 @@ describe('a token', () => {
     expect(await verdict.then(() => true).catch(() => false)).toBe(want);
   });
 
+  it.each<[string, boolean, JWTPayload]>([
+    ['the type Bearer', true, { typ: 'Bearer' }],
+    ['the type JWT', true, { typ: 'JWT' }],
+    ['the type ID', false, { typ: 'ID' }],
+    ['the type Refresh', false, { typ: 'Refresh' }],
+    ['the type DPoP', false, { typ: 'DPoP' }],
+    ['a type that is no text', false, { typ: null }],
+    ['the hash of an access token', false, { at_hash: 'c29tZQ' }],
+    ['the key that its bearer has to prove', false, { cnf: { jkt: 'c29tZQ' } }],
+    ['a claim cnf that is null', false, { cnf: null }],
+  ])('that claims %s is accepted as an access token: %s', async (_, want, change) => {
+    const verdict = world().verifier.verify(await key().sign(claims(change), { typ: 'JWT' }));
+    expect(await verdict.then(() => true).catch(({ code }: { code: string }) => code !== 'unauthenticated')).toBe(want);
+  });
+
   it.each([
     ['text', 'hello'],
     ['empty', ''],

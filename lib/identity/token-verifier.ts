@@ -2,6 +2,7 @@ import {
   type CryptoKey,
   decodeJwt,
   errors,
+  type JWSHeaderParameters,
   type JWTPayload,
   type JWTVerifyOptions,
   type JWTVerifyResult,
@@ -47,8 +48,8 @@ export function createTokenVerifier<T>(deps: TokenVerifierDeps<T>, options: Toke
   return new JwtVerifier(deps, options);
 }
 
-/** Media types of access tokens (RFC 9068 and before); an ID, logout or event token is none. */
-const tokenTypes = new Set(['JWT', 'AT+JWT']);
+/** Media types of access tokens (RFC 9068 and before); an ID, logout or event token is none. Keycloak's claim says Bearer. */
+const tokenTypes = new Set(['JWT', 'AT+JWT', 'BEARER']);
 
 class JwtVerifier<T> implements TokenVerifier<T> {
   readonly #deps: TokenVerifierDeps<T>;
@@ -83,7 +84,9 @@ class JwtVerifier<T> implements TokenVerifier<T> {
       // Before any key is looked for: a token of somebody else's provider sets off no fetch.
       if (decodeJwt(token).iss !== this.#checks.issuer) throw this.#refusal({ reason: 'Issuer' });
       const { payload, protectedHeader } = await this.#verifySignature(token);
-      if (!isTokenType(protectedHeader.typ)) throw this.#refusal({ reason: 'TokenType' });
+      if (!isAccessToken(protectedHeader, payload)) throw this.#refusal({ reason: 'TokenType' });
+      // RFC 7800: it is worth something only with proof of a key, which nobody asks for here.
+      if (payload['cnf'] !== undefined) throw this.#refusal({ reason: 'BoundToKey' });
       if (!Number.isFinite(payload.exp)) throw this.#refusal({ reason: 'Expiry' });
       if (!hasSubject(payload)) throw this.#refusal({ reason: 'Subject' });
       return payload;
@@ -129,8 +132,17 @@ function reasonOf(error: unknown): { readonly reason: string; readonly claim?: s
   return { reason: error instanceof errors.JOSEError ? error.code : 'Malformed' };
 }
 
-function isTokenType(typ: string | undefined): boolean {
-  return typ === undefined || tokenTypes.has(typ.toUpperCase().replace(/^APPLICATION\//, ''));
+/**
+ * A client that is named like the audience gets ID tokens for it, signed with the same key. Keycloak tells them apart by
+ * a claim `typ`; the hash of the access token (OpenID Connect Core §3.1.3.6) is in ID tokens only.
+ */
+function isAccessToken(header: JWSHeaderParameters, payload: JWTPayload): boolean {
+  return isTokenType(header.typ) && isTokenType(payload['typ']) && payload['at_hash'] === undefined;
+}
+
+function isTokenType(typ: unknown): boolean {
+  if (typeof typ !== 'string') return typ === undefined;
+  return tokenTypes.has(typ.toUpperCase().replace(/^APPLICATION\//, ''));
 }
 
 /** The subject is written down as the author of decisions, so it must be something that can be read. */
