@@ -21,6 +21,14 @@ running_pid() {
   [[ $(process_start_time "$pid") == "$started" ]] && echo "$pid"
 }
 
+# Closes what was opened by us, or by whoever called us: `flock FILE make up` would hold its lock until `make down`.
+close_files() {
+  local file
+  for file in "/proc/$BASHPID/fd"/*; do
+    ((${file##*/} < 3)) || eval "exec ${file##*/}>&-"
+  done
+}
+
 # Starts a program in the background unless it runs. usage: start_process NAME COMMAND...
 start_process() {
   local name=$1 log=$cluster_dir/log/$1.log pid
@@ -28,10 +36,12 @@ start_process() {
   running_pid "$name" >/dev/null && return 0
   mkdir -p "$cluster_dir/run" "$cluster_dir/log"
   [[ -f $log ]] && mv "$log" "$log.1"
-  # Its own session, so that Ctrl-C here does not reach it; without our lock files; and without a proxy, which would be
-  # asked for cluster addresses it cannot know.
-  setsid env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy -u ALL_PROXY -u all_proxy \
-    "$@" >"$log" 2>&1 </dev/null 7>&- 8>&- 9>&- &
+  # Its own session, so that Ctrl-C here does not reach it; and without a proxy, which would be asked for cluster
+  # addresses it cannot know.
+  (
+    close_files
+    exec setsid env -u HTTP_PROXY -u HTTPS_PROXY -u http_proxy -u https_proxy -u ALL_PROXY -u all_proxy "$@"
+  ) >"$log" 2>&1 </dev/null &
   pid=$!
   echo "$pid $(process_start_time "$pid")" >"$cluster_dir/run/$name.pid"
 }

@@ -235,6 +235,17 @@ describe.runIf(kindOfMainCluster() === 'native')('the native development cluster
     expect(stranger.kill()).toBe(true);
   });
 
+  it('gives its programs no lock that whoever started it holds', async () => {
+    const part = join(projectDir, 'dev/cluster/process.sh');
+    const lines = [
+      'cluster_dir=$1; source "$2"; exec 5>"$1/lock"; flock 5; start_process holder sleep 60; exec 5>&-',
+      'running_pid holder; status=0; flock --nonblock "$1/lock" true || status=$?',
+      'stop_process holder; rm "$1/lock"; exit "$status"',
+    ];
+    const { stdout } = await run('bash', ['-c', lines.join('\n'), 'bash', dir, part]);
+    expect(stdout).toMatch(/^\d+\n$/);
+  });
+
   it('leaves no process, mount, namespace, route, bridge, table or cgroup behind', async () => {
     const slot = (await readFile(join(dir, 'slot'), 'utf8')).trim();
     expect(await traces(slot)).not.toEqual([]);
