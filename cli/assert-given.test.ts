@@ -26,14 +26,14 @@ describe('a command line', () => {
     [['get', ''], '<execution> is empty'],
     [['workflow', 'get', ''], '<workflow> is empty'],
     [['logs', 'demo-1', ''], '<state> is empty'],
-    [['get', '.'], "'.' is no name"],
-    [['run', '..'], "'..' is no name"],
+    [['get', '.'], "'.' is not a name"],
+    [['run', '..'], "'..' is not a name"],
     [['-n', '', 'list'], '--namespace is empty'],
     [['--server', '', 'list'], '--server is empty'],
     [['list', '--workflow', ''], '--workflow is empty'],
     [['stimulus', 'send', 'x', '--key', ''], '--key is empty'],
-    [['-n', 'A/b', 'list'], "'A/b' is no name of a namespace"],
-    [['-n', 'a'.repeat(64), 'list'], `'${'a'.repeat(64)}' is no name of a namespace`],
+    [['-n', 'A/b', 'list'], "'A/b' is not a valid name of a namespace"],
+    [['-n', 'a'.repeat(64), 'list'], `'${'a'.repeat(64)}' is not a valid name of a namespace`],
   ])('%j is refused, as a variable was not set', async (line, want) => {
     expect(await said(...line)).toBe(want);
   });

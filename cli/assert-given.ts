@@ -15,7 +15,11 @@ export function assertGiven(command: Command): void {
   }
   const { namespace } = values;
   if (typeof namespace === 'string' && !isLabelName(namespace)) {
-    throw new CliError('usage', `'${namespace}' is no name of a namespace`, 'List them: kubectl get namespaces');
+    throw new CliError(
+      'usage',
+      `'${namespace}' is not a valid name of a namespace`,
+      'List them: kubectl get namespaces',
+    );
   }
 }
 
@@ -26,7 +30,7 @@ function assertArguments({ registeredArguments, args }: Command): void {
     if (argument.variadic) continue;
     if (value === '') throw new CliError('usage', `<${argument.name()}> is empty`, 'Is a variable not set?');
     if (value === '.' || value === '..') {
-      throw new CliError('usage', `'${value}' is no name`, 'Names are letters, digits and dashes.');
+      throw new CliError('usage', `'${value}' is not a name`, 'Names are letters, digits and dashes.');
     }
   }
 }

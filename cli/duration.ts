@@ -6,7 +6,7 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h
 export function parseTimeout(text: string): number {
   const whole = /^\d+$/.test(text) ? `${text}s` : text;
   if (!/^(\d+(ms|[smhd]))+$/.test(whole)) {
-    throw new CliError('usage', `'${text}' is no duration`, 'Use forms such as 90s, 5m or 1h30m.');
+    throw new CliError('usage', `'${text}' is not a duration`, 'Use forms such as 90s, 5m or 1h30m.');
   }
   let total = 0;
   for (const [, digits, unit] of whole.matchAll(/(\d+)(ms|[smhd])/g))

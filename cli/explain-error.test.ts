@@ -52,7 +52,7 @@ describe('an error on the command line', () => {
       'a cluster whose certificate nobody vouches for',
       new AppError('unavailable', 'unable to verify the first certificate; if the root CA is installed, try Node'),
       7,
-      /certificate\nIts authority belongs into the kubeconfig/,
+      /certificate\nPut its authority into the kubeconfig/,
     ],
     ['a token that the API refuses', api(401, 'unauthorized'), 7, /windlass login --server URL$/],
     ['a right that the API misses', api(403, 'forbidden'), 7, /windlass whoami --server URL$/],

@@ -72,8 +72,7 @@ const hintOfReason: Readonly<Record<string, string>> = {
   VersionExists: 'Raise the version, or replace it with --force; executions under way keep what they started with.',
 };
 
-const authorityHint =
-  'Its authority belongs into the kubeconfig: certificate-authority, or certificate-authority-data.';
+const authorityHint = 'Put its authority into the kubeconfig: certificate-authority, or certificate-authority-data.';
 
 const hintOfCode: Partial<Record<AppError['code'], string>> = {
   unavailable: 'Is the cluster up, and is this the right context? Check with kubectl cluster-info.',
@@ -134,7 +133,7 @@ function apiHint(told: WindlassApiError, flags: string): string | undefined {
   const { status, error, retryAfterMs, requestId } = told;
   if (isElsewhere(told)) return 'Is this the address of the API? Check with curl URL/health.';
   if (error === 'already_exists') return 'Choose another name with --name.';
-  if (status === 401) return `Has the token ended? Take another one, or log in: windlass login${flags}`;
+  if (status === 401) return `Has the token expired? Get another one, or log in: windlass login${flags}`;
   if (status === 403)
     return `Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami${flags}`;
   const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;

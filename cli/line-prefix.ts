@@ -1,4 +1,5 @@
-import type { LogSink, StreamName } from '../lib/execution/read-logs.ts';
+import type { StreamName } from '../lib/capture/captured-streams.ts';
+import type { LogSink } from '../lib/execution/read-logs.ts';
 
 const lineFeed = 0x0a;
 

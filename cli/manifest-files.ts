@@ -27,7 +27,7 @@ function mentionsWorkflow(text: string): boolean {
  */
 export async function readWorkflowFiles(
   { files, terminal }: { readonly files: FilePort; readonly terminal: Pick<Terminal, 'note'> },
-  paths: readonly string[],
+  paths: readonly (string | undefined)[],
 ): Promise<FileWorkflow[]> {
   const { readWorkflows } = await import('../lib/manifest/index.ts');
   const read = async (path: string): Promise<FileWorkflow[]> => {
@@ -40,7 +40,7 @@ export async function readWorkflowFiles(
     return found.length > 0 ? found : [{ ...nothing, file: shown(path) }];
   };
   const found: FileWorkflow[] = [];
-  for (const path of paths) found.push(...(await read(path)));
+  for (const path of paths) if (path !== undefined) found.push(...(await read(path)));
   return found;
 }
 

@@ -15,7 +15,8 @@ interface ViewSize {
 }
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const frameMs = 100;
+/** How long a picture of the spinner is shown. */
+export const frameMs = 100;
 /** Lines of a prompt that are shown. */
 const longestPrompt = 6;
 

@@ -5,7 +5,7 @@ import type { Door } from './doors/door.ts';
 import { progressLines } from './progress.ts';
 import { createScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
-import { view } from './view.ts';
+import { frameMs, view } from './view.ts';
 
 /** True for the state of an execution at which watching ends. */
 export type Until = (execution: WorkflowExecution) => boolean;
@@ -21,8 +21,6 @@ interface Awaiting {
   /** Called with each state on the way. */
   readonly onChange: (execution: WorkflowExecution) => void;
 }
-
-const frameMs = 100;
 
 /** Waits until an execution is as wanted. Resolves with the last state, or undefined when `signal` aborted first. */
 export async function awaitExecution(

@@ -141,7 +141,7 @@ describe('following events', () => {
     await using server = await loopback(sending('data: {"a":\n\n', 'open'));
     await expect(all(follow(server.url))).rejects.toMatchObject({
       name: 'WindlassConnectionError',
-      message: `${server.url} answered what is no JSON: is it Windlass?`,
+      message: `${server.url} did not answer with JSON: is it Windlass?`,
     });
     expect(server.requests).toHaveLength(1);
   });

@@ -31,7 +31,7 @@ interface Answer {
 export interface Transport {
   readonly options: TransportOptions;
   /**
-   * An answer whose status is 200, after as many attempts as the rules of repetition allow. Throws WindlassApiError,
+   * A successful answer, after as many attempts as the rules of repetition allow. Throws WindlassApiError,
    * WindlassConnectionError, or the reason of the call's signal.
    */
   send(operation: Operation, request: OperationRequest, options?: CallOptions): Promise<Answer>;
@@ -127,7 +127,7 @@ export function parseJson(text: string, url: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new WindlassConnectionError(`${new URL(url).origin} answered what is no JSON: is it Windlass?`, {
+    throw new WindlassConnectionError(`${new URL(url).origin} did not answer with JSON: is it Windlass?`, {
       cause: error,
     });
   }

@@ -32,7 +32,7 @@ describe('a client', () => {
   });
 
   it.each(['windlass.example.com', 'ftp://windlass.example.com', ''])('refuses %j as a server', (server) => {
-    expect(() => createWindlassClient({ server })).toThrow(`${server} is no http or https address`);
+    expect(() => createWindlassClient({ server })).toThrow(`${server} is not an http or https address`);
   });
 
   it('gives a start a key of its own, the same for each attempt, or the one it is given', async () => {

@@ -38,7 +38,7 @@ export type WindlassClient = Operations;
 /**
  * A client whose methods are the operations of the API. Reads, and calls with an idempotency key, are repeated when
  * the server is away for a moment; calls that take such a key get one of their own unless one is given. Nothing is sent
- * before the first call. Throws a TypeError when `server` is no http or https address.
+ * before the first call. Throws a TypeError when `server` is not an http or https address.
  */
 export function createWindlassClient(options: ClientOptions): WindlassClient {
   const transport = createTransport({
@@ -101,6 +101,6 @@ function keyOf(body: unknown): unknown {
 function serverOf(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
-    throw new TypeError(`${text} is no http or https address`);
+    throw new TypeError(`${text} is not an http or https address`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

@@ -1,4 +1,4 @@
-/** Resolves when the signal aborts; at once where it has. */
+/** Resolves when the signal aborts, at once if it already has. */
 export function aborted(signal: AbortSignal): Promise<'aborted'> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve('aborted');

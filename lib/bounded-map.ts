@@ -1,4 +1,4 @@
-/** A Map of at most `capacity` keys: of one more, that which was set longest ago goes. Reading keeps nothing alive. */
+/** A Map of at most `capacity` keys: one more drops the one that was set longest ago. Reading a key does not keep it. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #capacity: number;
 

@@ -24,7 +24,7 @@ const attempts: ReadonlyMap<string, Attempt> = new Map<string, Attempt>([
 
 /**
  * Gives a rendered text the type of its schema (WF-API-03, requirements AMB-073 and AMB-165). Without a type in the
- * schema it becomes what it is as JSON, and stays a text when it is none. A text that cannot be turned stays, with a
+ * schema it becomes what it is as JSON, or stays text where it is not JSON. What cannot be converted stays text, with a
  * warning; so does an integer beyond 2^53, which would lose digits. Nothing inside objects and lists is converted.
  */
 export function coerce(text: string, schema: unknown): Coerced {
@@ -40,7 +40,7 @@ export function coerce(text: string, schema: unknown): Coerced {
     if (result !== undefined) return result;
   }
   if (type.includes('string')) return { value: text };
-  return { value: text, warning: `is no ${type.join(' or ')}; left as a text` };
+  return { value: text, warning: `is not of type ${type.join(' or ')}; left as text` };
 }
 
 /** A value for each text, by the schema of the property of that name, and the warnings by name. */
@@ -61,7 +61,7 @@ export function coerceAll(
 
 function guess(text: string, trimmed: string): Coerced {
   if (number.test(trimmed) && numberOf(trimmed, isExact) === undefined) {
-    return { value: text, warning: 'is a number that would lose digits; left as a text' };
+    return { value: text, warning: 'is a number that would lose digits; left as text' };
   }
   return jsonOf(trimmed, () => true) ?? { value: text };
 }

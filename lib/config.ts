@@ -53,7 +53,6 @@ interface Property {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
-  readonly description?: string;
 }
 
 function defaultOf(property: TSchema): unknown {

@@ -34,7 +34,10 @@ export function parseDuration(text: string, rules: DurationRules): number {
   const match = form.exec(text);
   if (match === null) {
     const shown = JSON.stringify(text.slice(0, 40));
-    throw new DurationError(rules.field, `${shown} is no duration; write an integer and s, m or h, as 300s`);
+    throw new DurationError(
+      rules.field,
+      `${shown} is not a duration; write an integer followed by s, m or h, such as 300s`,
+    );
   }
   const ms = Number(match[1]) * unitMs[match[2] as Unit];
   if (ms === 0) refuseZero(text, rules);

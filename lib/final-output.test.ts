@@ -40,7 +40,7 @@ describe('renderOutput', () => {
     );
     expect(result).toMatchObject({
       output: { n: "[missing: later.n (state 'later' has not completed)]" },
-      warnings: ['n is no number; left as a text'],
+      warnings: ['n is not of type number; left as text'],
       missing: ['later.n'],
     });
   });

@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts';
 import type { Clock } from './clock.ts';
 
-/** Remembers for a while which ids somebody who makes them does not know, so that one that is made up costs one question. */
+/** Remembers for a while which ids their issuer does not know, so that a made-up id costs one question. */
 export interface UnknownIds {
   has(id: string): boolean;
   add(id: string): void;

@@ -67,7 +67,7 @@ function originProblems(config: BillingConfig): ConfigProblem[] {
   return [
     {
       name: 'PAYMENT_PROVIDER_RETURN_ORIGINS',
-      problem: 'must be origins such as https://example.com, split by commas',
+      problem: 'must be origins such as https://example.com, separated by commas',
     },
   ];
 }

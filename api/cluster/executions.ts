@@ -32,6 +32,7 @@ interface ExecutionsDeps {
   readonly tenants: TenantDirectory;
 }
 
+/** Ids that the server did not have, and for how long that is believed. */
 const unknownIds = { capacity: 10_000, lifeMs: 60_000 };
 /** What is not asked now may be asked later, so this is only against a flood. */
 const unknownApprovals = { capacity: 10_000, lifeMs: 1_000 };

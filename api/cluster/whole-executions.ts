@@ -6,8 +6,8 @@ import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
 /** Gives an execution of the cache with all that was stripped from it; undefined when it is there no more. */
 export type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
 
-/** Bytes of JSON that are kept of executions read last. */
-const budgetBytes = 16 * 1024 * 1024;
+/** Characters of JSON that are kept of executions read last. */
+const budget = 16 * 1024 * 1024;
 
 /**
  * One that runs is whole in the cache. One that has ended is read from the server; those read last are kept, and any
@@ -37,7 +37,7 @@ const versionOf = ({ metadata }: WorkflowExecution): string => `${metadata.uid}@
 
 interface Entry {
   readonly execution: WorkflowExecution;
-  readonly bytes: number;
+  readonly length: number;
   /** Changed in place: taking the entry out and in again would leave an old table behind every few reads (ADR 0029). */
   wasUsed: boolean;
 }
@@ -47,17 +47,17 @@ function createKept() {
   const entries = new Map<string, Entry>();
   let total = 0;
   const drop = (key: string): void => {
-    total -= entries.get(key)?.bytes ?? 0;
+    total -= entries.get(key)?.length ?? 0;
     entries.delete(key);
   };
   const put = (key: string, entry: Entry): void => {
     drop(key);
     entries.set(key, entry);
-    total += entry.bytes;
+    total += entry.length;
   };
-  const makeRoom = (bytes: number): void => {
+  const makeRoom = (length: number): void => {
     for (const [key, entry] of entries) {
-      if (total + bytes <= budgetBytes) return;
+      if (total + length <= budget) return;
       drop(key);
       if (entry.wasUsed) put(key, { ...entry, wasUsed: false });
     }
@@ -69,9 +69,9 @@ function createKept() {
       return entry?.execution;
     },
     add(execution: WorkflowExecution): void {
-      const bytes = JSON.stringify(execution).length;
-      makeRoom(bytes);
-      put(versionOf(execution), { execution, bytes, wasUsed: false });
+      const { length } = JSON.stringify(execution);
+      makeRoom(length);
+      put(versionOf(execution), { execution, length, wasUsed: false });
     },
   };
 }

@@ -42,7 +42,9 @@ interface WorkflowsDeps {
   readonly tenants: TenantDirectory;
 }
 
-const remembered = { capacity: 10_000, lifeMs: 60_000 };
+/** Ids that the server did not have, and for how long that is believed. */
+const unknownIds = { capacity: 10_000, lifeMs: 60_000 };
+/** How often, and how many times, the cache is asked whether it has let go of a workflow. */
 const forgetting = { everyMs: 10, times: 100 };
 
 export function createWorkflows(deps: WorkflowsDeps): Workflows {
@@ -60,7 +62,7 @@ class CachedWorkflows implements Workflows {
     this.#deps = deps;
     this.#live = createLiveReads(kept);
     this.#catchUp = createCatchUp(kept);
-    this.#unknown = createUnknownIds(deps.clock, remembered);
+    this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
 
   async find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined> {

@@ -21,7 +21,7 @@ export const nextCursor = Type.Union([Type.String(), Type.Null()], { description
 export const unknownCursor: ErrorContract = {
   status: 400,
   error: 'invalid_request',
-  when: 'The cursor is none that a list has given.',
+  when: 'The cursor was not given by this list.',
 };
 
 /** A place in a list as text that clients hand back. */

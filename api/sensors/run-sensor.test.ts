@@ -55,7 +55,7 @@ describe('STIM-19 AMB-051 the sensor of standard input', () => {
     await ended;
     expect(seen.map(({ content }) => content)).toEqual(['a', 'b']);
     expect(lines.filter(([message]) => message === 'line skipped').map(([, fields]) => fields)).toEqual([
-      { line: 2, problem: 'it is no JSON that everybody reads alike' },
+      { line: 2, problem: 'it is not JSON that every reader reads alike' },
       { line: 5, problem: 'it has an unknown field' },
     ]);
     expect(JSON.stringify(lines)).not.toContain('secret');

@@ -32,10 +32,7 @@ export function convertCommand(launch: Launch): Command {
 }
 
 const convert: Run<ConvertOptions> = async (session, paths, { to }): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(
-    session,
-    paths.filter((path) => path !== undefined),
-  );
+  const found = await readWorkflowFiles(session, paths);
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
     noteProblems(session, found);

@@ -6,9 +6,9 @@ import { printedValue } from '../print-object.ts';
 
 export function loginCommand(launch: Launch): Command {
   return new Command('login')
-    .summary('log in at a server')
+    .summary('log in to a server')
     .description(
-      'Logs you in at the HTTP API of --server, through the provider that it trusts: open the link that is shown, on ' +
+      'Logs you in to the HTTP API of --server, through the provider that it trusts: open the link that is shown, on ' +
         'this machine or another, and check the code. The login is kept below $XDG_CONFIG_HOME/windlass (by default ' +
         '~/.config/windlass), where only you can read it, and renewed without a word. Programs set WINDLASS_TOKEN or ' +
         'give --token-file instead.',
@@ -49,7 +49,7 @@ const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> 
     const problem = await accounts.problemWith(made, session.options.tenant);
     if (problem !== undefined) terminal.note(`warning: ${server} does not take this login: ${problem}`);
     const { subjectOf } = await import('../login/token-claims.ts');
-    terminal.out(`logged in at ${server} as ${subjectOf(made.accessToken)}`);
+    terminal.out(`logged in to ${server} as ${subjectOf(made.accessToken)}`);
     if (session.options.server !== undefined) terminal.note(`Go there by default: export WINDLASS_SERVER=${server}`);
     return ok;
   } catch (error) {
@@ -62,7 +62,7 @@ const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> 
 const logout: Run<object> = async ({ terminal, open, options }): Promise<ExitCode> => {
   const server = open.server(options);
   const accounts = await open.accounts();
-  if (!(await accounts.logout(server))) throw new CliError('not_found', `nobody is logged in at ${server}`);
+  if (!(await accounts.logout(server))) throw new CliError('not_found', `nobody is logged in to ${server}`);
   terminal.out(`logged out of ${server}`);
   return ok;
 };

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import type { StreamName } from '../../lib/capture/captured-streams.ts';
 import { logSources } from '../../lib/execution/log-source.ts';
-import type { LogSink, StreamName } from '../../lib/execution/read-logs.ts';
+import type { LogSink } from '../../lib/execution/read-logs.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { followLogs } from '../follow-logs.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
@@ -56,7 +57,7 @@ const logs: Run<LogsOptions> = async (session, [name = '', state], options): Pro
 function visitOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new CliError('usage', `--visit '${text}' is no number of a visit`, 'The first visit is 1.');
+  throw new CliError('usage', `--visit '${text}' is not the number of a visit`, 'The first visit is 1.');
 }
 
 /** A single stream goes to standard output, so that it can be redirected; both go where they came from. */

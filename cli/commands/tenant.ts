@@ -37,7 +37,7 @@ function createCommand(launch: Launch): Command {
         'takes that namespace instead of tenant-SLUG.',
     )
     .argument('<slug>', 'short name: a-z, 0-9 and -')
-    .option('--quota <resource=amount>', 'hard limit of the quota, as pods=50; may be repeated', repeatable)
+    .option('--quota <resource=amount>', 'hard limit of the quota, such as pods=50; may be repeated', repeatable)
     .addOption(new Option('--egress <what>', 'what steps may reach').choices(['dns', 'internet', 'open']))
     .option('--viewer <subject>', 'who may read: User:NAME, Group:NAME, ServiceAccount:NAMESPACE/NAME', repeatable)
     .option('--operator <subject>', 'who may also run and decide; the same forms', repeatable)
@@ -172,7 +172,8 @@ function quotaOf(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const [, resource, amount] = /^([^=]+)=(.+)$/.exec(pair) ?? [];
-      if (!resource || !amount) throw new CliError('usage', `--quota '${pair}' is not RESOURCE=AMOUNT`, 'As pods=50.');
+      if (!resource || !amount)
+        throw new CliError('usage', `--quota '${pair}' is not RESOURCE=AMOUNT`, 'Write it as pods=50.');
       return [resource, amount];
     }),
   );

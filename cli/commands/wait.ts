@@ -21,7 +21,7 @@ export function waitCommand(launch: Launch): Command {
         'that phase instead, and an end in another phase is an error.',
     )
     .argument('<execution>', 'name or uid of the execution')
-    .option('--timeout <duration>', 'give up after this time, as 90s, 5m or 1h30m')
+    .option('--timeout <duration>', 'give up after this time, such as 90s, 5m or 1h30m')
     .addOption(new Option('--for <phase>', 'wait for this phase').choices(phaseNames))
     .addHelpText(
       'after',

@@ -41,10 +41,7 @@ export function workflowRegisterCommand(launch: Launch): Command {
 
 const register: Run<RegisterOptions> = async (session, paths, options): Promise<ExitCode> => {
   const timeoutMs = parseTimeout(options.timeout);
-  const found = await readWorkflowFiles(
-    session,
-    paths.filter((path) => path !== undefined),
-  );
+  const found = await readWorkflowFiles(session, paths);
   const usable = found.filter(isUsable);
   if (usable.length < found.length) {
     noteProblems(session, found);

@@ -18,10 +18,7 @@ export function workflowValidateCommand(launch: Launch): Command {
 }
 
 const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(
-    session,
-    paths.filter((path) => path !== undefined),
-  );
+  const found = await readWorkflowFiles(session, paths);
   const valid = found.every(isUsable);
   const rows = found.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
   if (!(await printedValue(session, rows))) report(session, found);

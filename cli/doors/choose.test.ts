@@ -28,7 +28,7 @@ describe('where a command goes', () => {
     [{ tenant: 'a', kubeconfig: 'f' }, /--tenant and --kubeconfig/],
     [{ tenant: 'a' }, /--tenant is for the HTTP API/],
     [{ tokenFile: 'f' }, /--token-file is for the HTTP API/],
-    [{ server: 'w.example' }, /'w\.example' is no address of a server/],
+    [{ server: 'w.example' }, /'w\.example' is not the address of a server/],
   ])('is not guessed for %j', (options, message) => {
     expect(() => chooseDoor(options, {})).toThrow(message);
   });

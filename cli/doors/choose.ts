@@ -53,5 +53,5 @@ function addressOf(text: string): string {
   if (url?.protocol === 'https:' || url?.protocol === 'http:') {
     return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
   }
-  throw new CliError('usage', `'${text}' is no address of a server`, 'Write it as https://windlass.example.com.');
+  throw new CliError('usage', `'${text}' is not the address of a server`, 'Write it as https://windlass.example.com.');
 }

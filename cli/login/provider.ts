@@ -103,7 +103,7 @@ interface Call {
 function issuerOf(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) return url;
-  throw new CliError('usage', `'${text}' is no address of a provider`, 'It begins with https://.');
+  throw new CliError('usage', `'${text}' is not the address of a provider`, 'It begins with https://.');
 }
 
 async function discover(issuer: URL, options: Options): Promise<oauth.AuthorizationServer> {

@@ -66,7 +66,7 @@ describe('the token of a command', () => {
 
   it('is missing where nobody is logged in, and that is said with what to do', async () => {
     await expect(createTokenSource(world(undefined).deps, choice)()).rejects.toMatchObject({
-      message: 'nobody is logged in at https://w.example',
+      message: 'nobody is logged in to https://w.example',
       hint: expect.stringContaining('windlass login --server https://w.example'),
     });
   });
@@ -110,7 +110,7 @@ describe('the token of a command', () => {
   ])('has ended when %s', async (_, login) => {
     await expect(createTokenSource(world(login).deps, choice)('old')).rejects.toMatchObject({
       exit: 'cluster',
-      message: 'the login at https://w.example has ended',
+      message: 'the login at https://w.example has expired',
     });
   });
 });

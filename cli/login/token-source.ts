@@ -76,9 +76,9 @@ function isFresh({ accessToken, expiresAt }: Login, refused: string | undefined,
 
 function notLoggedIn({ server, flags }: TokenChoice): CliError {
   const hint = `Log in: windlass login${flags}. Or set WINDLASS_TOKEN, or give --token-file.`;
-  return new CliError('cluster', `nobody is logged in at ${server}`, hint);
+  return new CliError('cluster', `nobody is logged in to ${server}`, hint);
 }
 
 function ended({ server, flags }: TokenChoice): CliError {
-  return new CliError('cluster', `the login at ${server} has ended`, `Log in again: windlass login${flags}`);
+  return new CliError('cluster', `the login at ${server} has expired`, `Log in again: windlass login${flags}`);
 }

@@ -528,7 +528,7 @@ export type WorkflowManifestSpec = {
       /** Hard limit of one attempt. */
       readonly timeout?: string;
     };
-    /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
+    /** Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution. */
     readonly registry_credentials?: string;
     /** How often a failed command is run again. */
     readonly retry?: {
@@ -598,7 +598,7 @@ export type WorkflowManifestSpec = {
         /** Hard limit of one attempt. */
         readonly timeout?: string;
       };
-      /** Name of a Secret of type kubernetes.io/dockerconfigjson beside the execution. */
+      /** Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution. */
       readonly registry_credentials?: string;
     })[];
     /** Which steps must succeed for the state to succeed; best_effort asks for none. */
@@ -1174,7 +1174,7 @@ export interface Operations {
    *
    * `GET /v1/workflows`
    *
-   * - 400 `invalid_request`: The cursor is none that a list has given.
+   * - 400 `invalid_request`: The cursor was not given by this list.
    */
   listWorkflows(request?: ListWorkflowsRequest, options?: CallOptions): Promise<ListWorkflowsReply>;
   /**
@@ -1254,7 +1254,7 @@ export interface Operations {
    *
    * `GET /v1/workflows/executions`
    *
-   * - 400 `invalid_request`: The cursor is none that a list has given.
+   * - 400 `invalid_request`: The cursor was not given by this list.
    */
   listExecutions(request?: ListExecutionsRequest, options?: CallOptions): Promise<ListExecutionsReply>;
   /**
@@ -1328,7 +1328,7 @@ export interface Operations {
    * `GET /v1/workflows/executions/{execution_id}/stream`
    *
    * - 204 Nothing follows the event of `Last-Event-ID`: do not ask again.
-   * - 400 `invalid_request`: `Last-Event-ID` is no id of an event of an execution.
+   * - 400 `invalid_request`: `Last-Event-ID` is not the id of an event of an execution.
    * - 404 `Execution not found`: The tenant has no execution of that id.
    */
   streamExecution(request: StreamExecutionRequest, options?: CallOptions): AsyncIterable<ServerEvent<StreamExecutionEvent>>;
@@ -1351,7 +1351,7 @@ export interface Operations {
    *
    * `GET /v1/human-approvals`
    *
-   * - 400 `invalid_request`: The cursor is none that a list has given.
+   * - 400 `invalid_request`: The cursor was not given by this list.
    */
   listHumanApprovals(request?: ListHumanApprovalsRequest, options?: CallOptions): Promise<ListHumanApprovalsReply>;
   /**
@@ -1362,7 +1362,7 @@ export interface Operations {
    *
    * `GET /v1/human-approvals/{id}`
    *
-   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   * - 400 `Invalid request ID`: The id is not a UUID. `invalid_request`: A parameter, header or the body is not as
    *   described; `details` names each place.
    */
   readHumanApproval(request: ReadHumanApprovalRequest, options?: CallOptions): Promise<ReadHumanApprovalReply>;
@@ -1373,7 +1373,7 @@ export interface Operations {
    *
    * `POST /v1/human-approvals/{id}/approve`
    *
-   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   * - 400 `Invalid request ID`: The id is not a UUID. `invalid_request`: A parameter, header or the body is not as
    *   described; `details` names each place.
    * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
    *   or never was.
@@ -1386,7 +1386,7 @@ export interface Operations {
    *
    * `POST /v1/human-approvals/{id}/reject`
    *
-   * - 400 `Invalid request ID`: The id is no UUID. `invalid_request`: A parameter, header or the body is not as
+   * - 400 `Invalid request ID`: The id is not a UUID. `invalid_request`: A parameter, header or the body is not as
    *   described; `details` names each place.
    * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
    *   or never was.

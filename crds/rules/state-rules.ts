@@ -40,7 +40,7 @@ export const parallelAgentsRules: CelRule[] = [
 export const stepRules: CelRule[] = [
   {
     rule: `!(self.name in ${celList(reservedStepNames)})`,
-    message: `the name is reserved; reserved for steps are ${reservedStepNames.join(', ')}`,
+    message: `the name is reserved; a step cannot be named ${reservedStepNames.join(', ')}`,
     fieldPath: '.name',
   },
 ];

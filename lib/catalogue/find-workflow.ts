@@ -18,7 +18,7 @@ export interface WantedWorkflow {
   readonly namespace: string;
   /** Key of the user whose own workflows count as well (`ownerKey`). */
   readonly user?: string;
-  /** Whether an id may be that of any user's workflow: for who may read the namespace anyway. */
+  /** Whether an id may be that of any user's workflow: for those who may read the whole namespace anyway. */
   readonly anyUser?: boolean;
   /** Look in this scope only. Default: in the user's, the tenant's and the global one. */
   readonly scope?: Scope;

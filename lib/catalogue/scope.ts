@@ -6,7 +6,7 @@ import { shortHash } from '../ids.ts';
 export const scopes = ['user', 'tenant', 'global'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** How a user stands in labels and names of objects, which take no free text. */
+/** How a user is written in labels and names of objects, which take no free text. */
 export function ownerKey(subject: string): string {
   return shortHash(subject, 32);
 }

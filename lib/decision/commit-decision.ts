@@ -2,7 +2,7 @@ import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execu
 import { type Decision, signalFor } from './human-decision.ts';
 import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 
-/** Records the decision; of several made at the same time one wins, and the others throw who it was. */
+/** Records the decision. Of several made at the same time one wins; the others throw an error that names the winner. */
 export async function commitDecision(
   kube: ExecutionWriter,
   execution: WorkflowExecution,

@@ -51,7 +51,7 @@ function checkNumbers(at: Place, { condition, min, max, value }: Transition): Pr
       ? [errorAt([...at, 'min'], 'min_above_max', `min ${min} is greater than max ${max}`)]
       : []),
     ...(condition === 'exit_code' && !isExitCode
-      ? [warningAt([...at, 'value'], 'never_matches', `no exit code is written '${value}'; write a number as "2"`)]
+      ? [warningAt([...at, 'value'], 'never_matches', `'${value}' is never an exit code; write a number such as "2"`)]
       : []),
   ];
 }

@@ -45,11 +45,14 @@ function checkAgreement(at: Place, { agreement, min_agreement_confidence: other 
   return [errorAt([...at, 'agreement'], 'conflict', message)];
 }
 
+/** 0.1 + 0.9 and the like are not quite 1 as binary fractions. */
+const sumTolerance = 1e-9;
+
 function checkFactors(at: Place, { confidence_weighting: weighting }: Consensus): Problem[] {
   if (weighting === undefined) return [];
   const agreement = weighting.agreement_factor ?? limits.agreementFactorDefault;
   const self = weighting.self_confidence_factor ?? limits.selfConfidenceFactorDefault;
-  if (Math.abs(agreement + self - 1) <= 1e-9) return [];
+  if (Math.abs(agreement + self - 1) <= sumTolerance) return [];
   const message = `agreement_factor ${agreement} and self_confidence_factor ${self} must sum to 1`;
   return [errorAt([...at, 'confidence_weighting'], 'factor_sum', message)];
 }

@@ -35,5 +35,5 @@ function mountsOf(at: Place, state: State): Mounts[] {
 function checkVolume(at: Place, name: string | undefined, known: ReadonlySet<string>): Problem[] {
   if (name === undefined || known.has(name)) return [];
   const hint = name === 'workspace' ? 'declare spec.storage.workspace' : 'declare it in spec.storage.shared_volumes';
-  return [errorAt(at, 'unknown_volume', `'${name}' is no volume of this workflow; ${hint}`)];
+  return [errorAt(at, 'unknown_volume', `'${name}' is not a volume of this workflow; ${hint}`)];
 }

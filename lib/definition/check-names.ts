@@ -39,7 +39,7 @@ function checkSteps({ at, state }: NamedState): Problem[] {
     ),
     ...names.flatMap((name, index) =>
       reservedStepNames.includes(name)
-        ? [errorAt(place(index), 'reserved_name', `reserved for steps are ${reservedStepNames.join(', ')}`)]
+        ? [errorAt(place(index), 'reserved_name', `a step cannot be named ${reservedStepNames.join(', ')}`)]
         : [],
     ),
   ];

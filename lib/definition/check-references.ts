@@ -45,7 +45,7 @@ function only(root: string, known: readonly string[]): CheckRoot {
           warningAt(
             at,
             'unknown_reference',
-            `{{${root}.${key}}} is always missing; known is ${root}.${known.join(', ')}`,
+            `{{${root}.${key}}} is always missing; there is only ${root}.${known.join(', ')}`,
           ),
         ];
 }
@@ -69,7 +69,7 @@ function checkWorkflow([part, ...rest]: Reference, at: Place, definition: Defini
   if (part === undefined) return [];
   if (part === 'context') return checkContext(rest, at, definition);
   if (part === 'storage') return checkVolume(rest, at, definition);
-  const known = 'known are workflow.context and workflow.storage';
+  const known = 'there are only workflow.context and workflow.storage';
   return [warningAt(at, 'unknown_reference', `{{workflow.${part}}} is always missing; ${known}`)];
 }
 
@@ -85,5 +85,5 @@ function checkVolume(rest: Reference, at: Place, { spec, broken }: Definition): 
   const known = volumeNames(spec.storage);
   const exists = first === 'workspace' ? known.has(first) : first === 'shared_volumes' && known.has(second ?? '');
   if (exists) return [];
-  return [errorAt(at, 'unknown_volume', `{{workflow.storage.${rest.join('.')}}} is no volume of this workflow`)];
+  return [errorAt(at, 'unknown_volume', `{{workflow.storage.${rest.join('.')}}} is not a volume of this workflow`)];
 }

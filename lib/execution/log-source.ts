@@ -28,6 +28,7 @@ export interface LogPlace {
   readonly step?: string;
 }
 
+/** Kinds of states that run commands. */
 const withCommands = new Set(['System', 'ContainerRun', 'ParallelContainerRun']);
 
 /**
@@ -43,7 +44,7 @@ export function logSources(execution: WorkflowExecution, choice: LogChoice): Log
   throw nothingFits(execution, choice, all);
 }
 
-/** No further log can come: the execution has ended, or what was named of it: the visit, or the state at its last one. */
+/** Whether no more output can come: the execution has ended, or the named visit has, or the named state runs no more. */
 export function isLogComplete(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
   if (finished(execution)) return true;
   if (state === undefined) return false;

@@ -34,6 +34,6 @@ export function createOutputReader(kube: ConfigMapPort, env: Environment): Outpu
 
 function parseS3(env: Environment): S3Config {
   if (env['WINDLASS_S3_BUCKET']) return parseConfig(S3Config, env);
-  const message = 'the outputs of this execution are kept in S3, and no bucket is named';
+  const message = 'the outputs of this execution are kept in S3, and no bucket is named: set WINDLASS_S3_BUCKET';
   throw new AppError('unavailable', message, { reason: 'OutputStoreNotConfigured' });
 }

@@ -1,12 +1,11 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { StreamName } from '../capture/captured-streams.ts';
 import { createDecoder } from '../capture/decoder.ts';
 import type { KubeClient, Pod } from '../kube/index.ts';
 import { stepContainer } from '../pod-slot.ts';
 import { type StoredLog, stepNames, streamBlob, streamPaths } from './log-source.ts';
 import type { OutputReader } from './output-reader.ts';
 import { childOf, wholeValue } from './whole-value.ts';
-
-export type StreamName = 'stdout' | 'stderr';
 
 /** Takes output as it comes; resolves when it can take more. */
 export type LogSink = (stream: StreamName, bytes: Uint8Array) => Promise<void>;

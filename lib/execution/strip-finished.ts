@@ -3,8 +3,8 @@ import { stripNotes } from '../informer/index.ts';
 import { finished } from './finished.ts';
 
 /**
- * Of an execution that has ended only what a list shows is kept, and which answer was the last; thousands of them are
- * there.
+ * Keeps of an execution that has ended only what a list shows, and which answer came last: a cluster may have thousands
+ * of them.
  */
 export function stripFinished(execution: WorkflowExecution): WorkflowExecution {
   const stripped = stripNotes(execution);

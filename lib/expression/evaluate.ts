@@ -15,6 +15,8 @@ interface EvaluatedExpression {
 
 const nothingLoaded: LoadedValues = new Map();
 const falsyTexts = new Set(['', 'false', '0']);
+/** Longer text is not a number that anybody has written. */
+const longestNumber = 64;
 const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -86,7 +88,7 @@ class Evaluation {
     if (typeof value !== 'string') return Number.NaN;
     this.#reader.work.spend(value.length * prices.character);
     const text = value.trim();
-    return text.length <= 64 && numeric.test(text) ? Number(text) : Number.NaN;
+    return text.length <= longestNumber && numeric.test(text) ? Number(text) : Number.NaN;
   }
 }
 

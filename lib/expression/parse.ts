@@ -68,6 +68,8 @@ const notBinding = 5;
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #references: (readonly string[])[] = [];
+  /** What stands in parentheses of its own. */
+  readonly #grouped = new WeakSet<ExpressionNode>();
   #position = 0;
   #depth = 0;
 
@@ -103,16 +105,10 @@ class Parser {
     if (operator === '&&') return { kind: 'and', left, right };
     if (operator === '||') return { kind: 'or', left, right };
     const ordering = operator !== '==' && operator !== '!=';
-    if (ordering && left.kind === 'compare' && !this.#isGrouped(left)) {
+    if (ordering && left.kind === 'compare' && !this.#grouped.has(left)) {
       throw new ExpressionError('comparisons cannot be chained; join them with &&', offset);
     }
     return { kind: 'compare', operator: operator as Comparison, left, right };
-  }
-
-  readonly #grouped = new WeakSet<ExpressionNode>();
-
-  #isGrouped(node: ExpressionNode): boolean {
-    return this.#grouped.has(node);
   }
 
   #operand(): ExpressionNode {

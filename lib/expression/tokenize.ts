@@ -61,7 +61,7 @@ function referenceAt(source: string, offset: number): [Token, number] | undefine
   if (match === undefined) throw new ExpressionError('{{ is not closed; write {{path}}', offset);
   const written = (match[1] ?? '').trim();
   if (matchAt(path, written, 0)?.[0].length !== written.length) {
-    throw new ExpressionError(`{{${written}}} is no path; blocks and helpers have no place in an expression`, offset);
+    throw new ExpressionError(`{{${written}}} is not a path; an expression cannot hold blocks or helpers`, offset);
   }
   return [toPath(written, offset), offset + match[0].length];
 }
@@ -94,8 +94,8 @@ function toPath(written: string, offset: number): Token {
 
 function unexpected(source: string, offset: number): ExpressionError {
   const character = String.fromCodePoint(source.codePointAt(offset) ?? 0);
-  if (character === '"' || character === "'") return new ExpressionError('the text is not closed', offset);
-  if (character === '=') return new ExpressionError("'=' is no operator; write ==", offset);
+  if (character === '"' || character === "'") return new ExpressionError('the string is not closed', offset);
+  if (character === '=') return new ExpressionError("'=' is not an operator; write ==", offset);
   return new ExpressionError(`unexpected ${JSON.stringify(character)}`, offset);
 }
 

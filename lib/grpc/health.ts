@@ -45,7 +45,7 @@ export function createHealth(services: readonly string[]): Health {
       },
       watch(call) {
         if (watchers.size >= MOST_WATCHERS) {
-          call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many watch already' });
+          call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many clients watch already' });
           return;
         }
         call.write({ status: statusOf(call.request.service) ?? SERVICE_UNKNOWN });

@@ -40,10 +40,14 @@ describe('files of certificates', () => {
     ['no authority, which would trust those of the web', folderWith(first, ''), 'ca.crt holds no certificate'],
     ['an authority that is none', folderWith(first, 'hello'), 'ca.crt holds no certificate'],
     ['a broken authority', folderWith(first, authority.cert.replace(/^MII/m, 'MIJ')), 'ca.crt holds'],
-    ['a key of another certificate', folderWith({ cert: first.cert, key: second.key }), 'tls.key is no key of tls.crt'],
-    ['half a key', folderWith({ cert: first.cert, key: first.key.slice(0, 80) }), 'tls.key is no key'],
+    [
+      'a key of another certificate',
+      folderWith({ cert: first.cert, key: second.key }),
+      'tls.key is not the key of tls.crt',
+    ],
+    ['half a key', folderWith({ cert: first.cert, key: first.key.slice(0, 80) }), 'tls.key is not the key'],
     ['no certificate', folderWith({ cert: '', key: first.key }), 'tls.crt holds no certificate'],
-    ['no key', folderWith({ cert: first.cert, key: '' }), 'tls.key is no key'],
+    ['no key', folderWith({ cert: first.cert, key: '' }), 'tls.key is not the key'],
   ])('are refused with %s', async (_title, folder, problem) => {
     await expect(readTlsFiles(paths, { readFile: reader(folder) })).rejects.toMatchObject({
       code: 'invalid',

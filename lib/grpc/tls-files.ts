@@ -42,7 +42,7 @@ export async function readTlsFiles(paths: TlsPaths, deps: Pick<TlsFilesDeps, 're
     createSecureContext(files);
     if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(files.key))) throw new Error('wrong key');
   } catch (error) {
-    throw unusable(`${paths.key} is no key of ${paths.certificate}`, error);
+    throw unusable(`${paths.key} is not the key of ${paths.certificate}`, error);
   }
   return files;
 }

@@ -54,7 +54,7 @@ export interface ErrorContract {
 
 /**
  * One operation as its callers see it. The router, the OpenAPI document, the generated client and the reference page
- * all follow from it. Parameters and headers that the schemas do not name are refused, or, for headers, not looked at.
+ * all follow from it. A parameter that the schemas do not name is refused; such a header is not looked at.
  */
 export interface Contract {
   /** camelCase, unique. */

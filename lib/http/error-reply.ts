@@ -70,7 +70,7 @@ export function toErrorReply(error: unknown, access?: Access): ErrorReply {
 const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>
   code !== 'cancelled' && !(error instanceof HttpError && !error.cause);
 
-/** What the caller has named and is not there, its handler says by itself; this is something that only we know of. */
+/** A handler says by itself that what its caller has named is not there. Whatever else is missing only we know of. */
 const isUntold = (error: unknown): boolean => error instanceof KubeError && error.code === 'not_found';
 
 function standardHeaders(status: number, access?: Access): Record<string, string> {

@@ -137,7 +137,7 @@ const malformed: BrokenRequest = {
 
 /** Answers what never became a request: there is no context, only a socket. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } }): void {
-  // Under way is an answer, or half of one: a second one would be read as part of it.
+  // An answer, or half of one, is on its way: a second one would be read as part of it.
   if (!socket.writable || socket._httpMessage?.headersSent === true) return socket.destroySoon();
   const { status, ...rest } = byParserError[error.code ?? ''] ?? malformed;
   const body = JSON.stringify(rest);

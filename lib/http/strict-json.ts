@@ -114,7 +114,7 @@ function createPosition(base: Place): Position {
       container.keys.add(key);
       container.here = key;
       if (isRepeated) throw new JsonTextError('is given twice', position.place);
-      if (key === '__proto__') throw new JsonTextError('is no name that a field can have', position.place);
+      if (key === '__proto__') throw new JsonTextError('is not allowed as the name of a field', position.place);
     },
   };
   return position;

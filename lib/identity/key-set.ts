@@ -29,8 +29,8 @@ export interface KeySet {
   /** Changes whenever the keys do. @throws AppError `unavailable` when there are no keys to go by. */
   version(): Promise<number>;
   /**
-   * Undefined where the provider has no such key. `refuted` was found before and is not the one: of a token that names no
-   * key only its signature tells. @throws AppError `unavailable` when that cannot be found out.
+   * Undefined where the provider has no such key. `refuted` was found before and is not the one, which only the signature
+   * of a token that names no key can tell. @throws AppError `unavailable` when that cannot be found out.
    */
   find(header: JWSHeaderParameters, refuted?: CryptoKey): Promise<CryptoKey | undefined>;
 }
@@ -51,10 +51,10 @@ interface Held {
 /** From this part of the TTL on a request sets off a fetch that nobody waits for. */
 const AHEAD = 0.8;
 
-/** A fetch begins at the earliest so long after the beginning of the one before. */
+/** A fetch begins no sooner than this long after the one before began. */
 const untilNextFetch = (tookMs: number): number => identityLimits.fetchIntervalMs - tookMs;
 
-/** Stands, where ids are remembered that were asked for in vain, for all tokens without one. */
+/** Stands for all tokens without a key id, where ids that were asked for in vain are remembered. */
 const unnamed = '';
 
 class CachedKeySet implements KeySet {

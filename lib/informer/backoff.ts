@@ -1,3 +1,4 @@
+/** The first delay, and the longest. */
 export interface BackoffLimits {
   readonly baseMs: number;
   readonly maxMs: number;

@@ -177,7 +177,7 @@ function versionOf(entry: Entry<KubeObject> | undefined): string | undefined {
 }
 
 /**
- * A version older than the one held, late behind our own write. Was it somebody else's, its content is part of what
+ * A version older than the one held, late behind our own write. If somebody else wrote it, its content is part of what
  * we hold, but nobody has been woken for it yet.
  */
 function deliveredBehind<T extends KubeObject>(held: Entry<T>, late: T): readonly Change<T>[] {

@@ -64,6 +64,7 @@ interface Reflector {
   readonly hasSynced: boolean;
 }
 
+/** Objects a page of a list, as kubectl asks for them. */
 const PAGE = 500;
 /** A watch lasts a random time in this range, so that the watches of a process do not end together. */
 const WATCH_SECONDS = { least: 290, most: 590 } as const;

@@ -58,7 +58,7 @@ export const applicators: Readonly<Record<string, Keyword>> = {
   propertyNames: (schema, visit) => {
     for (const name of namesOf(visit)) {
       const [finding] = visit.probeName(schema as Schema, name).findings;
-      if (finding !== undefined) visit.fail(`is no allowed name: ${finding.message}`, name);
+      if (finding !== undefined) visit.fail(`is not an allowed name: ${finding.message}`, name);
     }
   },
   prefixItems: (schemas, visit) => {

@@ -6,7 +6,7 @@ import type { Visit } from './visit.ts';
 
 type Keyword = (argument: unknown, visit: Visit) => void;
 
-/** Keywords that look at the value itself and apply no schema. Values of another type than theirs they let pass. */
+/** Keywords that look at the value itself and apply no schema. They let values of other types pass. */
 export const assertions: Readonly<Record<string, Keyword>> = {
   type: (wanted, visit) => {
     const names = (Array.isArray(wanted) ? wanted : [wanted]) as string[];

@@ -43,7 +43,7 @@ export const shapeTests: Readonly<Record<KeywordShape, ShapeTest>> = {
   number: ['a number', isNumber],
   positive: ['a number above zero', (value) => isNumber(value) && Number(value) > 0],
   boolean: ['true or false', (value) => typeof value === 'boolean'],
-  text: ['a text', (value) => typeof value === 'string'],
-  pattern: ['a text', (value) => typeof value === 'string'],
+  text: ['a string', (value) => typeof value === 'string'],
+  pattern: ['a string', (value) => typeof value === 'string'],
   any: ['any value', () => true],
 };

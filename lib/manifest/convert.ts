@@ -5,9 +5,8 @@ import { defined } from '../defined.ts';
 import { objectName, workflowName } from './object-name.ts';
 
 /**
- * The custom resource of a manifest (requirements AMB-060). Nothing is lost: `toManifest` gives the manifest back
- * (an empty map of annotations counts as none).
- * The manifest satisfies its schema.
+ * The custom resource of a manifest that satisfies its schema (requirements AMB-060). Nothing is lost: `toManifest` gives
+ * the manifest back (an empty map of annotations counts as none).
  */
 export function toCustomResource({ metadata, spec }: WorkflowManifest): Workflow {
   const { name, labels, annotations, ...moved } = metadata;

@@ -171,6 +171,7 @@ function repeatedKeys({ items }: YAMLMap): number[] {
   return offsets;
 }
 
+/** From 1e21 on JavaScript writes a number with an exponent, which nobody takes for exact digits. */
 const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
 

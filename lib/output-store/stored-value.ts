@@ -5,7 +5,7 @@ import { LargeValue } from '../template/large-value.ts';
 import { type Blob, createBlob, locatorText } from './blob.ts';
 import { RawText } from './raw-text.ts';
 
-/** Refs are cheaper than short strings are; below this size a string is never moved out alone. */
+/** A reference takes more room than a short string: below this size a string is never moved out alone. */
 const leastStringBytes = 256;
 
 /** A value that fits status, and the blobs that hold what did not fit. */

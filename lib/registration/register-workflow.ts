@@ -57,7 +57,7 @@ async function planOver(
   if (existing === undefined) return planRegistration(workflow, namespace, { existing, stored: undefined, force });
   if (existing.metadata.deletionTimestamp !== undefined) throw beingDeleted(existing);
   const { version } = workflow.spec;
-  // Read after the object: whatever stood there before it, was stored before it was written over.
+  // Read after the object: whatever stood there before was stored before it was written over.
   const stored = await contentOf(kube, existing, version);
   const plan = planRegistration(workflow, namespace, { existing, stored, force });
   if (plan.kind === 'updated' && existing.spec.version !== version) await keep?.(existing);
@@ -68,7 +68,7 @@ async function planOver(
 async function write({ kube, keep }: RegisterDeps, { kind, object }: Registration): Promise<Workflow | undefined> {
   try {
     const written = await (kind === 'created' ? kube.create(workflows, object) : kube.replace(workflows, object));
-    // What is not stored now, is by the controllers, or before another version takes its place.
+    // What is not stored now is stored by the controllers, or before another version takes its place.
     await keep?.(written, { isChecked: true }).catch(() => undefined);
     return written;
   } catch (error) {

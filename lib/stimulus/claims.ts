@@ -5,8 +5,8 @@ import { ownMember } from '../own-member.ts';
 const webhookSource = new RegExp(webhookSourcePattern);
 
 /**
- * A webhook can have this source (requirements AMB-043). Only such a source is claimed, because only a webhook does not
- * say which tenant it is for; `http_api` and the like are each tenant's own.
+ * Whether a webhook can have this source (requirements AMB-043). Only such a source is claimed, because only a webhook
+ * does not say which tenant it is for; `http_api` and the like are each tenant's own.
  */
 export function isWebhookSource(source: string): boolean {
   return webhookSource.test(source);

@@ -20,7 +20,7 @@ const handlebars = Handlebars.create();
  */
 export function parseHandlebars(scanned: Scanned): hbs.AST.Program {
   // A tree in place of a text would reach the compiler unchecked, so the type is checked at run time as well.
-  if (typeof scanned.text !== 'string') throw new TemplateError('a template is a text', 0);
+  if (typeof scanned.text !== 'string') throw new TemplateError('a template must be a string', 0);
   try {
     return handlebars.parse(scanned.text);
   } catch (error) {

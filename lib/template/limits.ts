@@ -1,6 +1,6 @@
 /**
  * Bounds that keep the work of one template, expression or schema below 100 ms of processor time.
- * Work is counted in units of roughly one nanosecond to ten, never measured by the clock, so the outcome is the same on
+ * Work is counted in units of one to ten nanoseconds, never measured by the clock, so the outcome is the same on
  * every machine. Lengths are in UTF-16 units.
  */
 export const templateLimits = {

@@ -88,7 +88,7 @@ describe('checkTemplate', () => {
 
   it('refuses what is no text, even a ready-made tree', () => {
     const tree = { type: 'Program', body: [] } as unknown as string;
-    expect(checkTemplate(tree)).toMatchObject({ ok: false, message: 'a template is a text' });
+    expect(checkTemplate(tree)).toMatchObject({ ok: false, message: 'a template must be a string' });
   });
 
   it.each([

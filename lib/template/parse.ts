@@ -17,7 +17,7 @@ type TemplateCheck =
  * @throws TemplateError for a syntax error, an unknown helper, anything not documented, or a size over the limits.
  */
 export const parseTemplate: (source: string) => Template = memoize(templateLimits.remembered, (source) => {
-  if (typeof source !== 'string') throw new TemplateError('a template is a text', 0);
+  if (typeof source !== 'string') throw new TemplateError('a template must be a string', 0);
   if (source.length > limits.templateLength) {
     throw new TemplateError(`the template is longer than ${limits.templateLength} characters`, 0);
   }

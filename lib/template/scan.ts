@@ -16,14 +16,14 @@ const separators = /[./]/g;
 
 /**
  * One pass over a template before the real parser sees it. It rewrites `a.0.b` to `a.[0].b`, because Handlebars takes a
- * closing `.0` for a syntax error (WF-TPL-15), parts `{{x}}` from a brace behind it, and refuses what would make the parser slow: its passes are recursive in
- * blocks and arguments, and linear but dear in tokens.
+ * closing `.0` for a syntax error (WF-TPL-15), parts `{{x}}` from a brace behind it, and refuses what would make the
+ * parser slow: its passes are recursive in blocks and arguments, and linear but dear in tokens.
  * @throws TemplateError
  */
 export function scan(source: string): Scanned {
   // The grammar knows no NUL, and neither do commands and environments, where most templates end.
   const nul = source.indexOf('\u0000');
-  if (nul >= 0) throw new TemplateError('a template holds no NUL character', nul);
+  if (nul >= 0) throw new TemplateError('a template must not contain a NUL character', nul);
   const scanner = new Scanner(source);
   scanner.run();
   return { text: scanner.text, toSource: (offset) => scanner.toSource(offset) };

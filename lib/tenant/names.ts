@@ -35,7 +35,7 @@ export function isTenantSlug(text: string): boolean {
 /** The slug itself, or an AppError `invalid` that says what a slug looks like. */
 export function parseTenantSlug(slug: string): string {
   if (isTenantSlug(slug)) return slug;
-  throw new AppError('invalid', `tenant '${slug}' is no valid slug: ${tenantSlugRule}`, { reason: 'InvalidTenant' });
+  throw new AppError('invalid', `tenant '${slug}' is not a valid slug: ${tenantSlugRule}`, { reason: 'InvalidTenant' });
 }
 
 /** Namespace of a tenant unless another one is asked for. */

@@ -110,7 +110,7 @@ describe('windlass login at a real provider', () => {
   it('has ended when the provider has forgotten it', async () => {
     const { login, deps } = await logIn();
     await deps.logins.write({ ...login, refreshToken: 'forgotten' });
-    await expect(tokens(deps)(login.accessToken)).rejects.toThrow('has ended');
+    await expect(tokens(deps)(login.accessToken)).rejects.toThrow('has expired');
   });
 
   it('says who refuses what', async () => {
@@ -120,7 +120,7 @@ describe('windlass login at a real provider', () => {
       /refuses the login: (invalid_client|unauthorized_client)/,
     );
     await expect(to({ issuer: 'http://id.example.com' })).rejects.toThrow(
-      "'http://id.example.com' is no address of a provider",
+      "'http://id.example.com' is not the address of a provider",
     );
     await expect(to({ issuer: server.url })).rejects.toThrow(`the provider ${server.url}/ cannot be used`);
     await using away = await loopback(answerJson(404, { error: 'not_found' }));

@@ -33,7 +33,7 @@ export function tierEntries(products: readonly Product[], prices: readonly Provi
     mistakes.push(...others.map(({ id }) => `product ${id}: another product has the tier ${tier} and is newer`));
     if (product === undefined) return [];
     const included = includedSeats(product);
-    if (included === undefined) mistakes.push(`product ${product.id}: metadata included_seats is no whole number`);
+    if (included === undefined) mistakes.push(`product ${product.id}: metadata included_seats is not a whole number`);
     return [entryOf(tier, product, included ?? 0, usable)];
   });
   return { tiers, mistakes };

@@ -36,7 +36,7 @@ const requestExample: ApprovalRequest = {
 
 const params = Type.Object({ id: Type.String({ pattern: uuid, description: 'Id of the approval request.' }) });
 const invalidParams = { status: 400, error: invalidId };
-const invalidIdError: ErrorContract = { ...invalidParams, when: 'The id is no UUID.' };
+const invalidIdError: ErrorContract = { ...invalidParams, when: 'The id is not a UUID.' };
 const gone: ErrorContract = {
   status: 404,
   error: goneText,

@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 /** Whether one more event about a sender that could not prove itself may be raised. */
 export type RejectionBudget = () => boolean;
 
+/** Events at once, and each second from then on. */
 const burst = 100;
 const perSecond = 10;
 

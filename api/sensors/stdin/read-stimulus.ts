@@ -9,13 +9,13 @@ import type { SensedStimulus } from '../sensor.ts';
 /** Why a line is no stimulus: phrases that hold nothing of the line, as it may be anything. */
 type LineProblem =
   | 'it is not UTF-8'
-  | 'it is no JSON that everybody reads alike'
-  | 'it is no object'
+  | 'it is not JSON that every reader reads alike'
+  | 'it is not an object'
   | 'it has an unknown field'
-  | 'source is no name of a source'
+  | 'source is not a valid name of a source'
   | 'content is missing'
-  | 'idempotency_key is no text of the allowed length'
-  | 'headers is no map of texts';
+  | 'idempotency_key is not a string of the allowed length'
+  | 'headers is not a map of strings';
 
 /** The source of a line that names none. */
 const defaultSource = 'stdin';
@@ -57,18 +57,18 @@ type Fields = Readonly<Record<string, unknown>>;
 function parse(line: Uint8Array): Fields | LineProblem {
   try {
     const value = parseStrictJson(utf8.decode(line));
-    return isJsonObject(value) ? value : 'it is no object';
+    return isJsonObject(value) ? value : 'it is not an object';
   } catch (error) {
-    return error instanceof JsonTextError ? 'it is no JSON that everybody reads alike' : 'it is not UTF-8';
+    return error instanceof JsonTextError ? 'it is not JSON that every reader reads alike' : 'it is not UTF-8';
   }
 }
 
 function problemOf(value: Fields): LineProblem | undefined {
   if (Object.keys(value).some((key) => !fields.has(key))) return 'it has an unknown field';
-  if (!isAbsentOr(value['source'], (text) => source.test(text))) return 'source is no name of a source';
+  if (!isAbsentOr(value['source'], (text) => source.test(text))) return 'source is not a valid name of a source';
   if (value['content'] === undefined || value['content'] === '') return 'content is missing';
-  if (!isAbsentOr(value['idempotency_key'], isKey)) return 'idempotency_key is no text of the allowed length';
-  return isHeaders(value['headers']) ? undefined : 'headers is no map of texts';
+  if (!isAbsentOr(value['idempotency_key'], isKey)) return 'idempotency_key is not a string of the allowed length';
+  return isHeaders(value['headers']) ? undefined : 'headers is not a map of strings';
 }
 
 const isAbsentOr = (value: unknown, check: (text: string) => boolean): boolean =>

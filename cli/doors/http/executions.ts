@@ -45,8 +45,8 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
   };
 }
 
-/** How often a name is made up that somebody has taken. */
-const names = 3;
+/** Attempts to make up a name that nobody has taken. */
+const nameAttempts = 3;
 
 async function start({ client }: HttpDeps, request: StartRequest): Promise<WorkflowExecution> {
   const { workflow, version, input, intent, blackboard, name, ttlSeconds } = request;
@@ -59,7 +59,7 @@ async function start({ client }: HttpDeps, request: StartRequest): Promise<Workf
     } catch (error) {
       if (!(error instanceof WindlassApiError && error.error === 'already_exists')) throw error;
       if (name !== undefined) throw nameTaken(name);
-      if (attempt === names) throw error;
+      if (attempt === nameAttempts) throw error;
     }
   }
 }

@@ -2,8 +2,9 @@ import { WindlassApiError } from '../../../client/index.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import type { StreamName } from '../../../lib/capture/captured-streams.ts';
 import type { LogPlace, StoredLog } from '../../../lib/execution/log-source.ts';
-import type { LogSink, StreamName } from '../../../lib/execution/read-logs.ts';
+import type { LogSink } from '../../../lib/execution/read-logs.ts';
 import type { ExecutionDoor, LiveLog, LogDoor } from '../door.ts';
 import type { HttpDeps } from './http-door.ts';
 

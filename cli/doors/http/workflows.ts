@@ -7,7 +7,6 @@ import {
 import { apiVersion } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
-import type { Scope } from '../../../lib/catalogue/scope.ts';
 import { AppError } from '../../../lib/errors.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
 import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
@@ -42,12 +41,6 @@ export function createWorkflows(deps: HttpDeps): WorkflowDoor {
   };
 }
 
-const wheres: Readonly<Record<Scope, string>> = {
-  user: 'at user scope',
-  tenant: 'at tenant scope',
-  global: 'at global scope',
-};
-
 async function register(
   client: WindlassClient,
   workflow: Workflow,
@@ -60,7 +53,7 @@ async function register(
   return {
     result: registration,
     workflow: { ...workflow, metadata: { ...workflow.metadata, uid } },
-    where: wheres[scope],
+    where: `at ${scope} scope`,
   };
 }
 

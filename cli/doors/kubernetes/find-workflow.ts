@@ -22,7 +22,7 @@ export async function findWorkflow(
 }
 
 function placesOf(namespace: string, scope: Scope | undefined): readonly string[] {
-  if (scope === 'user') throw onlyTheApi('only the API knows whose workflow one of scope user is');
+  if (scope === 'user') throw onlyTheApi('workflows of user scope are known to the API only');
   if (scope === 'global') return [globalNamespace];
   return scope === undefined ? [...new Set([namespace, globalNamespace])] : [namespace];
 }

@@ -57,7 +57,7 @@ async function register(
   { scope, force }: RegisterOptions,
 ): Promise<Registered> {
   if (scope === 'user') {
-    throw onlyTheApi('only the API knows whose workflow one of scope user is', ', or leave out --scope');
+    throw onlyTheApi('workflows of user scope are known to the API only', ', or leave out --scope');
   }
   const target = scope === 'global' ? globalNamespace : namespace;
   const { kind, object } = await registerWorkflow({ kube }, workflow, { namespace: target, force });

@@ -268,8 +268,8 @@ describe('windlass over HTTP', () => {
   });
 
   it.each<[string, NodeJS.ProcessEnv, RegExp]>([
-    ['no token', { WINDLASS_TOKEN: '' }, /nobody is logged in at .*\nLog in: windlass login/],
-    ['a token that is none', { WINDLASS_TOKEN: 'nonsense' }, /error: unauthorized\nHas the token ended/],
+    ['no token', { WINDLASS_TOKEN: '' }, /nobody is logged in to .*\nLog in: windlass login/],
+    ['a token that is none', { WINDLASS_TOKEN: 'nonsense' }, /error: unauthorized\nHas the token expired/],
     ['no server', { WINDLASS_SERVER: 'http://127.0.0.1:9' }, /error: http:\/\/127\.0\.0\.1:9 cannot be reached/],
   ])('with %s ends with a sentence and a hint', async (_, env, want) => {
     const { code, stderr } = await start(['list'], { ...httpEnv, ...env }).result;
@@ -307,7 +307,7 @@ describe('windlass login', () => {
     const code = await waitFor(login.said, /the code (\S+)$/m);
     expect(code).toMatch(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/);
     await approveDevice(link, { name: 'anna', tenant: http.tenant });
-    expect(await login.result).toMatchObject({ code: 0, stdout: `logged in at ${server} as anna\n` });
+    expect(await login.result).toMatchObject({ code: 0, stdout: `logged in to ${server} as anna\n` });
 
     const logins = join(folder, 'config/windlass/logins');
     const [kept = ''] = await readdir(logins);

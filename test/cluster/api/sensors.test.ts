@@ -67,9 +67,9 @@ describe('the sensor of standard input', () => {
     const told = (await skipped()).slice(before);
     const first = Number(told[0]?.['line']);
     expect(told.map((one) => [Number(one['line']) - first, one['problem']])).toEqual([
-      [0, 'it is no JSON that everybody reads alike'],
+      [0, 'it is not JSON that every reader reads alike'],
       [1, 'it has an unknown field'],
-      [2, 'it is no object'],
+      [2, 'it is not an object'],
       [4, 'it is too long'],
     ]);
     expect(JSON.stringify(told)).not.toMatch(/secret|xxx/);

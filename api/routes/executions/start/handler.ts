@@ -55,8 +55,8 @@ function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<Work
   return startOnce(deps, ask, { name: named, request: canonicalHash(body), assertSame: assertSameRequest });
 }
 
-/** How often a name is made up that somebody has taken: ten characters at random leave no third time. */
-const names = 3;
+/** Attempts to make up a name that nobody has taken: with ten random characters the first succeeds. */
+const nameAttempts = 3;
 
 async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   const workflow = await startable(deps, ask);
@@ -70,7 +70,7 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
       );
       return told(deps, ask, made, workflow);
     } catch (error) {
-      if (!isAlreadyExists(error) || attempt === names) throw error;
+      if (!isAlreadyExists(error) || attempt === nameAttempts) throw error;
     }
   }
 }

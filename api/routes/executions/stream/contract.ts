@@ -41,6 +41,6 @@ export const streamExecution = defineContract({
   success: { kind: 'events', description: 'The events.', schema: ExecutionEvent, lastEvents, example },
   errors: [
     unknownExecution,
-    { status: 400, error: 'invalid_request', when: '`Last-Event-ID` is no id of an event of an execution.' },
+    { status: 400, error: 'invalid_request', when: '`Last-Event-ID` is not the id of an event of an execution.' },
   ],
 });
