@@ -11,7 +11,7 @@ export interface ApiMetrics extends HttpMetrics {
   kubeRequest(report: RequestReport): void;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Methods that have a label of their own; whatever else a client makes up is counted as one. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -69,7 +69,7 @@ function createMeters(registry: Registry) {
       name: 'windlass_http_request_seconds',
       help: 'From the head of a request until its answer is handed over to be sent, or until its stream has ended.',
       labelNames: ['operation'],
-      buckets: SECONDS,
+      buckets: secondsBuckets,
       registers,
     }),
     streams: new Gauge({

@@ -7,13 +7,13 @@ export type NewId = () => string;
 export const newId: NewId = () => {
   if (taken === pool.length) taken = 0;
   if (taken === 0) randomFillSync(pool);
-  taken += ID_BYTES;
-  return pool.toString('hex', taken - ID_BYTES, taken);
+  taken += idBytes;
+  return pool.toString('hex', taken - idBytes, taken);
 };
 
-const ID_BYTES = 8;
+const idBytes = 8;
 /** Asking the system for so few bytes costs as much as asking for many. */
-const pool = Buffer.alloc(512 * ID_BYTES);
+const pool = Buffer.alloc(512 * idBytes);
 let taken = 0;
 
 /**

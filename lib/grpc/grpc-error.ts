@@ -22,7 +22,7 @@ export const statusOfCode: Readonly<Record<ErrorCode, status>> = {
 };
 
 /** After how long to call again, where nobody knows better; clients with a retry policy heed it. */
-const PUSHBACK_MS = 5_000;
+const pushbackMs = 5_000;
 
 interface GrpcErrorOptions {
   /** Default: what the code stands for in the table. */
@@ -58,7 +58,7 @@ export function toGrpcFailure(error: unknown): GrpcFailure {
   const options = error instanceof GrpcError ? error.options : {};
   const code = options.status ?? statusOfCode[word];
   const metadata = new Metadata();
-  if (code === status.UNAVAILABLE) metadata.set('grpc-retry-pushback-ms', String(PUSHBACK_MS));
+  if (code === status.UNAVAILABLE) metadata.set('grpc-retry-pushback-ms', String(pushbackMs));
   for (const [name, value] of Object.entries(options.metadata ?? {})) metadata.set(name, value);
   const isOwn = error instanceof GrpcError && error.cause === undefined;
   return { code, details, metadata, isFault: code === status.INTERNAL && !isOwn };

@@ -8,9 +8,10 @@ interface HealthResponse {
   readonly status: number;
 }
 
-const SERVING = 1;
-const NOT_SERVING = 2;
-const SERVICE_UNKNOWN = 3;
+/** Values of its ServingStatus. */
+const serving = 1;
+const notServing = 2;
+const serviceUnknown = 3;
 
 type Watcher = ServerWritableStream<HealthRequest, HealthResponse>;
 
@@ -27,12 +28,12 @@ export interface Health {
 }
 
 /** Streams that may watch at the same time. */
-const MOST_WATCHERS = 100;
+const mostWatchers = 100;
 
 export function createHealth(services: readonly string[]): Health {
   const known = new Set(['', ...services]);
   const watchers = new Set<Watcher>();
-  let current = SERVING;
+  let current = serving;
 
   const statusOf = (service: string): number | undefined => (known.has(service) ? current : undefined);
 
@@ -44,12 +45,12 @@ export function createHealth(services: readonly string[]): Health {
         else callback(null, { status: found });
       },
       watch(call) {
-        if (watchers.size >= MOST_WATCHERS) {
+        if (watchers.size >= mostWatchers) {
           call.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'too many clients watch already' });
           return;
         }
-        call.write({ status: statusOf(call.request.service) ?? SERVICE_UNKNOWN });
-        if (current === NOT_SERVING) return void call.end();
+        call.write({ status: statusOf(call.request.service) ?? serviceUnknown });
+        if (current === notServing) return void call.end();
         watchers.add(call);
         call.once('cancelled', () => watchers.delete(call)).once('close', () => watchers.delete(call));
       },
@@ -59,9 +60,9 @@ export function createHealth(services: readonly string[]): Health {
       },
     },
     stop() {
-      current = NOT_SERVING;
+      current = notServing;
       for (const watcher of watchers) {
-        watcher.write({ status: statusOf(watcher.request.service) ?? SERVICE_UNKNOWN });
+        watcher.write({ status: statusOf(watcher.request.service) ?? serviceUnknown });
         watcher.end();
       }
       watchers.clear();

@@ -39,10 +39,12 @@ export interface GrpcListener {
 }
 
 /** A client must come back, and prove anew who it is, after this time; calls under way get some more. */
-const CONNECTION_AGE_MS = 10 * 60_000;
-const CONNECTION_GRACE_MS = 30_000;
-const KEEP_ALIVE_MS = 60_000;
-const CALLS_PER_CONNECTION = 256;
+const connectionAgeMs = 10 * 60_000;
+const connectionGraceMs = 30_000;
+/** A connection that is silent for this long is asked whether it is still there. */
+const keepAliveMs = 60_000;
+/** Calls at a time over one connection. */
+const callsPerConnection = 256;
 
 /** Resolves when the port is open; rejects with AppError `unavailable` when it is taken. */
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
@@ -50,10 +52,10 @@ export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListen
   // Channelz stays on: without it forceShutdown (grpc-js 1.14.7) knows of no connection, and breaks none off.
   const server = new Server({
     'grpc.max_receive_message_length': options.maxMessageBytes,
-    'grpc.max_concurrent_streams': CALLS_PER_CONNECTION,
-    'grpc.max_connection_age_ms': CONNECTION_AGE_MS,
-    'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
-    'grpc.keepalive_time_ms': KEEP_ALIVE_MS,
+    'grpc.max_concurrent_streams': callsPerConnection,
+    'grpc.max_connection_age_ms': connectionAgeMs,
+    'grpc.max_connection_age_grace_ms': connectionGraceMs,
+    'grpc.keepalive_time_ms': keepAliveMs,
   });
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
   const bound = await bindFirst(server, addressesOf(options), credentials);

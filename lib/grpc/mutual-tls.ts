@@ -2,7 +2,7 @@ import { ServerCredentials } from '@grpc/grpc-js';
 import type { TlsFiles } from './tls-files.ts';
 
 /** A client that does not finish its handshake in this time is cut off. */
-const HANDSHAKE_MS = 10_000;
+const handshakeMs = 10_000;
 
 /**
  * Credentials of a server that refuses clients without a certificate of the given authorities, and whose own
@@ -11,7 +11,7 @@ const HANDSHAKE_MS = 10_000;
 export class MutualTls extends ServerCredentials {
   constructor(files: TlsFiles) {
     super(
-      { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS },
+      { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMs },
       { ...files },
     );
   }

@@ -28,7 +28,7 @@ export interface UnaryCall<Request> {
 }
 
 /** How long a call may take where its client sets no earlier deadline. */
-const MOST_MS = 30_000;
+const longestCallMs = 30_000;
 
 /**
  * Answers calls by `handle`, whose errors become statuses. One line a call, without its content. A call whose time is
@@ -81,7 +81,7 @@ async function run<Request, Response>(
   if (peer === undefined) throw new GrpcError('unauthenticated', 'a client certificate is required');
   const cancelled = new AbortController();
   call.once('cancelled', () => cancelled.abort());
-  using deadline = startDeadline(clock, MOST_MS, cancelled.signal);
+  using deadline = startDeadline(clock, longestCallMs, cancelled.signal);
   const { signal } = deadline;
   const handled = handle({ request: call.request, peer, signal });
   const over = new Promise<never>((_, reject) => {

@@ -25,7 +25,7 @@ interface TlsFilesDeps {
 }
 
 /** How often the files are read; a Secret that changes takes a minute to reach its pods anyway. */
-const LOOK_MS = 10_000;
+const rereadMs = 10_000;
 
 /** Reads the files and makes sure that they can be used together. Throws AppError `invalid` that names the problem. */
 export async function readTlsFiles(paths: TlsPaths, deps: Pick<TlsFilesDeps, 'readFile'>): Promise<TlsFiles> {
@@ -60,7 +60,7 @@ export async function followTlsFiles(
   let known = JSON.stringify(current);
   let problem = '';
   while (!signal.aborted) {
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(rereadMs, signal);
     try {
       const files = await readTlsFiles(paths, deps);
       problem = '';

@@ -7,13 +7,13 @@ import type { HttpMetrics } from './http-metrics.ts';
 import type { RequestState } from './request-scope.ts';
 
 /** Characters of a path in a log line. */
-const MAX_PATH = 200;
+const longestPath = 200;
 
 /** What a proxy says of those who came to it. Nobody else is kept from saying it, and only addresses are logged. */
 const addresses = /^[\d.:a-f[\], ]{1,200}$/i;
 
 /** What we stand on may be away for long, and every request meets it: how often that is told. */
-const OUTAGE_MS = 60_000;
+const outageMs = 60_000;
 const outageStatuses: ReadonlySet<number> = new Set([503, 504]);
 
 /**
@@ -35,7 +35,7 @@ export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Mi
     metrics?.requestDone({ operation, method, status, seconds: ms / 1000 });
     const remote = ctx.req.socket.remoteAddress;
     const forwardedFor = addresses.exec(String(ctx.req.headers['x-forwarded-for']))?.[0];
-    const path = ctx.path.length > MAX_PATH ? cutText(ctx.path, MAX_PATH) : ctx.path;
+    const path = ctx.path.length > longestPath ? cutText(ctx.path, longestPath) : ctx.path;
     write(ctx.state, { method, path, operation, status, ms, tenant, remote, forwardedFor });
   };
 }
@@ -62,7 +62,7 @@ function createOutageMemory(clock: Clock): (status: number) => boolean {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (status) => {
     if (!outageStatuses.has(status)) return false;
-    const isOld = clock.now() - toldAt < OUTAGE_MS;
+    const isOld = clock.now() - toldAt < outageMs;
     if (!isOld) toldAt = clock.now();
     return isOld;
   };

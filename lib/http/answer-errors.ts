@@ -5,10 +5,10 @@ import { toErrorReply } from './error-reply.ts';
 import { type HttpContext, type RequestState, requireSaneRequest } from './request-scope.ts';
 
 /** How long a client that still sends may read the answer before its connection is closed. */
-const LINGER_MS = 1_000;
+const lingerMs = 1_000;
 
 /** As some proxies write it down: the client left before there was an answer. */
-const CLIENT_LEFT = 499;
+const clientLeft = 499;
 
 /** Turns whatever is thrown further in into the documented answer (requirements AMB-023). */
 export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
@@ -30,15 +30,15 @@ export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
 
 function noteClientLeft(ctx: HttpContext): void {
   ctx.respond = false;
-  ctx.res.statusCode = CLIENT_LEFT;
+  ctx.res.statusCode = clientLeft;
 }
 
 /** Bytes of a body that are dropped for the sake of keeping the connection. */
-const SMALL_BODY = 65_536;
+const smallBodyBytes = 65_536;
 
 function isStillSending({ req }: HttpContext): boolean {
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = req.headers;
-  return !req.complete && (encoding !== undefined || Number(length) > SMALL_BODY);
+  return !req.complete && (encoding !== undefined || Number(length) > smallBodyBytes);
 }
 
 /**
@@ -58,7 +58,7 @@ function linger(ctx: HttpContext, clock: Clock): void {
   req.on('error', () => undefined);
   req.once('end', () => over.abort()).once('close', () => over.abort());
   req.resume();
-  void clock.sleep(LINGER_MS, over.signal).then(() => endQuietly(res));
+  void clock.sleep(lingerMs, over.signal).then(() => endQuietly(res));
 }
 
 const endQuietly = (response: ServerResponse): void => void response.end();

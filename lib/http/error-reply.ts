@@ -35,7 +35,7 @@ export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
 };
 
 /** After how many seconds to ask again, where nobody knows better. */
-const RETRY_AFTER_SECONDS = '5';
+const retryAfterSeconds = '5';
 
 /** An error as it goes out. */
 interface ErrorReply {
@@ -75,6 +75,6 @@ const isUntold = (error: unknown): boolean => error instanceof KubeError && erro
 
 function standardHeaders(status: number, access?: Access): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': access === 'signature' ? 'Signature' : 'Bearer' };
-  if (status === 429 || status === 503) return { 'Retry-After': RETRY_AFTER_SECONDS };
+  if (status === 429 || status === 503) return { 'Retry-After': retryAfterSeconds };
   return {};
 }

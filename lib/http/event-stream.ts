@@ -27,7 +27,7 @@ export const unbuffered = { 'X-Accel-Buffering': 'no' };
 const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', ...unbuffered };
 
 /** How long a client has for what it has not read when its stream is over. */
-const LAST_READ_MS = 10_000;
+const lastReadMs = 10_000;
 
 const keepAlive = Buffer.from(': keep-alive\n\n');
 
@@ -114,7 +114,7 @@ function write(stream: Stream, frame: Uint8Array): void {
 async function closeAtLast(response: ServerResponse, clock: Clock): Promise<void> {
   const closed = new AbortController();
   response.once('close', () => closed.abort());
-  if (!response.destroyed) await clock.sleep(LAST_READ_MS, closed.signal);
+  if (!response.destroyed) await clock.sleep(lastReadMs, closed.signal);
   response.destroy();
 }
 

@@ -33,7 +33,7 @@ export interface Listener {
 }
 
 /** How often Node looks for connections whose time is over. */
-const CHECK_MS = 1_000;
+const checkMs = 1_000;
 
 /** Resolves when the port is open; rejects when it is taken. */
 export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> {
@@ -42,7 +42,7 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     headersTimeout: headers,
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
-    connectionsCheckingInterval: CHECK_MS,
+    connectionsCheckingInterval: checkMs,
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });

@@ -8,12 +8,12 @@ export interface RateLimit {
 }
 
 /** So that a short burst above the rate is no offence. */
-const WINDOW_SECONDS = 10;
+const windowSeconds = 10;
 
 /** `perSecond` is a tenant's average over ten seconds; 0 means no limit. */
 export function createRateLimit(perSecond: number): RateLimit {
   if (perSecond === 0) return { take: () => Promise.resolve() };
-  const limiter = new RateLimiterMemory({ points: perSecond * WINDOW_SECONDS, duration: WINDOW_SECONDS });
+  const limiter = new RateLimiterMemory({ points: perSecond * windowSeconds, duration: windowSeconds });
   return {
     async take(tenant) {
       try {

@@ -49,7 +49,7 @@ interface Held {
 }
 
 /** From this part of the TTL on a request sets off a fetch that nobody waits for. */
-const AHEAD = 0.8;
+const refetchFrom = 0.8;
 
 /** A fetch begins no sooner than this long after the one before began. */
 const untilNextFetch = (tookMs: number): number => identityLimits.fetchIntervalMs - tookMs;
@@ -98,7 +98,7 @@ class CachedKeySet implements KeySet {
   /** Keys within their TTL, or older ones that the grace allows. */
   async #fresh(): Promise<Held> {
     const age = this.#age();
-    if (age >= this.#options.ttlMs * AHEAD && this.#mayFetch()) {
+    if (age >= this.#options.ttlMs * refetchFrom && this.#mayFetch()) {
       const fetched = this.#fetches.join();
       // Once a fetch has failed, requests no longer wait for the next one while older keys will do.
       const willDo = age < this.#options.ttlMs || (this.#failures > 0 && this.#isGraceOpen());

@@ -5,11 +5,11 @@ export interface BackoffLimits {
 }
 
 /** More doublings than any maximum needs, and few enough to stay a finite number. */
-const MOST_DOUBLINGS = 30;
+const mostDoublings = 30;
 
 /** The whole delay after `failures` earlier ones: doubles from the base up to the maximum. */
 export function exponential(limits: BackoffLimits, failures: number): number {
-  return Math.min(limits.maxMs, limits.baseMs * 2 ** Math.min(failures, MOST_DOUBLINGS));
+  return Math.min(limits.maxMs, limits.baseMs * 2 ** Math.min(failures, mostDoublings));
 }
 
 /** Anywhere between nothing and the whole delay: clients that were cut off together spread out. */

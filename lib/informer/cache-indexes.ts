@@ -11,7 +11,7 @@ export interface Indexes<T extends KubeObject, I extends string> {
 
 type Table = Map<string, Set<string>>;
 
-const NONE: readonly string[] = [];
+const none: readonly string[] = [];
 
 /** Empty value sets are dropped at once, so indexes over uids of short-lived objects do not grow for ever. */
 export function createIndexes<T extends KubeObject, I extends string>(
@@ -20,7 +20,7 @@ export function createIndexes<T extends KubeObject, I extends string>(
   const uids: Table = new Map();
   const tables = Object.entries(functions).map(([name, values]) => ({
     name,
-    values: values ?? (() => NONE),
+    values: values ?? (() => none),
     table: new Map<string, Set<string>>(),
   }));
   const byName = new Map(tables.map(({ name, table }) => [name, table]));
@@ -36,14 +36,14 @@ export function createIndexes<T extends KubeObject, I extends string>(
     keysOf(index, value) {
       const table = byName.get(index);
       if (table === undefined) throw new TypeError(`the cache has no index '${index}'`);
-      return table.get(value) ?? NONE;
+      return table.get(value) ?? none;
     },
-    keysOfUid: (uid) => uids.get(uid) ?? NONE,
+    keysOfUid: (uid) => uids.get(uid) ?? none,
   };
 }
 
 function uidOf(object: KubeObject): readonly string[] {
-  return object.metadata.uid === undefined ? NONE : [object.metadata.uid];
+  return object.metadata.uid === undefined ? none : [object.metadata.uid];
 }
 
 function insert(table: Table, value: string, key: string): void {

@@ -65,16 +65,16 @@ interface Reflector {
 }
 
 /** Objects a page of a list, as kubectl asks for them. */
-const PAGE = 500;
+const pageSize = 500;
 /** A watch lasts a random time in this range, so that the watches of a process do not end together. */
-const WATCH_SECONDS = { least: 290, most: 590 } as const;
+const watchSeconds = { least: 290, most: 590 } as const;
 /** The first watch that begins this long after the last list or comparison compares versions with the server's. */
-const COMPARE_MS = 600_000;
+const compareMs = 600_000;
 /** What differed is looked at again with a later watch: by then a mere lag is over. */
-const COMPARE_AGAIN_MS = 60_000;
-const BACKOFF = { baseMs: 250, maxMs: 30_000 } as const;
+const compareAgainMs = 60_000;
+const backoff = { baseMs: 250, maxMs: 30_000 } as const;
 /** A watch that ends sooner than this and brought nothing did not work. */
-const SHORTEST_HEALTHY_MS = 1_000;
+const shortestHealthyMs = 1_000;
 
 export function createReflector<T extends KubeObject>(deps: ReflectorDeps, options: ReflectorOptions<T>): Reflector {
   return new ListWatchReflector(deps, options);
@@ -117,7 +117,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
       } catch (error) {
         if (!signal.aborted) this.#noteFailure(error);
       }
-      const pauseMs = this.#failures === 0 ? 0 : fullJitter(BACKOFF, this.#failures - 1, this.#random());
+      const pauseMs = this.#failures === 0 ? 0 : fullJitter(backoff, this.#failures - 1, this.#random());
       if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, signal);
     }
     await this.#comparing;
@@ -143,7 +143,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
 
   async *#pages<O extends KubeObject>(resource: Resource<O>, signal: AbortSignal): AsyncGenerator<KubeList<O>> {
     const { namespace, labelSelector, fieldSelector } = this.#options;
-    const selection = { namespace, labelSelector, fieldSelector, limit: PAGE, signal };
+    const selection = { namespace, labelSelector, fieldSelector, limit: pageSize, signal };
     let page = await this.#deps.client.list(resource, selection);
     for (;;) {
       yield page;
@@ -154,7 +154,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
 
   #isDue(): boolean {
     const age = this.#deps.clock.now() - this.#comparedAt;
-    return age >= (this.#suspects.size === 0 ? COMPARE_MS : COMPARE_AGAIN_MS);
+    return age >= (this.#suspects.size === 0 ? compareMs : compareAgainMs);
   }
 
   /** Finds events that the server never sent; the watch goes on meanwhile (ADR 0031). Never rejects. */
@@ -186,7 +186,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   async #watch(signal: AbortSignal): Promise<void> {
     const { clock, client } = this.#deps;
     const { resource, namespace, labelSelector, fieldSelector } = this.#options;
-    const { least, most } = WATCH_SECONDS;
+    const { least, most } = watchSeconds;
     const timeoutSeconds = Math.round(least + this.#random() * (most - least));
     using watchdog = createWatchdog(clock, { signal, longestMs: timeoutSeconds * 1000 });
     const started = clock.now();
@@ -210,7 +210,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     }
     if (signal.aborted) return;
     if (watchdog.signal.aborted) throw new AppError('timeout', 'the watch went silent', { reason: 'WatchSilent' });
-    if (events === 0 && clock.now() - started < SHORTEST_HEALTHY_MS) {
+    if (events === 0 && clock.now() - started < shortestHealthyMs) {
       throw new AppError('unavailable', 'the watch ended at once', { reason: 'WatchEndedAtOnce' });
     }
     this.#failures = 0;

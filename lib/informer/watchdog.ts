@@ -15,9 +15,9 @@ interface WatchdogOptions {
 }
 
 /** What a server may take beyond the end it was asked for. */
-const GRACE_MS = 30_000;
+const graceMs = 30_000;
 /** A server that sends bookmarks does so about once a minute, changes or not: two missing ones mean it is gone. */
-const BOOKMARK_SILENCE_MS = 150_000;
+const bookmarkSilenceMs = 150_000;
 
 /**
  * Until the first bookmark, silence is no sign of anything but the end of the watch's own time; from then on two
@@ -27,7 +27,7 @@ export function createWatchdog(clock: Clock, { signal, longestMs }: WatchdogOpti
   const silent = new AbortController();
   const over = new AbortController();
   const stop = (): void => over.abort();
-  let limitMs = longestMs + GRACE_MS;
+  let limitMs = longestMs + graceMs;
   let last = clock.now();
   signal.addEventListener('abort', stop, { once: true });
 
@@ -35,7 +35,7 @@ export function createWatchdog(clock: Clock, { signal, longestMs }: WatchdogOpti
     while (!over.signal.aborted) {
       const leftMs = last + limitMs - clock.now();
       if (leftMs <= 0) return silent.abort();
-      await clock.sleep(Math.min(leftMs, BOOKMARK_SILENCE_MS), over.signal);
+      await clock.sleep(Math.min(leftMs, bookmarkSilenceMs), over.signal);
     }
   }
   void guard();
@@ -44,7 +44,7 @@ export function createWatchdog(clock: Clock, { signal, longestMs }: WatchdogOpti
     signal: AbortSignal.any([signal, silent.signal]),
     alive(bookmark) {
       last = clock.now();
-      if (bookmark) limitMs = BOOKMARK_SILENCE_MS;
+      if (bookmark) limitMs = bookmarkSilenceMs;
     },
     [Symbol.dispose]() {
       signal.removeEventListener('abort', stop);

@@ -25,9 +25,9 @@ export interface ProcessRuntime {
 }
 
 /** Below the 30 s that the kubelet gives a pod by default. */
-const GRACE_MS = 20_000;
+const graceMs = 20_000;
 /** What remains for releasing the lease and closing connections after that. */
-const LAST_MS = 5_000;
+const lastMs = 5_000;
 
 /**
  * The first signal begins a graceful stop, a second one ends the process at once. When the grace and a little more
@@ -47,9 +47,9 @@ export function createProcessRuntime(deps: ProcessRuntimeDeps): ProcessRuntime {
   }
 
   async function countDown(): Promise<void> {
-    await clock.sleep(GRACE_MS);
+    await clock.sleep(graceMs);
     abandon.abort();
-    await clock.sleep(LAST_MS);
+    await clock.sleep(lastMs);
     logger.error({}, 'stop took too long');
     process.exit(1);
   }

@@ -27,12 +27,12 @@ export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
 /** By the very object of the cache, which nobody changes: clients ask again and again how an execution is doing. */
 const texts = new WeakMap<WorkflowExecution, string>();
 /** Characters; a large one is rare, and worth more as memory. */
-const MAX_KEPT = 16_384;
+const longestKept = 16_384;
 
 function textOf(execution: WorkflowExecution): string {
   const known = texts.get(execution);
   if (known !== undefined) return known;
   const text = JSON.stringify(presentExecution(execution));
-  if (text.length <= MAX_KEPT) texts.set(execution, text);
+  if (text.length <= longestKept) texts.set(execution, text);
   return text;
 }
