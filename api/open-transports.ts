@@ -51,7 +51,7 @@ async function openGrpc({ config, ...deps }: TransportsDeps): Promise<GrpcListen
   if (tls === undefined) return undefined;
   const { startGrpc } = await import('./grpc/index.ts');
   const { WINDLASS_GRPC_PORT: port, WINDLASS_HTTP_HOST: host } = config;
-  const listener = await startGrpc({ port, tls, ...(host === undefined ? {} : { host }) }, deps);
+  const listener = await startGrpc({ port, host, tls }, deps);
   deps.logger.info({ port: listener.port }, 'serving grpc');
   return listener;
 }

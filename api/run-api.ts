@@ -64,8 +64,7 @@ export async function runApi(deps: ApiDeps): Promise<number> {
 }
 
 function open({ config }: ApiDeps, app: HttpApp, port: number): Promise<Listener> {
-  const host = config.WINDLASS_HTTP_HOST;
-  return listen(app, { port, ...(host === undefined ? {} : { host }) });
+  return listen(app, { port, host: config.WINDLASS_HTTP_HOST });
 }
 
 /** The public listener and the other ways in: all of them, or none. A sensor cannot give back what it has read, so it comes last. */

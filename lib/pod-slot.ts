@@ -51,7 +51,7 @@ export function slotOf({ labels: found = {}, annotations: written = {} }: Object
     state,
     visit: Number(found[labels.visit]),
     attempt: Number(found[labels.attempt]),
-    ...(step === undefined ? {} : { step }),
+    step,
   };
 }
 

@@ -93,7 +93,7 @@ class CachedWorkflows implements Workflows {
 
   #viewOf({ tenant, subject }: Viewer, scope?: Scope): Omit<WantedWorkflow, 'nameOrUid'> {
     const namespace = this.#deps.tenants.namespaceOf(tenant) ?? nowhere;
-    return { namespace, user: ownerKey(subject), ...(scope === undefined ? {} : { scope }) };
+    return { namespace, user: ownerKey(subject), scope };
   }
 
   async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {

@@ -45,7 +45,7 @@ export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps
   const health = createHealth(services);
   const listener = await listenGrpc({
     port,
-    ...(host === undefined ? {} : { host }),
+    host,
     credentials,
     health,
     maxMessageBytes,

@@ -41,7 +41,7 @@ export function handleIngestStimulus({ ingest, clock, tenants, rateLimit }: Inge
         transport: 'Grpc',
         tenant,
         content: contentOfText(content),
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        idempotencyKey,
         headers,
         receivedAt,
         signal,

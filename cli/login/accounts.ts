@@ -68,13 +68,12 @@ function clientOf({ fetch }: AccountDeps, server: string): WindlassClient {
 
 /** The server says which provider it trusts; what the user says is stronger. */
 async function choose(client: WindlassClient, server: string, options: LoginOptions): Promise<ProviderChoice> {
-  const { audience } = options;
   const told = options.issuer === undefined ? await ask(client, server) : defaults;
   return {
     issuer: options.issuer ?? told.issuer,
     clientId: options.clientId ?? told.clientId,
     scope: options.scope ?? told.scope,
-    ...(audience === undefined ? {} : { audience }),
+    audience: options.audience,
   };
 }
 

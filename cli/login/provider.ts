@@ -83,7 +83,7 @@ export function loginOf(server: string, choice: ProviderChoice, tokens: Tokens, 
     scope,
     accessToken,
     ...(expiresIn === undefined ? {} : { expiresAt: new Date(now + expiresIn * 1_000).toISOString() }),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
+    refreshToken,
   };
 }
 

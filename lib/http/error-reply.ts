@@ -57,12 +57,7 @@ export function toErrorReply(error: unknown, access?: Access): ErrorReply {
   return {
     status,
     headers: { ...standardHeaders(status, access), ...options.headers },
-    body: {
-      error: options.error ?? form.error,
-      ...(message === undefined ? {} : { message }),
-      ...(details === undefined ? {} : { details }),
-      ...fields,
-    },
+    body: { error: options.error ?? form.error, message, details, ...fields },
     isFault: status >= 500 ? isFault(error, options) : isUntold(error),
   };
 }

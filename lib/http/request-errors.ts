@@ -2,7 +2,7 @@ import { HttpError, type RequestProblem } from './http-error.ts';
 
 /** The request is not of the documented form; `details` names what and where. */
 export const invalidRequest = (message: string, details?: readonly RequestProblem[]): HttpError =>
-  new HttpError({ code: 'invalid', message, ...(details === undefined ? {} : { details }) });
+  new HttpError({ code: 'invalid', message, details });
 
 /** One field of the request is not valid; the message says what it is, and what to do about it. */
 export const invalidField = (path: string, message: string): HttpError =>

@@ -80,7 +80,7 @@ export function defineRoute<C extends Contract, Caller>(
   handle: (request: RouteRequest<C, Caller>) => Promise<Reply>,
   admit?: Admit,
 ): Route<Caller> {
-  return { contract, handle, ...(admit === undefined ? {} : { admit }) };
+  return { contract, handle, admit };
 }
 
 /** The usual answer. */

@@ -39,7 +39,7 @@ export async function startTestServer(
     clock,
   });
   const { timeouts } = options;
-  const listener = await listen(app, { port: 0, host: '127.0.0.1', ...(timeouts === undefined ? {} : { timeouts }) });
+  const listener = await listen(app, { port: 0, host: '127.0.0.1', timeouts });
   return {
     app,
     listener,

@@ -16,10 +16,8 @@ export function handleListInvoices({ customers, records }: InvoicesDeps) {
     const customer = await customers.find(caller.tenant);
     if (customer === undefined) return json({ invoices: [] });
     const { limit, cursor } = query;
-    const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) };
-    const { invoices, more } = await records.invoices(customer, page).catch(refuseCursor);
-    const last = more ? invoices.at(-1) : undefined;
-    return json({ invoices, ...(last === undefined ? {} : { next_cursor: last.id }) });
+    const { invoices, more } = await records.invoices(customer, { limit, after: cursor }).catch(refuseCursor);
+    return json({ invoices, next_cursor: more ? invoices.at(-1)?.id : undefined });
   };
 }
 

@@ -20,9 +20,7 @@ export function handleOpenPortal({ provider, tenants, returnOrigins }: PortalDep
     const { return_url: returnUrl } = body;
     if (returnUrl !== undefined) requireAddress(returnUrl, returnOrigins);
     const customer = await provider.customers.ensure(tenant);
-    return json({
-      url: await provider.sessions.portal({ customer, ...(returnUrl === undefined ? {} : { returnUrl }) }),
-    });
+    return json({ url: await provider.sessions.portal({ customer, returnUrl }) });
   };
 }
 

@@ -105,8 +105,7 @@ function signalOf(
   { response, feedback, note }: Verdict,
   author: Pick<Decision, 'by' | 'at'>,
 ): Signal {
-  const decision = { ...author, response, via: 'api', ...(feedback === undefined ? {} : { feedback }) } as const;
-  return { ...signalFor(execution, decision), ...(note === undefined ? {} : { note }) };
+  return { ...signalFor(execution, { ...author, response, feedback, via: 'api' }), note };
 }
 
 const gone = (): HttpError => new HttpError({ code: 'not_found', error: goneText });

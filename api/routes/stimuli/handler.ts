@@ -29,7 +29,7 @@ function submit(ingest: Ingest, clock: Clock, request: SubmitRequest): Promise<R
       source: { kind: 'HttpApi', name: body.source },
       tenant: caller.tenant,
       content: contentOfText(body.content),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      idempotencyKey,
       headers: headersOf(rawHeaders),
       receivedAt,
       signal,

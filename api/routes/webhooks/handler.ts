@@ -61,7 +61,7 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
     deps.ingest({
       source: { kind: 'Webhook', name: source },
       content: contentOfBytes(body, headers['content-type']),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      idempotencyKey,
       headers,
       receivedAt,
       signal,

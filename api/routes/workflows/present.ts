@@ -16,10 +16,9 @@ export function presentIdentity(workflow: Workflow): WorkflowIdentity {
 }
 
 export function presentSummary(workflow: Workflow): WorkflowSummary {
-  const { description } = workflow.spec;
   return {
     ...presentIdentity(workflow),
-    ...(description === undefined ? {} : { description }),
+    description: workflow.spec.description,
     labels: withoutOurs(workflow.metadata.labels) ?? {},
     created_at: workflow.metadata.creationTimestamp ?? '',
     ...readinessOf(workflow),

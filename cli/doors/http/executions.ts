@@ -126,7 +126,7 @@ async function cancel(
   const execution_id = execution.metadata.uid ?? '';
   // Refused with the same words as through Kubernetes.
   const wasCancelled = isCancelled(execution);
-  const told = await client.cancelExecution({ execution_id, body: reason === undefined ? {} : { reason } });
+  const told = await client.cancelExecution({ execution_id, body: { reason } });
   const latest = wholeExecutionOf(await client.readExecution({ execution_id }));
   const wasBefore = wasCancelled || told.by !== (await subject());
   return { execution: completed(execution, latest), ...(wasBefore ? earlierOf(told) : {}) };
@@ -146,10 +146,9 @@ async function decide(
   const by = await subject();
   const at = new Date(clock.now()).toISOString();
   const { state, response } = signalFor(execution, { ...answer, by, at, via: 'api' });
-  const { feedback } = answer;
   await client.signalExecution({
     execution_id: execution.metadata.uid ?? '',
-    body: { response, state, ...(feedback === undefined ? {} : { feedback }) },
+    body: { response, state, feedback: answer.feedback },
   });
   return { state, response, by };
 }

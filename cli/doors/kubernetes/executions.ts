@@ -59,8 +59,8 @@ async function list(
 ): Promise<readonly WorkflowExecution[]> {
   const { items } = await kube.listAll(workflowExecutions, {
     timeoutMs,
-    ...(everywhere ? {} : { namespace }),
-    ...(selector === undefined ? {} : { labelSelector: selector }),
+    namespace: everywhere ? undefined : namespace,
+    labelSelector: selector,
   });
   return items.filter((execution) => {
     if (phase !== undefined && (execution.status?.phase ?? 'pending') !== phase) return false;
@@ -85,7 +85,7 @@ async function cancel(
 ): Promise<Cancelled> {
   const { username: by } = await kube.whoAmI();
   const at = new Date(clock.now()).toISOString();
-  const cancelled = await commitCancel(kube, execution, { by, at, ...(reason === undefined ? {} : { reason }) });
+  const cancelled = await commitCancel(kube, execution, { by, at, reason });
   const { cancel: first } = cancelled.spec;
   const isOurs = first === undefined || (first.by === by && first.at === at);
   return { execution: cancelled, ...(isOurs ? {} : { earlier: first }) };

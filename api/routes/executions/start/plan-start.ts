@@ -59,7 +59,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
         ...(request === undefined ? {} : { [annotations.request]: request }),
       },
     },
-    spec: { ...asked, workflow: reference(workflow, body.workflow), ...(version === undefined ? {} : { version }) },
+    spec: { ...asked, workflow: reference(workflow, body.workflow), version },
   };
 }
 

@@ -92,9 +92,7 @@ function openVisitEvents(execution: WorkflowExecution, current: CurrentState, nu
   const { kind, entered_at, prompt, attempt: latest } = current;
   return [
     beginning(which, current, number),
-    ...(kind === 'Human'
-      ? [requested(which, number, { requested_at: entered_at, ...(prompt === undefined ? {} : { prompt }) })]
-      : []),
+    ...(kind === 'Human' ? [requested(which, number, { requested_at: entered_at, prompt })] : []),
     ...attempts(latest).map((attempt) =>
       place(attemptStarted(number, attempt), 'state_retried', {
         ...which,
@@ -114,8 +112,7 @@ function whichVisit({ metadata }: WorkflowExecution, { state, visit }: Pick<Visi
 type Beginning = Pick<CurrentState, 'kind' | 'entered_at' | 'deadline'>;
 
 function beginning(which: WhichVisit, { kind, entered_at, deadline }: Beginning, number: number): PlacedEvent {
-  const fields = { ...which, kind, started_at: entered_at, ...(deadline === undefined ? {} : { deadline }) };
-  return place(visitStarted(number), 'state_started', fields);
+  return place(visitStarted(number), 'state_started', { ...which, kind, started_at: entered_at, deadline });
 }
 
 type Request = Pick<EventFields['human_approval_requested'], 'requested_at' | 'prompt'>;
@@ -136,7 +133,7 @@ function attempts(latest = 1): number[] {
 }
 
 function whyRetried({ failure, retry_at }: CurrentState): Partial<EventFields['state_retried']> {
-  return { ...(failure ? { ...failure } : {}), ...(retry_at === undefined ? {} : { retry_at }) };
+  return { ...failure, retry_at };
 }
 
 type Outcome = Omit<EventFields['state_completed'], keyof WhichVisit>;
