@@ -44,12 +44,12 @@ const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> 
   try {
     const made = await accounts.login(server, options, ({ link, code }) => {
       terminal.note(`Open ${link}`);
-      terminal.note(`and check that it shows the code ${code}`);
+      terminal.note(`The code is ${code}, where it is asked for or shown`);
     });
     const problem = await accounts.problemWith(made, session.options.tenant);
     if (problem !== undefined) terminal.note(`warning: ${server} does not take this login: ${problem}`);
-    const { subjectOf } = await import('../login/token-claims.ts');
-    terminal.out(`logged in to ${server} as ${subjectOf(made.accessToken)}`);
+    const { nameOf } = await import('../login/token-claims.ts');
+    terminal.out(`logged in to ${server} as ${nameOf(made.accessToken)}`);
     if (session.options.server !== undefined) terminal.note(`Go there by default: export WINDLASS_SERVER=${server}`);
     return ok;
   } catch (error) {

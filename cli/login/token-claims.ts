@@ -14,3 +14,9 @@ export function subjectOf(token: string): string {
   const { sub } = claimsOf(token);
   return typeof sub === 'string' && sub !== '' ? sub : 'unknown';
 }
+
+/** What people call whom a token is about: some providers have ids as subjects. */
+export function nameOf(token: string): string {
+  const { preferred_username: name } = claimsOf(token);
+  return typeof name === 'string' && name !== '' ? name : subjectOf(token);
+}

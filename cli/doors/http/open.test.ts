@@ -4,8 +4,9 @@ import { answerJson, loopback } from '../../../test/builders/loopback.ts';
 import type { GlobalOptions } from '../../session.ts';
 import { type OpenDeps, openHttpDoor } from './open.ts';
 
-const payload = Buffer.from(JSON.stringify({ sub: 'anna', iss: 'https://id.example', tenant_id: 'acme', exp: 4e9 }));
-const token = `x.${payload.toString('base64url')}.y`;
+const claims = { sub: 'anna', iss: 'https://id.example', tenant_id: 'acme', exp: 4e9 };
+const tokenOf = (content: object) => `x.${Buffer.from(JSON.stringify(content)).toString('base64url')}.y`;
+const token = tokenOf(claims);
 
 function open(server: string, options: GlobalOptions = {}, env: OpenDeps['env'] = {}) {
   const notes: string[] = [];
@@ -80,6 +81,13 @@ describe('the door to the API', () => {
       user: 'anna',
       facts: { server: server.url, issuer: 'https://id.example', tenant: 'acme', expires: '2096-10-02T07:06:40.000Z' },
     });
+  });
+
+  it('knows what people call somebody whose subject is an id', async () => {
+    await using server = await loopback(answerJson(200, { workflows: [], next_cursor: null }));
+    const known = { ...claims, sub: '9ae9d347', preferred_username: 'anna' };
+    const { door } = open(server.url, {}, { WINDLASS_TOKEN: tokenOf(known) });
+    expect(await door.whoAmI()).toMatchObject({ user: '9ae9d347', facts: { name: 'anna' } });
   });
 
   it('says what keeps somebody from working there, and nothing of a token that is not taken', async () => {

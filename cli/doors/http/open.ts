@@ -1,7 +1,7 @@
 import { createWindlassClient, WindlassApiError, type WindlassClient } from '../../../client/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { claimsOf, subjectOf } from '../../login/token-claims.ts';
+import { claimsOf, nameOf, subjectOf } from '../../login/token-claims.ts';
 import { createTokenSource, type TokenDeps } from '../../login/token-source.ts';
 import type { GlobalOptions } from '../../session.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -59,6 +59,7 @@ function identityOf(server: string, token: string, problem: string | undefined):
     user: subjectOf(token),
     facts: {
       server,
+      ...(nameOf(token) === subjectOf(token) ? {} : { name: nameOf(token) }),
       ...(typeof iss === 'string' ? { issuer: iss } : {}),
       ...(typeof tenant_id === 'string' ? { tenant: tenant_id } : {}),
       ...(typeof exp === 'number' ? { expires: new Date(exp * 1_000).toISOString() } : {}),
