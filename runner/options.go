@@ -11,7 +11,6 @@ import (
 // options is what the controller tells the runner about one step.
 type options struct {
 	argv           []string
-	shell          bool
 	workdir        string
 	timeout        time.Duration
 	timeoutGrace   time.Duration
@@ -24,7 +23,6 @@ func newFlags() (*flag.FlagSet, *options) {
 	o := &options{}
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.BoolVar(&o.shell, "shell", false, "join the arguments with spaces and run them by sh -c")
 	f.StringVar(&o.workdir, "workdir", "", "directory to run in; made when it is missing (default: the container's)")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop the command after this long, exit code 124 (0: never)")
 	f.DurationVar(&o.timeoutGrace, "timeout-grace", time.Second, "time between SIGTERM and SIGKILL after the timeout")

@@ -89,24 +89,24 @@ func TestLookup(t *testing.T) {
 	good := mustWrite(t, filepath.Join(second, "tool"), "", 0o755)
 	t.Setenv("PATH", first+":"+second)
 	t.Run("WF-CR-05 a later directory of PATH is used when an earlier file cannot be executed", func(t *testing.T) {
-		if path, failure := lookup("tool", false); failure != nil || path != good {
+		if path, failure := lookup("tool"); failure != nil || path != good {
 			t.Errorf("got %q, %+v", path, failure)
 		}
 	})
 	t.Run("WF-CR-05 AMB-160 a name that is nowhere executable gives 126", func(t *testing.T) {
-		if _, failure := lookup("denied", false); failure == nil || failure.exitCode != 126 {
+		if _, failure := lookup("denied"); failure == nil || failure.exitCode != 126 {
 			t.Errorf("got %+v", failure)
 		}
 	})
 	t.Run("WF-CR-07 AMB-160 an image without a shell gives 127 and says what to do", func(t *testing.T) {
-		_, failure := lookup("sh", true)
+		_, failure := lookup("sh")
 		if failure == nil || failure.exitCode != 127 || !strings.Contains(failure.message, "set shell: false") {
 			t.Errorf("got %+v", failure)
 		}
 	})
 	t.Run("WF-CR-05 without PATH the usual directories are searched", func(t *testing.T) {
 		os.Unsetenv("PATH")
-		if path, failure := lookup("sh", false); failure != nil || filepath.Base(path) != "sh" {
+		if path, failure := lookup("sh"); failure != nil || filepath.Base(path) != "sh" {
 			t.Errorf("got %q, %+v", path, failure)
 		}
 	})
@@ -118,12 +118,6 @@ func TestWhatTheCommandGets(t *testing.T) {
 		e := inMachine.run(t, append([]string{"--", "printf", `%s\0`}, args...)...)
 		if want := strings.Join(args, "\x00") + "\x00"; e.stdout != want {
 			t.Errorf("got %q, want %q", e.stdout, want)
-		}
-	})
-	t.Run("WF-CR-07 with --shell the elements are joined and run by sh -c", func(t *testing.T) {
-		e := inMachine.run(t, "--shell", "--", "echo", "$((1+1))", "|", "cat", ";", "exit 4")
-		if e.stdout != "2\n" || e.code != 4 {
-			t.Errorf("got %q, code %d", e.stdout, e.code)
 		}
 	})
 	t.Run("WF-CR-08 the environment goes through", func(t *testing.T) {

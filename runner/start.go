@@ -23,15 +23,11 @@ func start(o *options, stdout, stderr int) (int, *outcome) {
 	if failure := enterWorkdir(o.workdir); failure != nil {
 		return 0, failure
 	}
-	argv := o.argv
-	if o.shell {
-		argv = []string{"sh", "-c", strings.Join(o.argv, " ")}
-	}
-	path, failure := lookup(argv[0], o.shell)
+	path, failure := lookup(o.argv[0])
 	if failure != nil {
 		return 0, failure
 	}
-	pid, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, o.argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{0, uintptr(stdout), uintptr(stderr)},
 		Sys:   &syscall.SysProcAttr{Setpgid: true},
@@ -68,7 +64,7 @@ func failed(code int, reason, format string, args ...any) *outcome {
 // lookup finds a command as a shell does: a name with a slash is a path, any
 // other is searched in PATH. A file that is there but cannot be executed is
 // only an answer if no later directory has a better one.
-func lookup(name string, shell bool) (string, *outcome) {
+func lookup(name string) (string, *outcome) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
@@ -88,14 +84,15 @@ func lookup(name string, shell bool) (string, *outcome) {
 			denied = path
 		}
 	}
-	return "", notFound(name, search, denied, shell)
+	return "", notFound(name, search, denied)
 }
 
-func notFound(name, search, denied string, shell bool) *outcome {
+// notFound tells those who named sh, by shell: true for one, what to change.
+func notFound(name, search, denied string) *outcome {
 	if denied != "" {
 		return notExecutable(denied, "it has no execute permission")
 	}
-	if shell {
+	if name == "sh" {
 		return failed(exitNotFound, reasonNotFound,
 			"this image has no shell: sh is not in PATH; set shell: false or use an image with a shell")
 	}
