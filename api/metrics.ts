@@ -78,7 +78,11 @@ function createMeters(registry: Registry) {
       labelNames: ['operation'],
       registers,
     }),
-    streamsCutOff: counter('http_streams_cut_off_total', 'Clients that read events too slowly.', ['operation']),
+    streamsCutOff: counter(
+      'http_streams_cut_off_total',
+      'Clients that were cut off because they read events too slowly.',
+      ['operation'],
+    ),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
     kubeRequests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),

@@ -13,7 +13,7 @@ export interface Completion {
 
 /**
  * What may follow the words typed so far, the last of which is being typed and may be empty. Pure: it reads the tree
- * of commands only; who calls it looks names up.
+ * of commands only; its caller looks names up.
  */
 export function complete(program: Command, typed: readonly string[]): Completion {
   const current = typed.at(-1) ?? '';

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 /**
- * The text of a setting or parameter as the type of its schema: string, integer, number or boolean. Text that is none
+ * The text of a setting or parameter as the type of its schema: string, integer, number or boolean. Text that is not
  * of that type stays text, which the schema then refuses.
  */
 export function typedText(text: string, schema: TSchema): unknown {

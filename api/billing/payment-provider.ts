@@ -2,7 +2,7 @@ import type { Invoice, PaidTier, Tier } from './objects.ts';
 
 /**
  * What the billing routes need of a payment provider. Every call ends within a bounded time. One that the provider
- * refuses, or that does not reach it, throws an HttpError: 503 with `Retry-After` when the provider is asked too much,
+ * refuses, or that does not reach it, throws an HttpError: 503 with `Retry-After` when the provider takes no more,
  * 502 otherwise. No error holds a key or a customer's data.
  */
 export interface PaymentProvider {

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { type CacheReader, compareVersions } from '../../lib/informer/index.ts';
+import { type CacheReader, compareResourceVersions } from '../../lib/informer/index.ts';
 import {
   findObject,
   type KubeClient,
@@ -98,8 +98,8 @@ async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: st
   const { kube, cache, resource } = deps;
   const { items } = await kube.listAll(metadataOf(resource), { namespace });
   const behind = items
-    .filter((item) => compareVersions(item.metadata.resourceVersion, versionOf(cache, item)) > 0)
-    .toSorted((a, b) => compareVersions(b.metadata.resourceVersion, a.metadata.resourceVersion));
+    .filter((item) => compareResourceVersions(item.metadata.resourceVersion, versionOf(cache, item)) > 0)
+    .toSorted((a, b) => compareResourceVersions(b.metadata.resourceVersion, a.metadata.resourceVersion));
   await Promise.all(behind.slice(0, fetchedMax).map((item) => fetchOne(deps, item)));
   return behind.length;
 }

@@ -9,7 +9,7 @@ export interface Sensor {
   readonly name: string;
   /**
    * Stimuli, until there are no more or `stop` aborts; what was taken from outside by then still comes. It is asked for
-   * the next one only when there is room for it. It logs, and leaves out, what is none.
+   * the next one only when there is room for it. It logs, and leaves out, what is not a stimulus.
    */
   stimuli(stop: AbortSignal): AsyncIterable<SensedStimulus>;
 }

@@ -245,7 +245,7 @@ export type WorkflowDefinition = {
   readonly reason?: string;
   /** Why it is not ready, in a sentence. */
   readonly message?: string;
-  /** As on the object. They speak of the newest version. */
+  /** As on the object; they are about the newest version. */
   readonly conditions: readonly ({
     readonly type: string;
     readonly status: "True" | "False" | "Unknown";
@@ -649,9 +649,9 @@ export type WorkflowRegistration = {
   readonly version: string;
   /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
-  /** What it came to. */
+  /** What registering it did. */
   readonly registration: "created" | "updated" | "unchanged";
-  /** What deserves a look and is no mistake, such as a state nothing leads to. */
+  /** What deserves a look but is not a mistake, such as a state that nothing leads to. */
   readonly warnings?: readonly ({
     readonly path: string;
     readonly message: string;
@@ -1293,7 +1293,7 @@ export interface Operations {
   /**
    * Cancel an execution
    *
-   * Stops an execution, its child executions and their pods. It is recorded who did it. Cancelling again changes
+   * Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes
    * nothing and is answered in the same way.
    *
    * `POST /v1/workflows/executions/{execution_id}/cancel`
@@ -1439,11 +1439,11 @@ export interface Operations {
    *
    * `GET /v1/billing/prices`
    *
-   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
-   *   anything else of the request.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
+   *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
-   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
-   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   * - 503 `payment_provider_busy`: The payment provider takes no more requests at the moment; `Retry-After` says
+   *   when to try again. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   listPrices(options?: CallOptions): Promise<ListPricesReply>;
   /**
@@ -1456,11 +1456,11 @@ export interface Operations {
    * - 404 `not_found`: The tenant that the call is scoped to is not set up.
    * - 409 `already_subscribed`: The tenant has a subscription that goes on. The portal changes it; a second one
    *   would be paid twice.
-   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
-   *   anything else of the request.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
+   *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
-   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
-   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   * - 503 `payment_provider_busy`: The payment provider takes no more requests at the moment; `Retry-After` says
+   *   when to try again. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   createCheckout(request: CreateCheckoutRequest, options?: CallOptions): Promise<CreateCheckoutReply>;
   /**
@@ -1471,11 +1471,11 @@ export interface Operations {
    * `POST /v1/billing/portal`
    *
    * - 404 `not_found`: The tenant that the call is scoped to is not set up.
-   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
-   *   anything else of the request.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
+   *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
-   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
-   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   * - 503 `payment_provider_busy`: The payment provider takes no more requests at the moment; `Retry-After` says
+   *   when to try again. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   openPortal(request?: OpenPortalRequest, options?: CallOptions): Promise<OpenPortalReply>;
   /**
@@ -1486,11 +1486,11 @@ export interface Operations {
    *
    * `GET /v1/billing/subscription`
    *
-   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
-   *   anything else of the request.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
+   *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
-   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
-   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   * - 503 `payment_provider_busy`: The payment provider takes no more requests at the moment; `Retry-After` says
+   *   when to try again. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   readSubscription(options?: CallOptions): Promise<ReadSubscriptionReply>;
   /**
@@ -1500,11 +1500,11 @@ export interface Operations {
    *
    * `GET /v1/billing/invoices`
    *
-   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Looked at before
-   *   anything else of the request.
+   * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
+   *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
-   * - 503 `payment_provider_busy`: The payment provider is asked too much at the moment; `Retry-After` says when
-   *   to ask again. `unavailable`: Something that the operation needs cannot be reached; try again.
+   * - 503 `payment_provider_busy`: The payment provider takes no more requests at the moment; `Retry-After` says
+   *   when to try again. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   listInvoices(request?: ListInvoicesRequest, options?: CallOptions): Promise<ListInvoicesReply>;
   /**

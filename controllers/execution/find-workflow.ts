@@ -10,7 +10,7 @@ import {
   type WorkflowCache,
 } from '../../lib/catalogue/index.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { compareVersions } from '../../lib/informer/resource-version.ts';
+import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
@@ -76,7 +76,7 @@ async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish
     known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
   // The watch may have overtaken the answer; what it has brought already will wake nobody again.
   const now = cached(deps, wish);
-  const overtaken = compareVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
+  const overtaken = compareResourceVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
   return overtaken ? now : fresh;
 }
 

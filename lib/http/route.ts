@@ -71,6 +71,7 @@ export interface Route<Caller> {
   readonly admit?: Admit;
   // The request's type is known where the route is defined; behind this line only the contract counts.
   readonly handle: (request: never) => Promise<Reply>;
+  /** Never set: it only ties the type of its callers to the route. */
   readonly caller?: Caller;
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube/index.ts';
 import { type Cache, createCache } from './cache.ts';
-import { compareVersions } from './resource-version.ts';
+import { compareResourceVersions } from './resource-version.ts';
 
 interface Thing extends KubeObject {
   readonly note?: string;
@@ -23,7 +23,7 @@ const bookmark = (version: number) => ({
 });
 const versionOf = (cache: Cache<Thing>, name = 'x') => cache.get(`a/${name}`)?.metadata.resourceVersion;
 
-describe('compareVersions', () => {
+describe('compareResourceVersions', () => {
   it.each([
     ['9', '10', -1],
     ['10', '9', 1],
@@ -31,7 +31,7 @@ describe('compareVersions', () => {
     ['18446744073709551615', '18446744073709551616', -1],
     [undefined, '1', -1],
     [undefined, undefined, 0],
-  ])('%s against %s', (a, b, want) => expect(Math.sign(compareVersions(a, b))).toBe(want));
+  ])('%s against %s', (a, b, want) => expect(Math.sign(compareResourceVersions(a, b))).toBe(want));
 });
 
 describe('what the watch delivers', () => {

@@ -1,6 +1,6 @@
 import { type KubeObject, keyOf, type ObjectEvent } from '../kube/index.ts';
 import { createIndexes, type Indexes } from './cache-indexes.ts';
-import { compareVersions } from './resource-version.ts';
+import { compareResourceVersions } from './resource-version.ts';
 
 /** What a watch delivered for one key. `before` and `after` are absent when there was or is no object. */
 export interface Change<T extends KubeObject> {
@@ -94,8 +94,8 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
   remember(object: T): void {
     const version = object.metadata.resourceVersion;
     const held = this.#entries.get(keyOf(object));
-    if (version === undefined || compareVersions(version, this.#delivered) <= 0) return;
-    if (compareVersions(version, versionOf(held)) <= 0) return;
+    if (version === undefined || compareResourceVersions(version, this.#delivered) <= 0) return;
+    if (compareResourceVersions(version, versionOf(held)) <= 0) return;
     this.#set(object, [...(held?.written ?? []), version]);
   }
 
@@ -113,7 +113,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
 
   apply(event: ObjectEvent<T>): readonly Change<T>[] {
     const version = event.object.metadata.resourceVersion;
-    if (version !== undefined && compareVersions(version, this.#delivered) > 0) this.#delivered = version;
+    if (version !== undefined && compareResourceVersions(version, this.#delivered) > 0) this.#delivered = version;
     if (event.type === 'BOOKMARK') return [];
     return event.type === 'DELETED' ? this.#deliverDeleted(event.object) : this.#deliver(event.object);
   }
@@ -129,7 +129,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
   #deliver(object: T): readonly Change<T>[] {
     const held = this.#entries.get(keyOf(object));
     if (held === undefined) return [this.#set(object, [])];
-    const order = compareVersions(object.metadata.resourceVersion, versionOf(held));
+    const order = compareResourceVersions(object.metadata.resourceVersion, versionOf(held));
     if (order < 0) return deliveredBehind(held, object);
     if (order === 0 && held.written.length === 0) return [];
     return [{ ...this.#set(object, []), own: order === 0 }];
@@ -148,7 +148,7 @@ class ObjectCache<T extends KubeObject, I extends string> implements Cache<T, I>
   }
 
   #keepsThroughList(key: string, entry: Entry<T>, resourceVersion: string): boolean {
-    const newer = compareVersions(versionOf(entry), resourceVersion) > 0;
+    const newer = compareResourceVersions(versionOf(entry), resourceVersion) > 0;
     if (entry.written.length === 0 || !newer || entry.survivedList) return false;
     this.#entries.set(key, { ...entry, survivedList: true });
     return true;

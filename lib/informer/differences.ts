@@ -1,5 +1,5 @@
 import { type KubeObject, keyOf } from '../kube/index.ts';
-import { compareVersions } from './resource-version.ts';
+import { compareResourceVersions } from './resource-version.ts';
 
 /**
  * What a cache lacks, has in an older version, or has though it is gone, one line for each object and version. A moment
@@ -15,7 +15,7 @@ export function differences(server: ReadonlyMap<string, string>, held: Iterable<
     unseen.delete(key);
     if (newest === undefined) found.add(`${key} ${version} gone`);
     // Newer than listed: our own write, or the watch was faster than the list.
-    else if (compareVersions(version, newest) < 0) found.add(`${key} ${newest}`);
+    else if (compareResourceVersions(version, newest) < 0) found.add(`${key} ${newest}`);
   }
   for (const [key, newest] of unseen) found.add(`${key} ${newest}`);
   return found;

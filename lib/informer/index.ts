@@ -2,4 +2,4 @@ export type { Cache, CacheReader, Change, IndexFunction } from './cache.ts';
 export { createCache } from './cache.ts';
 export { createInformer, type Informer, type InformerChange, stripNotes } from './informer.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
-export { compareVersions } from './resource-version.ts';
+export { compareResourceVersions } from './resource-version.ts';

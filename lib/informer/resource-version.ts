@@ -3,7 +3,7 @@
  * They are decimal numbers of any length without leading zeros, so length decides before digits do, and no
  * precision is lost. A missing version is older than any other.
  */
-export function compareVersions(a: string | undefined, b: string | undefined): number {
+export function compareResourceVersions(a: string | undefined, b: string | undefined): number {
   const left = a ?? '';
   const right = b ?? '';
   if (left.length !== right.length) return left.length - right.length;

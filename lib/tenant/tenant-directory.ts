@@ -44,7 +44,7 @@ export const tenantIndex: IndexFunction<Namespace> = ({ metadata }) => {
 };
 
 /**
- * A tenant is a namespace with its label. Should two carry the same one, the older is the tenant's, so that nobody
+ * A tenant is a namespace with its label. If two carry the same one, the older is the tenant's, so that nobody
  * takes a tenant over by a label. The system tenant needs no label; the global namespace belongs to no tenant.
  */
 export function createTenantDirectory(deps: TenantDirectoryDeps): TenantDirectory {

@@ -38,7 +38,7 @@ const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
  * `restricted`, its quota, its network policies, and the role bindings of the controllers, the API and people. Pure;
  * applying it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for
- * a slug that is none.
+ * a slug that is not valid.
  */
 export function tenantObjects(options: TenantOptions): KubeObject[] {
   const slug = parseTenantSlug(options.slug);

@@ -92,7 +92,7 @@ function answerTo(error: StripeError): Error {
       code: 'unavailable',
       status: 503,
       error: 'payment_provider_busy',
-      message: 'the payment provider is asked too much at the moment; try again later',
+      message: 'the payment provider takes no more requests at the moment; try again later',
     });
   }
   return new ProviderRefusal(error.code, error.param);

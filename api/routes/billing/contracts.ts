@@ -14,13 +14,13 @@ const everywhere: readonly ErrorContract[] = [
   {
     status: 501,
     error: 'payment_provider_not_configured',
-    when: 'This installation has no key of a payment provider. Looked at before anything else of the request.',
+    when: 'This installation has no key of a payment provider. Checked before anything else in the request.',
   },
   { status: 502, error: 'payment_provider_error', when: 'The payment provider refused, or could not be reached.' },
   {
     status: 503,
     error: 'payment_provider_busy',
-    when: 'The payment provider is asked too much at the moment; `Retry-After` says when to ask again.',
+    when: 'The payment provider takes no more requests at the moment; `Retry-After` says when to try again.',
   },
 ];
 

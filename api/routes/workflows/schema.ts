@@ -43,9 +43,11 @@ const Warning = Type.Object({ path: Type.String(), message: Type.String() }, { a
 export const WorkflowRegistration = Type.Object(
   {
     ...WorkflowIdentity.properties,
-    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What it came to.' }),
+    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What registering it did.' }),
     warnings: Type.Optional(
-      Type.Array(Warning, { description: 'What deserves a look and is no mistake, such as a state nothing leads to.' }),
+      Type.Array(Warning, {
+        description: 'What deserves a look but is not a mistake, such as a state that nothing leads to.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -78,7 +80,7 @@ export const WorkflowDefinition = Type.Object(
     scope: WorkflowIdentity.properties.scope,
     created_at: timestamp(),
     ...readiness,
-    conditions: Type.Array(Condition, { description: 'As on the object. They speak of the newest version.' }),
+    conditions: Type.Array(Condition, { description: 'As on the object; they are about the newest version.' }),
   },
   { additionalProperties: false },
 );

@@ -14,7 +14,7 @@ interface StdinSensorOptions {
   readonly logger: Logger;
 }
 
-/** Newline-delimited JSON, each line one stimulus (spec 1 §2.4); what is none is logged and skipped (AMB-051). */
+/** Newline-delimited JSON, each line one stimulus (spec 1 §2.4); what is not is logged and skipped (AMB-051). */
 export function createStdinSensor({ stream, tenant, logger }: StdinSensorOptions): Sensor {
   async function* stimuli(stop: AbortSignal): AsyncGenerator<SensedStimulus> {
     for await (const { number: line, bytes } of readLines(stream, longestLine, stop)) {

@@ -18,7 +18,7 @@ import { notFoundHere, onlyKubernetes } from './refusals.ts';
 /** Executions as the API shows them. */
 export function createExecutions(deps: HttpDeps): ExecutionDoor {
   const { client } = deps;
-  /** How far the events of an execution have been read, by uid: who follows it goes on from there. */
+  /** How far the events of an execution have been read, by uid: whoever follows it goes on from there. */
   const told = new Map<string, Told>();
   const read = async (nameOrUid: string, timeoutMs?: number): Promise<WorkflowExecution> => {
     const found = await readTold(deps, nameOrUid, timeoutMs);

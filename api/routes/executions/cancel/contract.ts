@@ -11,7 +11,7 @@ export const cancelExecution = defineContract({
   tag: 'Executions',
   summary: 'Cancel an execution',
   description:
-    'Stops an execution, its child executions and their pods. It is recorded who did it. Cancelling again changes ' +
+    'Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes ' +
     'nothing and is answered in the same way.',
   access: 'bearer',
   params: ExecutionId,
