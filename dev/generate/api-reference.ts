@@ -3,7 +3,7 @@ import { contracts } from '../../api/routes/contracts.ts';
 import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
 import type { Contract, ErrorContract } from '../../lib/http/contract.ts';
 import { sharedErrors } from '../../lib/http/shared-errors.ts';
-import { fieldTable } from './field-table.ts';
+import { cell, fieldTable } from './field-table.ts';
 
 /** The reference page of the HTTP API: each operation with a call by curl, its answer and its errors. */
 export function apiReference(): string {
@@ -107,5 +107,3 @@ function errorTable(errors: readonly ErrorContract[]): string {
   const rows = errors.map(({ status, error, when }) => `| ${status} | \`${error}\` | ${cell(when)} |`);
   return ['| Status | `error` | When |', '|---|---|---|', ...rows].join('\n');
 }
-
-const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');

@@ -73,4 +73,5 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
   return `${least} to ${most}${unit}.`;
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+/** Text as it may stand in a cell of a markdown table. */
+export const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');
