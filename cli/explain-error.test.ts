@@ -70,6 +70,15 @@ describe('an error on the command line', () => {
     expect(lines.join('\n')).toMatch(want);
   });
 
+  it.each([
+    ['', ` -n ${execution.metadata.namespace}`],
+    [' --context prod', ` -n ${execution.metadata.namespace} --context prod`],
+    [' --context prod --namespace team-a', ' --context prod --namespace team-a'],
+  ])('given%s leads on to where the command looked', (flags, want) => {
+    const error = new ExecutionError('NotWaiting', execution, 'x');
+    expect(explainError(error, flags).lines.at(-1)).toBe(`See what it does: windlass get demo-1${want}`);
+  });
+
   it('says what is wrong on the first line, the facts below it, and last what to do', () => {
     const error = new CliError('usage', 'the input does not fit', 'Give the keys.', ['input.a: is required']);
     expect(explainError(error)).toEqual({

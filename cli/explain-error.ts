@@ -81,7 +81,7 @@ const hintOfCode: Partial<Record<AppError['code'], string>> = {
 
 function executionHint(error: ExecutionError, flags: string): string {
   const { name, namespace } = error.execution;
-  const own = namespace === undefined ? flags : ` -n ${namespace}`;
+  const own = namespace === undefined || flags.includes(' --namespace ') ? flags : ` -n ${namespace}${flags}`;
   return hintOfRefusal[error.reason](error, { get: `windlass get ${name}${own}`, list: `windlass list${own}` });
 }
 

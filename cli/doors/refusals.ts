@@ -1,4 +1,3 @@
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { CliError } from '../exit-codes.ts';
 import type { DoorWords } from './door.ts';
 
@@ -15,9 +14,4 @@ export function noWorkflow(nameOrUid: string, { workflowPlaces, flags }: DoorWor
 
 export function nameTaken(name: string): CliError {
   return new CliError('conflict', `there is an execution named ${name} already`, 'Choose another name with --name.');
-}
-
-/** What both doors say of an execution that goes while it is followed. */
-export function deleted({ metadata }: WorkflowExecution): CliError {
-  return new CliError('not_found', `execution ${metadata.name} was deleted`, 'List what there is: windlass list');
 }

@@ -22,7 +22,11 @@ describe('a change of an execution', () => {
     ['another one under its name', { ...execution, metadata: { ...execution.metadata, uid: 'other' } }],
   ])('is refused as not found when what was meant is %s meanwhile', async (_title, found) => {
     const change = updateExecution(contended(found), execution, () => ({}));
-    await expect(change).rejects.toMatchObject({ code: 'not_found', reason: 'Deleted', message: 'demo-1 was deleted' });
+    await expect(change).rejects.toMatchObject({
+      code: 'not_found',
+      reason: 'Deleted',
+      message: 'execution demo-1 was deleted',
+    });
   });
 
   it('is refused as not found when it is deleted just before the write', async () => {

@@ -1,5 +1,5 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { ExecutionError } from '../execution/execution-error.ts';
+import { deleted } from '../execution/execution-error.ts';
 import { workflowExecutions } from '../kinds.ts';
 import { findAgain } from '../kube/find-object.ts';
 import type { KubeClient } from '../kube/index.ts';
@@ -39,7 +39,7 @@ export async function updateExecution(
 /** The execution as the server has it now. Throws a not-found error when it was deleted. */
 export async function newest(kube: Pick<KubeClient, 'get'>, execution: WorkflowExecution): Promise<WorkflowExecution> {
   const found = await findAgain(kube, workflowExecutions, execution);
-  if (found === undefined) throw new ExecutionError('Deleted', execution, `${execution.metadata.name} was deleted`);
+  if (found === undefined) throw deleted(execution);
   return found;
 }
 

@@ -26,6 +26,10 @@ export class ExecutionError extends AppError {
   }
 }
 
+/** It is gone, or another one has its name. */
+export const deleted = (execution: WorkflowExecution): ExecutionError =>
+  new ExecutionError('Deleted', execution, `execution ${execution.metadata.name} was deleted`);
+
 const codes: Readonly<Record<Refusal, ErrorCode>> = {
   NotWaiting: 'conflict',
   WaitsElsewhere: 'conflict',

@@ -182,6 +182,6 @@ describe('following an execution', () => {
 
   it('says that it was deleted', async () => {
     const { deps } = scripted(['start', 'deleted']);
-    await expect(states(deps)).rejects.toMatchObject({ exit: 'not_found', message: 'execution demo-1 was deleted' });
+    await expect(states(deps)).rejects.toMatchObject({ reason: 'Deleted', message: 'execution demo-1 was deleted' });
   });
 });

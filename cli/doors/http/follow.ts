@@ -2,8 +2,8 @@ import type { ExecutionEvent, ExecutionSummary, ServerEvent, WindlassClient } fr
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { deleted } from '../../../lib/execution/execution-error.ts';
 import { finished } from '../../../lib/execution/finished.ts';
-import { deleted } from '../refusals.ts';
 import { wholeExecutionOf } from './execution-object.ts';
 import { afterEvent } from './told-execution.ts';
 

@@ -1,10 +1,9 @@
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { deleted, ExecutionError } from '../../../lib/execution/execution-error.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import type { KubeClient, ObjectRef } from '../../../lib/kube/index.ts';
 import { isAbsent, isRetryable, KubeError } from '../../../lib/kube/kube-error.ts';
-import { CliError } from '../../exit-codes.ts';
-import { deleted } from '../refusals.ts';
 
 export interface FollowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'watch'>;
@@ -100,7 +99,10 @@ async function* changesAfter(
       yield event.object;
     }
   } catch (error) {
-    if (error instanceof CliError || (error instanceof KubeError && !isRetryable(error) && error.status !== 410)) {
+    if (
+      error instanceof ExecutionError ||
+      (error instanceof KubeError && !isRetryable(error) && error.status !== 410)
+    ) {
       throw error;
     }
   } finally {

@@ -43,5 +43,5 @@ it('following logs survives an API server that is away for a moment', async () =
 });
 
 it('following logs ends when the execution is deleted', async () => {
-  await expect(versionsSeen(at('2'), notFound)).rejects.toMatchObject({ exit: 'not_found' });
+  await expect(versionsSeen(at('2'), notFound)).rejects.toMatchObject({ reason: 'Deleted' });
 });
