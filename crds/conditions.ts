@@ -11,7 +11,7 @@ export const executionReasons = {
   VolumesPending: 'The volumes of the workflow are being made.',
   VolumeFailed: 'A volume of the workflow could not be made.',
   VolumeNotFound: 'A volume_id names no Volume in the namespace of the execution.',
-  VolumeExpired: 'The time of an ephemeral volume that a state needs is over.',
+  VolumeExpired: 'An ephemeral volume that a state needs has expired.',
   Running: 'The execution is in a state that works.',
   WaitingForSignal: 'The execution is in a Human state and waits for a decision.',
   Completed: 'The execution reached a terminal state.',
@@ -26,7 +26,7 @@ export const executionReasons = {
   TemplateFailed: 'A template could not be rendered within its bounds.',
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
   InvalidSubworkflowInput:
-    "The rendered input of a Subworkflow is no JSON object or does not satisfy the child's input_schema.",
+    "The rendered input of a Subworkflow does not satisfy the child's input_schema, or is nested too deep.",
   ExitCode: 'The command ended with an exit code other than 0.',
   CommandNotFound: 'The image has no such command.',
   ContainerTimeout: 'The command took longer than resources.timeout.',
@@ -35,11 +35,11 @@ export const executionReasons = {
   PodRejected: 'The API server or the kubelet refused the pod.',
   Forbidden: 'The controllers lack a right in the namespace; is it a tenant?',
   Refused: 'The API server refused an object that the execution needs; the message is its own.',
-  QuotaExceeded: 'The quota of the namespace has no room for the pod yet.',
+  QuotaExceeded: 'The quota of the namespace has no room yet for what the execution needs.',
   PodDeleted: 'The pod was deleted before its outcome was known.',
   PodEvicted: 'The kubelet evicted the pod.',
   OutOfMemory: 'The command used more memory than resources.memory.',
-  NodeLost: 'The node that ran the pod is gone.',
+  NodeLost: 'The node that ran the pod is gone, or does not answer.',
   CaptureFailed: 'The output of the pod could not be read in full.',
   OutputBudgetExceeded: 'The output store has no room left for this execution.',
   OutputLost: 'A stored output that the state needs is no longer in the output store.',
@@ -58,10 +58,10 @@ export type WorkflowReason = keyof typeof workflowReasons;
 
 /** Reasons of the condition `Ready` of a Volume. */
 export const volumeReasons = {
-  ClaimPending: 'The claim has been made and has no volume yet.',
+  ClaimPending: 'The claim is being made, or that of an earlier volume is still being deleted.',
   ClaimReady: 'The claim can be mounted.',
   ClaimFailed: 'The claim could not be made, was deleted, or belongs to somebody else.',
-  VolumeExpired: 'The time of the volume is over; its data were deleted, unless spec.claim_name names their claim.',
+  VolumeExpired: 'The volume has expired; its data were deleted, unless spec.claim_name names their claim.',
 } as const;
 export type VolumeReason = keyof typeof volumeReasons;
 

@@ -451,7 +451,7 @@ export type WorkflowManifestSpec = {
     readonly consensus: {
       /** How the scores become one. */
       readonly strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-      /** The score from which on a judge agrees. */
+      /** A judge agrees from this score on. */
       readonly threshold?: number;
       /** The least confidence of a consensus. */
       readonly min_agreement_confidence?: number;
@@ -502,7 +502,7 @@ export type WorkflowManifestSpec = {
     readonly image: string;
     /** When the image is pulled. */
     readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
-    /** What runs instead of the image entry point. Each element is a template. */
+    /** Runs instead of the image's entry point. Each element is a template. */
     readonly command: readonly string[];
     /** Join the elements with blanks and pass them to sh -c. */
     readonly shell?: boolean;
@@ -572,7 +572,7 @@ export type WorkflowManifestSpec = {
       readonly image: string;
       /** When the image is pulled. */
       readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
-      /** What runs instead of the image entry point. Each element is a template. */
+      /** Runs instead of the image's entry point. Each element is a template. */
       readonly command: readonly string[];
       /** Join the elements with blanks and pass them to sh -c. */
       readonly shell?: boolean;
@@ -636,7 +636,7 @@ export type WorkflowManifestSpec = {
     readonly mode?: "blocking" | "fire_and_forget";
     /** Blackboard key for the child's final Blackboard; blocking only. */
     readonly result_key?: string;
-    /** Template; the child's start input, a JSON object. */
+    /** Template; the child's start input. Text that is not a JSON object becomes the value of its key input. */
     readonly input?: string;
   }>>;
 };

@@ -45,7 +45,7 @@ export const Consensus = Type.Object(
       description: 'How the scores become one.',
     }),
     threshold: Type.Optional(
-      fraction({ default: limits.consensusThresholdDefault, description: 'The score from which on a judge agrees.' }),
+      fraction({ default: limits.consensusThresholdDefault, description: 'A judge agrees from this score on.' }),
     ),
     min_agreement_confidence: Type.Optional(fraction({ description: 'The least confidence of a consensus.' })),
     agreement: Type.Optional(fraction({ description: 'Another name of min_agreement_confidence.' })),

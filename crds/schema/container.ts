@@ -55,7 +55,7 @@ export const containerFields = {
   command: Type.Array(Type.String({ maxLength: limits.templateLength }), {
     minItems: 1,
     maxItems: limits.commandElements,
-    description: 'What runs instead of the image entry point. Each element is a template.',
+    description: "Runs instead of the image's entry point. Each element is a template.",
   }),
   shell: Type.Optional(
     Type.Boolean({ default: false, description: 'Join the elements with blanks and pass them to sh -c.' }),

@@ -169,7 +169,9 @@ const SubworkflowState = state(
         description: "Blackboard key for the child's final Blackboard; blocking only.",
       }),
     ),
-    input: Type.Optional(template("Template; the child's start input, a JSON object.")),
+    input: Type.Optional(
+      template("Template; the child's start input. Text that is not a JSON object becomes the value of its key input."),
+    ),
   },
   'Runs another workflow as a child.',
   subworkflowRules,

@@ -33,7 +33,7 @@ export const StimulusRouterSpec = Type.Object(
         minimum: 0,
         maximum: 1,
         default: limits.confidenceThresholdDefault,
-        description: 'How sure the router agent must be at least.',
+        description: 'The least confidence with which the router agent decides.',
       }),
     ),
   },

@@ -151,7 +151,9 @@ export const WorkflowExecutionStatus = Type.Object(
       anyObject({ description: 'output_template rendered and coerced; absent until completed.' }),
     ),
     final_output_ref: Type.Optional(BlobRef),
-    stored_bytes: Type.Optional(Type.Integer({ description: 'What the output store holds for this execution.' })),
+    stored_bytes: Type.Optional(
+      Type.Integer({ description: 'How many bytes the output store holds for this execution.' }),
+    ),
     warnings: Type.Optional(Type.Array(Type.String(), { maxItems: 20 })),
   },
   { additionalProperties: false },

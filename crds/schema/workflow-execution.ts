@@ -32,8 +32,8 @@ export const Signal = Type.Object(
     ),
     by: person,
     at: givenTimestamp({ description: 'When it was decided.' }),
-    via: Type.Optional(Type.String({ maxLength: 63, description: 'The door it came through: kubectl, cli, api.' })),
-    note: Type.Optional(Type.String({ maxLength: 1_024, description: 'What stands beside the decision.' })),
+    via: Type.Optional(Type.String({ maxLength: 63, description: 'What it came through: kubectl, cli, api.' })),
+    note: Type.Optional(Type.String({ maxLength: 1_024, description: 'A note that is kept with the decision.' })),
   },
   { additionalProperties: false, ...cel(...signalRules) },
 );
@@ -79,7 +79,11 @@ export const WorkflowExecutionSpec = Type.Object(
       mapOf(anyJson(), { ...atomic, maxProperties: limits.mapEntries, description: 'Pairs that seed the Blackboard.' }),
     ),
     ttl_seconds_after_finished: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 31_536_000, description: 'When a finished execution is deleted.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 31_536_000,
+        description: 'How many seconds after its end the execution is deleted.',
+      }),
     ),
     signals: Type.Optional(
       Type.Array(Signal, {
