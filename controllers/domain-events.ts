@@ -8,8 +8,8 @@ import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 
 /**
  * Tells the event bus what has happened. Callers report a state, not a change, so each reconcile may report it again:
- * an event's id derives from the fact, this process raises it once, and the bus stores it once. A fact that is older than
- * the bus remembers ids is not raised: after a restart every object is looked at again.
+ * an event's id derives from the fact, this process raises it once, and the bus stores it once. A fact that is older
+ * than the bus remembers ids is not raised: after a restart every object is looked at again.
  */
 export interface DomainEvents {
   /** The execution has ended. */
