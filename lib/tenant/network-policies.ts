@@ -8,27 +8,36 @@ import type { NetworkPolicy } from '../kube/index.ts';
  */
 export type Egress = 'dns' | 'internet' | 'open';
 
-/** Ranges that are no public internet: RFC 1918, shared addresses (RFC 6598), loopback and link-local. */
+/**
+ * Ranges that are no public internet: RFC 1918, shared addresses (RFC 6598), loopback, link-local, and what RFC 6890
+ * reserves, of which some clusters take their pods' addresses (198.18.0.0/15, 240.0.0.0/4). The one public address is
+ * that of Azure's platform, which gives nodes their credentials; 192.0.0.192 is a metadata service too.
+ */
 const privateIpv4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
+  '192.0.0.0/24',
   '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/3',
 ] as const;
-const privateIpv6 = ['::1/128', 'fc00::/7', 'fe80::/10'] as const;
+const privateIpv6 = ['::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8'] as const;
 
-/** NodeLocal DNSCache listens here on every node that has it; the address exists on the node only. */
-const nodeLocalDns = '169.254.20.10/32';
+/** Where pods of the node find names: NodeLocal DNSCache, and Cloud DNS of GKE. No pod stands behind either. */
+const nodesOwnDns = ['169.254.20.10/32', '169.254.169.254/32'] as const;
 
 const dns = {
   to: [
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
-      podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+      // Where the cache of the node is a pod of the pods' network, it is that pod which an engine sees.
+      podSelector: { matchExpressions: [{ key: 'k8s-app', operator: 'In', values: ['kube-dns', 'node-local-dns'] }] },
     },
-    { ipBlock: { cidr: nodeLocalDns } },
+    ...nodesOwnDns.map((cidr) => ({ ipBlock: { cidr } })),
   ],
   ports: [
     { protocol: 'UDP', port: 53 },

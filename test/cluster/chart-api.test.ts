@@ -44,6 +44,14 @@ const secrets = defineResource<KubeObject & { stringData?: Readonly<Record<strin
   namespaced: true,
 });
 
+const endpointSlices = defineResource<KubeObject & { ports: readonly { readonly port: number }[] }>({
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  plural: 'endpointslices',
+  kind: 'EndpointSlice',
+  namespaced: true,
+});
+
 const issuer = 'https://id.example.com:8443/realms/windlass';
 const on = { oidc: { issuer } };
 const nats = 'windlass-nats';
@@ -204,8 +212,8 @@ describe('a chart with an issuer', () => {
     const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', clusterNames.api);
     const release = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/instance': 'windlass' };
     expect(spec?.ingress).toEqual([
-      { ports: [{ protocol: 'TCP', port: 'public' }] },
-      { from: [{ podSelector: { matchLabels: release } }], ports: [{ protocol: 'TCP', port: 'internal' }] },
+      { ports: [{ protocol: 'TCP', port: 8080 }] },
+      { from: [{ podSelector: { matchLabels: release } }], ports: [{ protocol: 'TCP', port: 8081 }] },
     ]);
   });
 
@@ -221,7 +229,7 @@ describe('a chart with an issuer', () => {
     expect(spec?.egress).toMatchObject([
       {
         to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'nats' } } }],
-        ports: [{ port: 'client' }],
+        ports: [{ port: 4222 }],
       },
       { ports: [{ protocol: 'TCP', port: 8443 }] },
     ]);
@@ -243,6 +251,30 @@ describe('a chart with an issuer', () => {
     expect(outside('windlass')).toEqual([53, 53, 6443]);
   });
 
+  it.each([
+    [true, ''],
+    [false, 'payment'],
+  ])('lets a store without a key of its own ask the node for one: %s', async (want, existingSecret) => {
+    const outputStore = { kind: 's3', s3: { bucket: 'outputs', existingSecret } };
+    const rendered = await render({ api: on, outputStore });
+    for (const name of [clusterNames.api, clusterNames.controllers]) {
+      const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', name);
+      const asked = spec?.egress?.filter((rule) => JSON.stringify(rule).includes('169.254.170.23/32')) ?? [];
+      expect(asked.map((rule) => (rule as { ports: unknown }).ports)).toEqual(
+        want ? [[{ protocol: 'TCP', port: 80 }]] : [],
+      );
+    }
+  });
+
+  it('names no port by the name that a pod gives it, which OVN-Kubernetes takes for every port', async () => {
+    const rendered = await render({ api: { ...on, grpc: { tlsSecret: 'grpc' } }, tenants: [{ slug: 'acme' }] });
+    const policies = rendered.filter(({ kind }) => kind === 'NetworkPolicy') as NetworkPolicy[];
+    const rules = policies.flatMap(({ spec }) => [...(spec?.ingress ?? []), ...(spec?.egress ?? [])]);
+    const ports = rules.flatMap((rule) => (rule as { ports?: { port: unknown }[] }).ports ?? []);
+    expect(ports.length).toBeGreaterThan(10);
+    expect(ports.filter(({ port }) => typeof port !== 'number')).toEqual([]);
+  });
+
   it('lets helm test out to both listeners', () => {
     const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-test');
     const { metadata } = find<Pod>(objects, 'Pod', 'windlass-test-api');
@@ -250,7 +282,7 @@ describe('a chart with an issuer', () => {
     expect(spec?.egress).toMatchObject([
       {
         to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/component': 'api' } } }],
-        ports: [{ port: 'public' }, { port: 'internal' }],
+        ports: [{ port: 8080 }, { port: 8081 }],
       },
     ]);
   });
@@ -262,7 +294,7 @@ describe('a chart with an issuer', () => {
     const rendered = await render({ api: { ...on, grpc: { tlsSecret: 'grpc' } } });
     expect(ports(rendered)).toEqual(['http', 'grpc']);
     const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', clusterNames.api);
-    expect(spec?.ingress?.[0]).toMatchObject({ ports: [{ port: 'public' }, { port: 'grpc' }] });
+    expect(spec?.ingress?.[0]).toMatchObject({ ports: [{ port: 8080 }, { port: 50051 }] });
   });
 
   it('can make an Ingress and an HTTPRoute that lead to the public Service', async () => {
@@ -451,6 +483,23 @@ describe('the installed API', () => {
   afterAll(async () => {
     await kube.delete(namespaces, { name: foreign });
     await kube.close();
+  });
+
+  it('lets the release out to the port behind the API server’s Service, whatever the values say', async () => {
+    const slice = await kube.get(endpointSlices, { name: 'kubernetes', namespace: 'default' });
+    const [port] = slice.ports.map((each) => each.port);
+    const rendered = await render({ networkPolicy: { apiServerPorts: [8443] } }, namespace, [
+      '--dry-run=server',
+      '--kubeconfig',
+      kubeconfigPath(),
+    ]);
+    const { spec } = find<NetworkPolicy>(rendered, 'NetworkPolicy', 'windlass');
+    expect(spec?.egress).toContainEqual({
+      ports: [
+        { protocol: 'TCP', port: 8443 },
+        { protocol: 'TCP', port },
+      ],
+    });
   });
 
   it.each([

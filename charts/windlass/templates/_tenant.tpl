@@ -44,10 +44,11 @@ spec:
             matchLabels:
               kubernetes.io/metadata.name: kube-system
           podSelector:
-            matchLabels:
-              k8s-app: kube-dns
-        # NodeLocal DNSCache, on nodes that have it.
+            matchExpressions:
+              - { key: k8s-app, operator: In, values: [kube-dns, node-local-dns] }
+        # What the node itself answers: NodeLocal DNSCache, and Cloud DNS of GKE.
         - ipBlock: { cidr: 169.254.20.10/32 }
+        - ipBlock: { cidr: 169.254.169.254/32 }
       ports:
         - { protocol: UDP, port: 53 }
         - { protocol: TCP, port: 53 }
@@ -56,10 +57,20 @@ spec:
     - to:
         - ipBlock:
             cidr: 0.0.0.0/0
-            except: [10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16]
+            except:
+              - 10.0.0.0/8
+              - 100.64.0.0/10
+              - 127.0.0.0/8
+              - 168.63.129.16/32
+              - 169.254.0.0/16
+              - 172.16.0.0/12
+              - 192.0.0.0/24
+              - 192.168.0.0/16
+              - 198.18.0.0/15
+              - 224.0.0.0/3
         - ipBlock:
             cidr: ::/0
-            except: ["::1/128", "fc00::/7", "fe80::/10"]
+            except: ["::1/128", "fc00::/7", "fe80::/10", "ff00::/8"]
     {{- end }}
 {{- end -}}
 

@@ -19,9 +19,13 @@ export async function helm(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** The objects that a release with these values would hold, hooks included. */
-export async function render(values: object = {}, namespace = releaseNamespace): Promise<KubeObject[]> {
-  const args = ['template', 'windlass', chart, '--namespace', namespace, '--values', '-'];
+/** The objects that a release with these values would hold, hooks included; `options` go to Helm. */
+export async function render(
+  values: object = {},
+  namespace = releaseNamespace,
+  options: readonly string[] = [],
+): Promise<KubeObject[]> {
+  const args = ['template', 'windlass', chart, '--namespace', namespace, '--values', '-', ...options];
   const child = run(await programPath('helm'), args, { maxBuffer });
   child.child.stdin?.end(JSON.stringify(values));
   const { stdout } = await child;

@@ -1,7 +1,31 @@
+{{/*
+Every port is a number, never the name that the pod gives it: OVN-Kubernetes does not know names, and opens all ports
+instead.
+*/}}
+
 {{- define "windlass.network.dns" -}}
 - ports:
     - { protocol: UDP, port: 53 }
     - { protocol: TCP, port: 53 }
+{{- end -}}
+
+{{/*
+The API server is no pod that a selector could name, so only its ports can be given: those of the values, and the one
+behind its Service, which is what an engine sees, where Helm can ask the cluster.
+*/}}
+{{- define "windlass.network.apiServer" -}}
+{{- $ports := list }}
+{{- $found := lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "kubernetes" }}
+{{- range .Values.networkPolicy.apiServerPorts }}
+{{- $ports = append $ports (int .) }}
+{{- end }}
+{{- range $found.ports }}
+{{- $ports = append $ports (int .port) }}
+{{- end }}
+- ports:
+    {{- range uniq $ports }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
 {{- end -}}
 
 {{/* The way to the event bus: our own servers, or the ports of somebody else's, whose address no selector can name. */}}
@@ -17,7 +41,7 @@
         matchLabels:
           {{- include "windlass.nats.selector" . | nindent 10 }}
   ports:
-    - { protocol: TCP, port: client }
+    - { protocol: TCP, port: 4222 }
 {{- end }}
 {{- end -}}
 
@@ -31,6 +55,15 @@
 {{- define "windlass.network.toStore" -}}
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- include "windlass.network.toUrl" (.Values.outputStore.s3.endpoint | default "https://") }}
+{{- if not .Values.outputStore.s3.existingSecret }}
+# Who gives a ServiceAccount or a node its credentials: the agent of EKS Pod Identity, and the metadata service.
+- to:
+    {{- range list "169.254.170.23/32" "169.254.169.254/32" "fd00:ec2::23/128" "fd00:ec2::254/128" }}
+    - ipBlock: { cidr: {{ . | quote }} }
+    {{- end }}
+  ports:
+    - { protocol: TCP, port: 80 }
+{{- end }}
 {{- end }}
 {{- end -}}
 
