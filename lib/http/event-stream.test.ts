@@ -253,7 +253,7 @@ describe('a stream of events', () => {
   });
 
   it('that is over is 204, after which the connection serves on', async () => {
-    const route = defineRoute<typeof follow, TestCaller>(follow, async () => ({ kind: 'over' }));
+    const route = defineRoute<typeof follow, TestCaller>(follow, async () => ({ kind: 'no_content' }));
     const server = await startTestServer([route]);
     servers.push(server);
     const twice = requestText('GET /v1/follow') + requestText('GET /v1/follow', ['Connection: close']);

@@ -51,7 +51,7 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
   /** 204: there are no events to come, and whoever reconnects by itself stops. */
-  | { readonly kind: 'over' }
+  | { readonly kind: 'no_content' }
 );
 
 /** What is known of a request before its body is read. */

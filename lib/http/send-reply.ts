@@ -34,7 +34,7 @@ export async function sendReply(
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
       return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
-    case 'over':
+    case 'no_content':
       ctx.status = 204;
       return;
     case 'events':

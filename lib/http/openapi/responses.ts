@@ -16,7 +16,7 @@ export function createResponses(contract: Contract, writer: SchemaWriter): JsonO
     return [String(status), response];
   });
   const { success } = contract;
-  return { 200: successResponse(success, writer), ...overResponse(success), ...Object.fromEntries(errors) };
+  return { 200: successResponse(success, writer), ...noContentResponse(success), ...Object.fromEntries(errors) };
 }
 
 /** The answers that operations refer to. */
@@ -54,7 +54,7 @@ function successResponse(success: SuccessContract, writer: SchemaWriter): JsonOb
 }
 
 /** What a client is told that asks for more of a stream that has ended. */
-function overResponse(success: SuccessContract): JsonObject {
+function noContentResponse(success: SuccessContract): JsonObject {
   if (success.kind !== 'events' || success.lastEvents === undefined) return {};
   return {
     204: { description: 'Nothing follows the event of `Last-Event-ID`: do not ask again.', headers: requestId },

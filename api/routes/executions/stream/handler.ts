@@ -19,7 +19,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
   return defineRoute<typeof streamExecution, Caller>(streamExecution, async ({ params, headers, caller }) => {
     const after = positionBehind(headers['last-event-id']);
     const { metadata } = await findExecution(executions, caller, params.execution_id);
-    if (!isBehind(endPosition, after)) return { kind: 'over' };
+    if (!isBehind(endPosition, after)) return { kind: 'no_content' };
     const { uid = '' } = metadata;
     const channel = hub.open(uid);
     try {
