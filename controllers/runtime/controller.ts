@@ -48,9 +48,9 @@ export function createController(deps: ControllerDeps, options: ControllerOption
 }
 
 /** Before a reconcile that could not write is tried again: a lease that had only lapsed may be renewed meanwhile. */
-const GIVEN_UP_MS = 1_000;
+const givenUpMs = 1_000;
 /** Workers that one namespace cannot have, however slow its reconciles are: this part of its own number, rounded up. */
-const SPARE = 1 / 4;
+const sparePart = 1 / 4;
 
 class QueueController implements Controller {
   readonly kind: string;
@@ -72,7 +72,7 @@ class QueueController implements Controller {
     const close = (): void => this.queue.close();
     if (stop.aborted) close();
     stop.addEventListener('abort', close, { once: true });
-    const length = Math.ceil(this.#options.workers * (1 + SPARE));
+    const length = Math.ceil(this.#options.workers * (1 + sparePart));
     await Promise.all(Array.from({ length }, () => this.#work()));
     stop.removeEventListener('abort', close);
   }
@@ -123,7 +123,7 @@ class QueueController implements Controller {
         queue.addAfter(key, outcome.afterMs);
         return logger.debug({ afterMs: outcome.afterMs, reason: outcome.reason }, 'reconcile again later');
       case 'lost_leadership':
-        queue.addAfter(key, GIVEN_UP_MS);
+        queue.addAfter(key, givenUpMs);
         return logger.info({}, 'reconcile given up');
       case 'done':
         queue.forget(key);

@@ -13,7 +13,7 @@ export interface DelayHeap {
 }
 
 /** Longest sleep: timers of the platform count milliseconds in 31 bits. */
-const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+const longestSleepMs = 2 ** 31 - 1;
 
 /** `onDue` is called once for each due key, in order of their times. */
 export function createDelayHeap(clock: Clock, onDue: (key: string) => void): DelayHeap {
@@ -54,7 +54,7 @@ class SleepingHeap implements DelayHeap {
     this.#sleep?.stop.abort();
     const stop = new AbortController();
     this.#sleep = { until: next.at, stop };
-    const ms = Math.min(LONGEST_SLEEP_MS, Math.max(0, next.at - this.#clock.now()));
+    const ms = Math.min(longestSleepMs, Math.max(0, next.at - this.#clock.now()));
     void this.#clock.sleep(ms, stop.signal).then(() => (stop.signal.aborted ? undefined : this.#fire()));
   }
 

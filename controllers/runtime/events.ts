@@ -53,14 +53,14 @@ export interface EventRecorder {
   flush(): Promise<void>;
 }
 
-const REPEAT_AFTER_MS = 10 * 60_000;
-const BURST = 25;
-const REFILL_MS = 30_000;
-const MOST_WAITING = 1_000;
+const repeatAfterMs = 10 * 60_000;
+const burst = 25;
+const refillMs = 30_000;
+const waitingMax = 1_000;
 /** Objects and happenings remembered; the oldest are forgotten first. */
-const MOST_REMEMBERED = 4_096;
-const SEND_TIMEOUT_MS = 5_000;
-const LIMITS = { note: 1_024, name: 63 } as const;
+const rememberedMax = 4_096;
+const sendTimeoutMs = 5_000;
+const lengths = { note: 1_024, name: 63 } as const;
 
 export function createEventRecorder(deps: EventRecorderDeps, options: EventRecorderOptions): EventRecorder {
   return new Recorder(deps, options);
@@ -75,8 +75,8 @@ interface Allowance {
 class Recorder implements EventRecorder {
   readonly #deps: EventRecorderDeps;
   readonly #options: EventRecorderOptions;
-  readonly #seen = new BoundedMap<string, number>(MOST_REMEMBERED);
-  readonly #allowances = new BoundedMap<string, Allowance>(MOST_REMEMBERED);
+  readonly #seen = new BoundedMap<string, number>(rememberedMax);
+  readonly #allowances = new BoundedMap<string, Allowance>(rememberedMax);
   readonly #waiting: Event[] = [];
   #sending: Promise<void> | undefined;
 
@@ -89,9 +89,9 @@ class Recorder implements EventRecorder {
     const now = this.#deps.clock.now();
     const { uid = '' } = happening.object.metadata;
     const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
-    if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return;
+    if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
     this.#seen.set(sameness, now);
-    if (this.#waiting.length >= MOST_WAITING || !this.#spend(uid, now)) {
+    if (this.#waiting.length >= waitingMax || !this.#spend(uid, now)) {
       this.#deps.onDropped?.();
       return;
     }
@@ -101,13 +101,13 @@ class Recorder implements EventRecorder {
 
   async flush(): Promise<void> {
     const patience = new AbortController();
-    await Promise.race([this.#sending, this.#deps.clock.sleep(SEND_TIMEOUT_MS, patience.signal)]);
+    await Promise.race([this.#sending, this.#deps.clock.sleep(sendTimeoutMs, patience.signal)]);
     patience.abort();
   }
 
   #spend(uid: string, now: number): boolean {
-    const { left, at } = this.#allowances.get(uid) ?? { left: BURST, at: now };
-    const refilled = Math.min(BURST, left + (now - at) / REFILL_MS);
+    const { left, at } = this.#allowances.get(uid) ?? { left: burst, at: now };
+    const refilled = Math.min(burst, left + (now - at) / refillMs);
     if (refilled < 1) return false;
     this.#allowances.set(uid, { left: refilled - 1, at: now });
     return true;
@@ -116,7 +116,7 @@ class Recorder implements EventRecorder {
   async #send(): Promise<void> {
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
       try {
-        await this.#deps.client.create(events, event, { timeoutMs: SEND_TIMEOUT_MS });
+        await this.#deps.client.create(events, event, { timeoutMs: sendTimeoutMs });
       } catch (error) {
         this.#deps.onDropped?.();
         this.#deps.logger.debug({ reason: event.reason, problem: messageOf(error) }, 'event not written');
@@ -131,13 +131,13 @@ class Recorder implements EventRecorder {
     return {
       metadata: {
         namespace: namespace ?? 'default',
-        name: `${(name ?? '').slice(0, LIMITS.name).replace(/[.-]+$/, '')}.${this.#deps.newId()}`,
+        name: `${(name ?? '').slice(0, lengths.name).replace(/[.-]+$/, '')}.${this.#deps.newId()}`,
       },
       eventTime: microTime(now),
       type,
       reason,
       action,
-      note: note.length > LIMITS.note ? `${note.slice(0, LIMITS.note - 1)}…` : note,
+      note: note.length > lengths.note ? `${note.slice(0, lengths.note - 1)}…` : note,
       regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion },
       reportingController: this.#options.controller,
       reportingInstance: this.#options.instance,

@@ -22,8 +22,10 @@ export interface Metrics {
   readonly bus: BusObserver;
 }
 
-const RECONCILE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const STATE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
+/** Upper bounds of the histograms' buckets, in seconds: from a reconcile in memory to the timeout of a request. */
+const reconcileBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From a state without a process to one that waits a day for a person. */
+const stateBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
 
 /** Own registry: two of them in one process do not meet. */
 export function createMetrics(): Metrics {
@@ -66,24 +68,24 @@ function createMeters(registry: Registry) {
     help: string,
     { labelNames, buckets }: { labelNames: string[]; buckets: number[] },
   ) => new Histogram({ name: `windlass_${name}`, help, labelNames, buckets, registers });
-  const perKind = { labelNames: ['kind'], buckets: RECONCILE_SECONDS };
+  const perKind = { labelNames: ['kind'], buckets: reconcileBuckets };
   return {
     queueDepth: gauge('queue_depth', 'Keys that are ready and wait for a worker.', ['kind']),
     queueSeconds: histogram('queue_wait_seconds', 'From a key being ready to a worker taking it.', perKind),
     reconcileSeconds: histogram('reconcile_seconds', 'Time of one reconcile, by how it ended.', {
       labelNames: ['kind', 'outcome'],
-      buckets: RECONCILE_SECONDS,
+      buckets: reconcileBuckets,
     }),
     requests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),
     requestSeconds: histogram('api_request_seconds', 'Time of requests to the Kubernetes API, watches left out.', {
       labelNames: ['verb'],
-      buckets: RECONCILE_SECONDS,
+      buckets: reconcileBuckets,
     }),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
     stateSeconds: histogram('state_seconds', 'From a state being entered to its end.', {
       labelNames: ['kind', 'status'],
-      buckets: STATE_SECONDS,
+      buckets: stateBuckets,
     }),
     leader: gauge('leader', '1 while this process holds the lease.'),
     eventsDropped: counter('events_dropped_total', 'Kubernetes Events that were not written.'),

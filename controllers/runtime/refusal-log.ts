@@ -8,7 +8,7 @@ export interface RefusalLog {
 }
 
 /** How long until there is another warning about a namespace, in milliseconds. */
-const QUIET_MS = 3_600_000;
+const quietMs = 3_600_000;
 
 export function createRefusalLog(clock: Clock): RefusalLog {
   /** Until when further refusals in a namespace are routine. */
@@ -19,7 +19,7 @@ export function createRefusalLog(clock: Clock): RefusalLog {
       const now = clock.now();
       if ((quiet.get(namespace) ?? now) > now) return logger.debug({ err }, 'reconcile is not allowed');
       for (const [known, until] of quiet) if (until <= now) quiet.delete(known);
-      quiet.set(namespace, now + QUIET_MS);
+      quiet.set(namespace, now + quietMs);
       logger.warn({ err }, 'reconcile is not allowed; more of this namespace is logged at debug');
     },
   };

@@ -18,9 +18,9 @@ interface WorkQueueDeps {
 }
 
 /** After a failure. */
-const FAILED: BackoffLimits = { baseMs: 50, maxMs: 30_000 };
+const failureBackoff: BackoffLimits = { baseMs: 50, maxMs: 30_000 };
 /** After something that is not allowed: only a person can change that. */
-const REFUSED: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
+const refusalBackoff: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 
 /**
  * Keys that need work. A key waits at most once however often it is added; while a worker holds it, adding it
@@ -103,11 +103,11 @@ class KeyQueue implements WorkQueue {
   }
 
   addRateLimited(key: string): void {
-    this.addAfter(key, this.#backoff(key, this.#failures, FAILED));
+    this.addAfter(key, this.#backoff(key, this.#failures, failureBackoff));
   }
 
   addRefused(key: string, atLatestMs = Number.POSITIVE_INFINITY): void {
-    const delayMs = this.#backoff(key, this.#refusals, REFUSED);
+    const delayMs = this.#backoff(key, this.#refusals, refusalBackoff);
     this.addAfter(key, Math.min(delayMs, atLatestMs));
   }
 

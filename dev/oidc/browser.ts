@@ -15,7 +15,7 @@ export interface Visit {
   readonly page: string;
 }
 
-const MOST_STEPS = 20;
+const stepsMax = 20;
 
 /** What a person does with a browser: follows redirects, keeps cookies, fills in forms and sends them. */
 export async function visit(start: string, options: BrowserOptions = {}): Promise<Visit> {
@@ -23,7 +23,7 @@ export async function visit(start: string, options: BrowserOptions = {}): Promis
   const cookies = new Map<string, string>();
   let next: Step = { url: new URL(start), method: 'GET' };
   try {
-    for (let step = 0; step < MOST_STEPS; step++) {
+    for (let step = 0; step < stepsMax; step++) {
       if (options.until !== undefined && next.url.href.startsWith(options.until)) return { url: next.url, page: '' };
       const answer = await take(next, agent, cookies);
       const page = await answer.body.text();

@@ -16,7 +16,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-const SLOW_MS = 300;
+const slowMs = 300;
 
 export async function startFaultProxy(): Promise<FaultProxy> {
   const proxy: Mutable<FaultProxy> = { url: '', fetches: 0, fault: 'none', upstream: 0, close: () => close(server) };
@@ -44,7 +44,7 @@ const harm: Readonly<Record<KeysFault, (response: ServerResponse, pass: () => vo
   none: (_, pass) => pass(),
   refused: (response) => void response.destroy(),
   silent: () => undefined,
-  slow: (_, pass) => void setTimeout(pass, SLOW_MS),
+  slow: (_, pass) => void setTimeout(pass, slowMs),
   broken: (response) => void response.end('{"keys":[{"kty":"RSA"'),
   huge: (response) => void response.end(JSON.stringify({ keys: [], pad: 'x'.repeat(1_048_576) })),
   error: (response) => void response.writeHead(500).end(),

@@ -11,7 +11,7 @@ export interface Memory {
 }
 
 /** Entries beyond this many are forgotten, oldest first. */
-const CAPACITY = 10_000;
+const capacity = 10_000;
 
 export function createMemory(): Memory {
   const entries = new Map<string, Entry>();
@@ -35,7 +35,7 @@ export function createMemory(): Memory {
         const key = `${model}:${id}`;
         entries.delete(key);
         entries.set(key, { payload, expiresAt: Date.now() + (expiresIn ?? 86_400) * 1_000 });
-        if (entries.size > CAPACITY) entries.delete(entries.keys().next().value ?? '');
+        if (entries.size > capacity) entries.delete(entries.keys().next().value ?? '');
       },
       find: async (id) => live(`${model}:${id}`),
       findByUid: (uid) => findWhere(model, (payload) => payload.uid === uid),

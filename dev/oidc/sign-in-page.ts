@@ -3,7 +3,7 @@ import type Provider from 'oidc-provider';
 import { signInPage } from './pages.ts';
 import { formatPerson, parsePerson } from './person.ts';
 
-const MOST_BYTES = 8_192;
+const formBytesMax = 8_192;
 
 /**
  * The page on which somebody says who they are; no password is asked for. A request with `login_hint`, a person as
@@ -42,7 +42,7 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error('the form is too large');
+    if (bytes > formBytesMax) throw new Error('the form is too large');
     chunks.push(chunk);
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
