@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { createBilling } from './billing/index.ts';
@@ -43,10 +44,9 @@ export function createServices(deps: ApiDeps): Services {
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {
-      // A provider that is away keeps nobody from webhooks and health.
-      void authentication.prepare();
       followed = cluster.run(following.signal);
-      await Promise.race([synced(cluster), aborted(stop)]);
+      using patience = startDeadline(clock, keysPatienceMs, stop);
+      await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       followed = Promise.all([followed, stimuli.run(following.signal)]);
     },
     async close() {
@@ -57,6 +57,12 @@ export function createServices(deps: ApiDeps): Services {
     },
   };
 }
+
+/**
+ * How long a replica waits for the provider's keys before it serves: the one that it takes over from has them. A provider
+ * that is away for longer keeps nobody from webhooks.
+ */
+const keysPatienceMs = 15_000;
 
 /** How long events that were raised may take to be stored when the process ends. */
 const busGraceMs = 3_000;

@@ -22,8 +22,8 @@ export interface Authentication {
    * HttpError 403 for a bearer without a tenant, 400 for a service account's `X-Tenant-Id` that is not a slug.
    */
   authenticate(headers: IncomingHttpHeaders): Promise<Caller>;
-  /** Fetches the provider's keys ahead of the first request. Never rejects. */
-  prepare(): Promise<void>;
+  /** Fetches the provider's keys ahead of the first request: until they are there or `signal` aborts. Never rejects. */
+  prepare(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createAuthentication(deps: AuthenticationDeps, config: IdentityC
       // Node joins a header that was sent twice; the listener has refused that before.
       return scopeCall(identity, headers['x-tenant-id'] as string | undefined, options.rules);
     },
-    prepare: () => verifier.prepare(),
+    prepare: (signal) => verifier.prepare(signal),
     close: () => verifier.close(),
   };
 }

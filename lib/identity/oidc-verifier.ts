@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { createKeySet, type KeySetOptions } from './key-set.ts';
+import { identityLimits } from './limits.ts';
 import { createProviderDocuments, type ProviderOptions } from './provider-documents.ts';
 import { type Claims, createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
 
@@ -14,8 +15,8 @@ export type OidcVerifierOptions = ProviderOptions & KeySetOptions & TokenVerifie
 
 /** Verifies the access tokens of one OpenID Connect provider. */
 interface OidcVerifier<T> extends TokenVerifier<T> {
-  /** Fetches the provider's keys, so that the first caller need not wait for them. Never rejects. */
-  prepare(): Promise<void>;
+  /** Fetches the provider's keys ahead of the first caller: until they are there or `signal` aborts. Never rejects. */
+  prepare(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,13 +25,16 @@ export function createOidcVerifier<T>(deps: OidcVerifierDeps<T>, options: OidcVe
   const documents = createProviderDocuments(deps.clock, options);
   const keys = createKeySet({ load: () => documents.keys(), clock: deps.clock, logger: deps.logger }, options);
   const verifier = createTokenVerifier({ ...deps, keys }, options);
+  const hasKeys = (): Promise<boolean> =>
+    keys.version().then(
+      () => true,
+      () => false,
+    );
   return {
     verify: (token) => verifier.verify(token),
-    prepare: () =>
-      keys.version().then(
-        () => undefined,
-        () => undefined,
-      ),
+    async prepare(signal) {
+      while (!signal.aborted && !(await hasKeys())) await deps.clock.sleep(identityLimits.fetchIntervalMs, signal);
+    },
     close: () => documents.close(),
   };
 }
