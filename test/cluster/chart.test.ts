@@ -153,7 +153,7 @@ describe('the rendered chart', () => {
     ['a Secret that is none', { outputStore: { s3: { existingSecret: 'A B' } } }, '/outputStore/s3/existingSecret'],
     ['a port of 0', { metrics: { port: 0 } }, '/metrics/port'],
     ['a port of 65536', { metrics: { port: 65_536 } }, '/metrics/port'],
-    ['eleven replicas', { replicaCount: 11 }, '/replicaCount'],
+    ['eleven replicas', { controllers: { replicaCount: 11 } }, '/controllers/replicaCount'],
     ['a tag in the repository', { image: { repository: 'a b' } }, '/image/repository'],
   ])('refuses %s and names it', async (_what, values, path) => {
     await expect(render(values)).rejects.toThrow(path);
