@@ -2,6 +2,8 @@ import { AppError } from './errors.ts';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 type Unit = keyof typeof unitMs;
+/** Characters of a wrong text that a message shows. */
+const shownLength = 40;
 
 const form = /^(0|[1-9][0-9]{0,8})(s|m|h)$/;
 
@@ -33,7 +35,7 @@ interface DurationRules {
 export function parseDuration(text: string, rules: DurationRules): number {
   const match = form.exec(text);
   if (match === null) {
-    const shown = JSON.stringify(text.slice(0, 40));
+    const shown = JSON.stringify(text.slice(0, shownLength));
     throw new DurationError(
       rules.field,
       `${shown} is not a duration; write an integer followed by s, m or h, such as 300s`,

@@ -29,6 +29,9 @@ export function getCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
+/** The width of what is written to a file or another program. */
+const columnsElsewhere = 200;
+
 const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
   const { executions, words } = await session.door();
   const execution = await executions.read(name);
@@ -36,7 +39,7 @@ const get: Run<GetOptions> = async (session, [name = ''], options): Promise<Exit
   const shown = options.full ? await executions.inFull(execution) : execution;
   if (await printedObject(session, shown)) return ok;
   const { terminal, clock } = session;
-  const size = { columns: terminal.live ? terminal.columns() : 200, flags: words.flags };
+  const size = { columns: terminal.live ? terminal.columns() : columnsElsewhere, flags: words.flags };
   for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));
   if (execution.status?.phase === 'completed') await printOutput(session, execution);
   return ok;

@@ -51,6 +51,9 @@ interface ProviderDeps {
   readonly signal: AbortSignal;
 }
 
+/** How far the clocks of this machine and the provider may be apart. */
+const clockToleranceSeconds = 30;
+
 /** Finds the provider. Throws when it cannot be reached or is not what it should be. */
 export async function findProvider(deps: ProviderDeps, choice: ProviderChoice): Promise<OidcProvider> {
   const issuer = issuerOf(choice.issuer);
@@ -60,7 +63,7 @@ export async function findProvider(deps: ProviderDeps, choice: ProviderChoice): 
     signal: deps.signal,
   };
   const server = await discover(issuer, options);
-  const client: oauth.Client = { client_id: choice.clientId, [oauth.clockTolerance]: 30 };
+  const client: oauth.Client = { client_id: choice.clientId, [oauth.clockTolerance]: clockToleranceSeconds };
   const call: Call = { server, client, options };
   return {
     startDevice: () => startDevice(call, choice),

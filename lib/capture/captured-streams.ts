@@ -15,9 +15,12 @@ interface ByteSink {
   bytes(): Uint8Array;
 }
 
+/** Room of a collection before its first byte; most outputs need no more. */
+const firstBytes = 4_096;
+
 /** Collects bytes in one array that doubles, so that no more than twice their number is held. */
 export function createByteSink(limit: number): ByteSink {
-  let buffer = new Uint8Array(Math.min(limit, 4096));
+  let buffer = new Uint8Array(Math.min(limit, firstBytes));
   let length = 0;
   const grow = (needed: number): void => {
     const larger = new Uint8Array(Math.min(limit, Math.max(needed, 2 * buffer.length)));

@@ -126,8 +126,11 @@ function takeString(literal: string, position: Position): void {
   if (position.isKeyNext) position.enterKey(string);
 }
 
+/** Whole numbers of so many digits are exact, whichever they are. */
+const exactDigits = 15;
+
 function checkNumber(literal: string, position: Position): void {
-  if (literal.length > 15 && /^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal)))
+  if (literal.length > exactDigits && /^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal)))
     throw new JsonTextError(
       'is a whole number beyond 2^53, which cannot be read exactly: send it as text',
       position.place,

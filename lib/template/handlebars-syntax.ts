@@ -4,6 +4,9 @@ import { TemplateError } from './template-error.ts';
 
 type Location = hbs.AST.SourceLocation | undefined;
 
+/** Characters of a wrong text that a message shows. */
+const shownLength = 40;
+
 /** What the parser knows when it gives up; the published types leave it out. */
 interface FailedLexer {
   readonly match: string;
@@ -54,5 +57,5 @@ function describe(error: unknown, scanned: Scanned): TemplateError {
   if (message.startsWith('Lexical error')) return new TemplateError('unexpected character', scanned.toSource(end));
   const offset = scanned.toSource(end - lexer.match.length);
   if (lexer.match === '') return new TemplateError('unexpected end of the template; is a block not closed?', offset);
-  return new TemplateError(`unexpected ${JSON.stringify(lexer.match.slice(0, 40))}`, offset);
+  return new TemplateError(`unexpected ${JSON.stringify(lexer.match.slice(0, shownLength))}`, offset);
 }

@@ -13,6 +13,8 @@ const token = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}|[^\s"'[\
 const number = /^-?\d+(?:\.\d+)?$/;
 const numericSegment = /([./])(\d+)(?=[./]|$)/g;
 const separators = /[./]/g;
+/** What opens or parts a block is shorter, with the blanks around it. */
+const longestKeyword = 64;
 
 /**
  * One pass over a template before the real parser sees it. It rewrites `a.0.b` to `a.[0].b`, because Handlebars takes a
@@ -92,7 +94,7 @@ class Scanner {
   }
 
   #block(start: number, open: number): void {
-    const rest = this.#source.slice(start, start + 64);
+    const rest = this.#source.slice(start, start + longestKeyword);
     if (rest.startsWith('/')) this.#blocks.pop();
     else if (/^#|^\^\s*[^}~\s]/.test(rest)) this.#blocks.push(1);
     else if (/^\s*else\b/.test(rest) && this.#blocks.length > 0) this.#blocks.push((this.#blocks.pop() ?? 0) + 1);

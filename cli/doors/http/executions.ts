@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { WindlassApiError } from '../../../client/index.ts';
+import { limits } from '../../../crds/limits.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
@@ -64,12 +65,14 @@ async function start({ client }: HttpDeps, request: StartRequest): Promise<Workf
   }
 }
 
-/** As Kubernetes makes names: without vowels, and without what looks like another sign. */
+/** As Kubernetes makes names: five signs behind a dash, without vowels and without what looks like another sign. */
+const suffixLength = 5;
+const longestName = 63;
 const signs = 'bcdfghjklmnpqrstvwxz2456789';
 
 function newName(workflow: string): string {
-  const suffix = Array.from({ length: 5 }, () => signs[randomInt(signs.length)]).join('');
-  return `${workflow.slice(0, 57)}-${suffix}`;
+  const suffix = Array.from({ length: suffixLength }, () => signs[randomInt(signs.length)]).join('');
+  return `${workflow.slice(0, longestName - suffixLength - 1)}-${suffix}`;
 }
 
 async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<WorkflowExecution[]> {
@@ -77,7 +80,7 @@ async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<Work
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the executions of one tenant.');
   if (selector !== undefined) throw onlyKubernetes('--selector', 'Narrow the list with --workflow and --phase.');
   const found = await allPages(async (cursor) => {
-    const query = { workflow, status: phase as Phase, cursor, limit: 200 };
+    const query = { workflow, status: phase as Phase, cursor, limit: limits.pageSizeMax };
     const { executions: rows, next_cursor: next } = await client.listExecutions(query, { timeoutMs });
     return { rows, next };
   });

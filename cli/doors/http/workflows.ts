@@ -5,6 +5,7 @@ import {
   type WorkflowSummary,
 } from '../../../client/index.ts';
 import { apiVersion } from '../../../crds/labels.ts';
+import { limits } from '../../../crds/limits.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -76,7 +77,10 @@ const notJudged = 'Pending';
 async function list(client: WindlassClient, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the workflows that you can run.');
   return allPages(async (cursor) => {
-    const { workflows, next_cursor: next } = await client.listWorkflows({ cursor, limit: 200 }, { timeoutMs });
+    const { workflows, next_cursor: next } = await client.listWorkflows(
+      { cursor, limit: limits.pageSizeMax },
+      { timeoutMs },
+    );
     return { rows: workflows.map(rowOf), next };
   });
 }

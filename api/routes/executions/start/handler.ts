@@ -55,14 +55,15 @@ function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<Work
   return startOnce(deps, ask, { name: named, request: canonicalHash(body), assertSame: assertSameRequest });
 }
 
-/** Attempts to make up a name that nobody has taken: with ten random characters the first succeeds. */
+/** Attempts to make up a name that nobody has taken: with so many random characters the first succeeds. */
 const nameAttempts = 3;
+const suffixLength = 10;
 
 async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   const workflow = await startable(deps, ask);
   const { namespace, caller } = ask;
   for (let attempt = 1; ; attempt++) {
-    const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, 10)}`;
+    const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;
     try {
       const made = await createExecution(
         deps.kube,
