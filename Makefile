@@ -3,6 +3,7 @@
 #   CLUSTER       kind | native | current (see dev/README.md)
 #   CLUSTER_NAME  a second development cluster beside the first (default dev)
 #   NODES         nodes of a new cluster (default 2)
+#   KUBERNETES    1.30: the oldest release that the chart claims, for a new native cluster (default: the newest)
 #   NAME          what `make logs` shows: a process or a deployment
 #   PREFIX        where `make cli` installs (default ~/.local)
 
@@ -11,7 +12,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The Node release the project is developed on comes with the npm packages.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-export CLUSTER CLUSTER_NAME NODES PREFIX
+export CLUSTER CLUSTER_NAME NODES KUBERNETES PREFIX
 
 .PHONY: help demo cli test verify bench up down status logs image setup
 

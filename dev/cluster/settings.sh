@@ -4,6 +4,7 @@
 # CLUSTER       kind | native | current; by default kind where a Docker engine answers, else native
 # CLUSTER_NAME  a second cluster beside the first needs its own name (default: dev; for CLUSTER=current: current)
 # NODES         how many nodes to start, 1 to 9 (default: 2)
+# KUBERNETES    a minor release that a native cluster is to run instead of the newest; it keeps the one it was made with
 
 cluster_scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project_dir=$(cd "$cluster_scripts/../.." && pwd)
@@ -22,6 +23,15 @@ if [[ ! $cluster_name =~ ^[a-z][a-z0-9-]{0,15}$ ]]; then
 fi
 if [[ ! ${NODES:-2} =~ ^[1-9]$ ]]; then
   echo "NODES '$NODES' is not usable: a number from 1 to 9" >&2
+  exit 1
+fi
+
+if [[ -z ${KUBERNETES:-} && -f $cluster_dir/kubernetes ]]; then
+  KUBERNETES=$(<"$cluster_dir/kubernetes")
+fi
+export KUBERNETES=${KUBERNETES:-}
+if [[ ! -d $(program_source kubernetes) ]]; then
+  echo "KUBERNETES '$KUBERNETES' is not usable: dev/setup/go/kubernetes-* holds the releases beside the newest" >&2
   exit 1
 fi
 

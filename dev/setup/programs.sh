@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # Which third-party programs the project builds from Go modules, and where each stands once built. Sourced.
 # A program's version is the one its own go.mod names; nothing else repeats it.
+#
+# KUBERNETES  a minor release of Kubernetes to run instead of the newest; go/kubernetes-* holds what there is
 
 setup_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/windlass
@@ -23,10 +25,19 @@ program_module() {
   esac
 }
 
+# The folder of the Go module that builds the program.
+program_source() {
+  if [[ $1 == kubernetes && -n ${KUBERNETES:-} ]]; then
+    echo "$setup_dir/go/kubernetes-$KUBERNETES"
+  else
+    echo "$setup_dir/go/$1"
+  fi
+}
+
 program_version() {
   local module
   module=$(program_module "$1") || return 1
-  awk -v module="$module" '{ sub(/^require /, "") } $1 == module { print $2; exit }' "$setup_dir/go/$1/go.mod"
+  awk -v module="$module" '{ sub(/^require /, "") } $1 == module { print $2; exit }' "$(program_source "$1")/go.mod"
 }
 
 # The folder that holds the program's binaries.

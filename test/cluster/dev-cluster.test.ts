@@ -161,7 +161,14 @@ describe.runIf(kindOfMainCluster() === 'native')('the native development cluster
   });
 
   it('is used as CLUSTER=current through its kubeconfig, and forgotten without harm', async () => {
-    const env = { ...process.env, CLUSTER: 'current', CLUSTER_NAME: 'borrowed', KUBECONFIG: join(dir, 'kubeconfig') };
+    const kubeconfig = join(dir, 'kubeconfig');
+    const env = {
+      ...process.env,
+      CLUSTER: 'current',
+      CLUSTER_NAME: 'borrowed',
+      KUBERNETES: '',
+      KUBECONFIG: kubeconfig,
+    };
     const borrow = (path: string, ...args: string[]) => run(join(projectDir, 'dev', path), args, { env });
     await borrow('cluster/up');
     const { stdout: tar } = await borrow('images/build', 'test-tools');
@@ -171,6 +178,12 @@ describe.runIf(kindOfMainCluster() === 'native')('the native development cluster
     await borrow('cluster/down');
     expect(existsSync(join(clusters, 'borrowed'))).toBe(false);
     expect(await kubectl('get', '--raw', '/readyz')).toBe('ok');
+  });
+
+  it.skipIf(process.env.KUBERNETES)('is not given another release of Kubernetes while it is up', async () => {
+    const env = { ...process.env, CLUSTER_NAME: name, KUBERNETES: '1.30' };
+    const up = run(join(projectDir, 'dev/cluster/up'), [], { env });
+    await expect(up).rejects.toThrow(/is up with another release of Kubernetes/);
   });
 
   it('restarts a kubelet without touching its containers', async () => {

@@ -109,9 +109,10 @@ start_kubelet() {
 start_kube_proxy() {
   local node=$1 node_command
   node_environment "$node"
+  # Releases before 1.31 have nftables behind a gate.
   start_process "node$node-proxy" "${node_command[@]}" "$(program_dir kubernetes)/kube-proxy" \
     --kubeconfig "$pki/proxy.kubeconfig" --hostname-override "node$node" --cluster-cidr "$pod_prefix.0.0/16" \
-    --proxy-mode nftables --conntrack-max-per-core 0
+    --proxy-mode nftables ${KUBERNETES:+--feature-gates NFTablesProxyMode=true} --conntrack-max-per-core 0
 }
 
 containerd_ready() { ctr_node "$1" version; }

@@ -13,7 +13,7 @@ forget_before_boot() {
   boot=$(</proc/sys/kernel/random/boot_id)
   if [[ -f $cluster_dir/boot && $(<"$cluster_dir/boot") != "$boot" ]]; then
     say "the machine was started anew since the cluster was: starting with an empty one"
-    find "$cluster_dir" -mindepth 1 -maxdepth 1 ! -name slot ! -name kind -exec rm -rf {} +
+    find "$cluster_dir" -mindepth 1 -maxdepth 1 ! -name slot ! -name kind ! -name kubernetes -exec rm -rf {} +
   fi
   mkdir -p "$cluster_dir"
   echo "$boot" >"$cluster_dir/boot"
