@@ -118,8 +118,20 @@ async function discover(issuer: URL, options: Options): Promise<oauth.Authorizat
   }
 }
 
+/** What whoever runs the provider can do something about. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error) return cause.message;
+  if (cause instanceof Response && !cause.ok) return `it answers with status ${cause.status}`;
+  const isOtherIssuer =
+    error instanceof oauth.OperationProcessingError && error.code === oauth.JSON_ATTRIBUTE_COMPARISON;
+  if (!isOtherIssuer) return messageOf(error);
+  const { issuer } = (error.cause as { readonly body: oauth.AuthorizationServer }).body;
+  return `it calls itself ${new URL(issuer).href}`;
+}
+
 function unreachable(issuer: string, error: unknown): CliError {
-  const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error);
+  const why = reasonOf(error);
   return new CliError('cluster', `the provider ${issuer} cannot be used: ${firstPart(why)}`, hintOf(why));
 }
 

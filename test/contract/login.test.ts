@@ -123,6 +123,10 @@ describe('windlass login at a real provider', () => {
       "'http://id.example.com' is not the address of a provider",
     );
     await expect(to({ issuer: server.url })).rejects.toThrow(`the provider ${server.url}/ cannot be used`);
+    await expect(to({ issuer: `${provider.issuer}/realms/absent` })).rejects.toThrow('it answers with status 404');
+    await expect(to({ issuer: provider.issuer.replace('127.0.0.1', 'localhost') })).rejects.toThrow(
+      `cannot be used: it calls itself ${provider.issuer}`,
+    );
     await using away = await loopback(answerJson(404, { error: 'not_found' }));
     await expect(accounts.login(away.url, {}, () => undefined)).rejects.toThrow(
       'does not say where its tokens come from',
