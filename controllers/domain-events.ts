@@ -42,11 +42,11 @@ export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {
   };
   return {
     executionEnded: (execution) => {
-      const fact = endOf(execution);
+      const fact = endFact(execution);
       if (fact !== undefined) raise(fact);
     },
-    volumeExpired: (volume, since) => raise(factOf(volume, 'expired', since)),
-    volumeDeleted: (volume) => raise(factOf(volume, 'deleted', new Date(deps.clock.now()).toISOString())),
+    volumeExpired: (volume, since) => raise(volumeFact(volume, 'expired', since)),
+    volumeDeleted: (volume) => raise(volumeFact(volume, 'deleted', new Date(deps.clock.now()).toISOString())),
   };
 }
 
@@ -73,7 +73,7 @@ const endTypes: Readonly<Record<string, string>> = {
   cancelled: 'WorkflowExecutionCancelled',
 };
 
-function endOf(execution: WorkflowExecution): Fact | undefined {
+function endFact(execution: WorkflowExecution): Fact | undefined {
   const { uid = '', namespace = '' } = execution.metadata;
   const type = endTypes[execution.status?.phase ?? ''];
   const time = execution.status?.finished_at;
@@ -100,7 +100,7 @@ function endData({ metadata, spec, status }: WorkflowExecution): BusEvent['data'
 
 const volumeTypes = { expired: 'VolumeExpired', deleted: 'VolumeDeleted' } as const;
 
-function factOf({ metadata, spec, status }: Volume, word: keyof typeof volumeTypes, time: string): Fact {
+function volumeFact({ metadata, spec, status }: Volume, word: keyof typeof volumeTypes, time: string): Fact {
   const { uid = '', name, namespace = '' } = metadata;
   const data = {
     volume_id: uid,

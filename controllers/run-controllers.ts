@@ -97,23 +97,23 @@ async function createControllers(
   const { kube, clock, config } = deps;
   const controller = controllerFactory(deps);
   const waiting = createWaiting();
-  const caches = {
+  const workflowCaches = {
     workflows: informers.workflows.cache,
     revisions: informers.revisions.cache,
     executions: informers.executions.cache,
   };
-  const stores = {
+  const volumeDeps = {
     volumes: informers.volumes.cache,
     claims: informers.claims.cache,
     pods: informers.pods.cache,
+    settings: volumeSettings(config),
   };
-  const settings = volumeSettings(config);
   const isEnding = endingNamespaces(informers);
   const store = createStore(deps);
   const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants: directoryOf(deps, informers) });
   const controllers = {
-    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...caches, isEnding })),
-    volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...stores, settings })),
+    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...workflowCaches, isEnding })),
+    volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...volumeDeps })),
     routers: controller('StimulusRouter', createRouterReconcile(deps, informers)),
     executions: await createExecutionController({
       ...deps,
