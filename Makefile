@@ -29,9 +29,7 @@ cli: ## Install the command windlass into ~/.local/bin; PREFIX=/usr/local instal
 test: ## Run every test: unit, contract, and on the cluster; STAGES="unit go" runs only these
 	@dev/test/run $(STAGES)
 
-verify: ## Regenerate, check format, lint, types and unit tests; then the git tree must be clean
-	@dev/setup/packages
-	@dev/setup/node
+verify: ## Regenerate, check format, lint and types, run unit and Go tests; then the git tree must be clean
 	@dev/verify/run
 
 bench: up ## Measure speed and size beside bare pods, and write docs/benchmarks.md; ARGS=--help tells more
@@ -60,4 +58,4 @@ image: ## Build the project's images and load them into the cluster
 setup: ## Install and build everything that any target needs
 	@dev/setup/packages
 	@dev/setup/node
-	@dev/setup/build kubectl kubernetes containerd etcd coredns volume-provisioner helm registry rclone nats-server
+	@dev/setup/build kubectl kubernetes containerd etcd coredns volume-provisioner helm registry rclone nats-server stripe-mock
