@@ -6,7 +6,7 @@ import type { RateLimit } from '../lib/http/index.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
-import type { TenantDirectory } from './cluster/tenants.ts';
+import type { TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ApiConfig } from './config.ts';
 import { tlsPaths } from './grpc/config.ts';
 import type { Ingest } from './ingest/index.ts';

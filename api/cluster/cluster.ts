@@ -1,11 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { ReflectorDeps } from '../../lib/informer/index.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createInformers, type Informers } from './informers.ts';
-import type { TenantDirectory } from './tenants.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
 interface ClusterDeps {

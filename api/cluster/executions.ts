@@ -4,10 +4,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
-import type { TenantDirectory } from './tenants.ts';
 import { createWholeExecutions, type WholeExecutions } from './whole-executions.ts';
 
 /** Executions as one tenant sees them. */

@@ -14,11 +14,11 @@ import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
-import type { TenantDirectory } from './tenants.ts';
 
 /** For whom a workflow is looked up. */
 export type Viewer = Pick<Caller, 'subject' | 'tenant'>;

@@ -3,11 +3,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { UnaryCall } from '../../lib/grpc/serve-unary.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type {
   IngestStimulusRequest,
   IngestStimulusResponse,
 } from '../../proto/generated/windlass/runtime/v1/runtime.ts';
-import type { TenantDirectory } from '../cluster/tenants.ts';
 import { contentOfText, type Ingest } from '../ingest/index.ts';
 import { submitStimulus } from '../routes/stimuli/contract.ts';
 import { ingestFailure } from './ingest-error.ts';

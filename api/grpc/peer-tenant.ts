@@ -1,6 +1,6 @@
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import type { Peer } from '../../lib/grpc/peer.ts';
-import type { TenantDirectory } from '../cluster/tenants.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 
 const tenantUri = /^windlass:\/\/tenant\/([a-z0-9]([a-z0-9-]*[a-z0-9])?)$/;
 

@@ -73,7 +73,7 @@ function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stim
     id: newStimulusId(),
     source,
     content,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    idempotencyKey,
     headers: withoutCredentials(headers),
     receivedAt: new Date(receivedAt).toISOString(),
   };

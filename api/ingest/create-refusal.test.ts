@@ -41,12 +41,12 @@ describe('refusalOf', () => {
     [
       'a status that nobody knows',
       refused(418, 'inner words'),
-      { code: 'internal', reason: 'workflow_error', message: /^the API server takes no such execution$/ },
+      { code: 'internal', reason: 'workflow_error', message: /^the API server refused the execution$/ },
     ],
     [
       'a lack of rights',
       refused(403, 'cannot create resource'),
-      { code: 'internal', reason: 'workflow_error', message: /may start nothing/ },
+      { code: 'internal', reason: 'workflow_error', message: /is not allowed to create executions/ },
     ],
     [
       'a namespace that is gone',

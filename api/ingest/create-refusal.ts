@@ -41,7 +41,7 @@ const ofTenant: readonly Sentence[] = [
 /** What operators have to mend: the server's words are for their log, not for whoever signs webhooks. */
 const ofOperators: readonly Sentence[] = [
   [isDenied, 'an admission rule of the cluster denies the execution'],
-  [isForbidden, 'the API may start nothing in the namespace of the tenant'],
+  [isForbidden, 'the API is not allowed to create executions in the namespace of the tenant'],
 ];
 
 function sentenceOf(error: KubeError): string {
@@ -50,7 +50,7 @@ function sentenceOf(error: KubeError): string {
   // The rules of the kind itself are no secret.
   return isInvalid(error)
     ? `the execution was refused: ${error.serverMessage}`
-    : 'the API server takes no such execution';
+    : 'the API server refused the execution';
 }
 
 function unavailable(cause: KubeError): AppError {

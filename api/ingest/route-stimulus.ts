@@ -65,7 +65,7 @@ async function classify(
   }
 }
 
-/** A route is the tenant's: it leads to no workflow that a user keeps for himself. */
+/** A route is the tenant's: it leads to no workflow that a user keeps for themselves. */
 const nobody = '';
 
 function rejection(reason: RejectionReason, source: string): IngestError {

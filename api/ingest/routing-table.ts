@@ -3,7 +3,7 @@ import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import { byAge, ownerOf } from '../../lib/stimulus/claims.ts';
-import type { TenantDirectory } from '../cluster/tenants.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Routing } from './decide-route.ts';
 
 /** Whose stimulus it is, and what that tenant's routers say about its source. */
@@ -71,7 +71,7 @@ function routingOf(source: string, routers: readonly StimulusRouter[]): Routing 
   const asking = byAge(routers).find(({ spec }) => spec.router_agent !== undefined)?.spec;
   return {
     confidenceThreshold: asking?.confidence_threshold ?? limits.confidenceThresholdDefault,
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(asking?.router_agent === undefined ? {} : { routerAgent: asking.router_agent }),
+    workflow,
+    routerAgent: asking?.router_agent,
   };
 }

@@ -28,7 +28,7 @@ export interface Settler {
    * duplicate would run again once the execution is deleted.
    */
   resume(executions: Iterable<WorkflowExecution>): void;
-  /** Works until `signal` aborts, and then off what is left, while the store takes it. Never rejects. */
+  /** Works until `signal` aborts, then finishes what is left while the store takes it. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { BusEvent } from '../../lib/bus/event-bus.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { RejectionReason, Routed } from './decide-route.ts';
 
-/** Which stimulus of whom an event is about, and when it happened, in RFC 3339. */
+/** Which stimulus, of which tenant, an event is about, and when it happened, in RFC 3339. */
 export interface Occasion {
   readonly stimulusId: string;
   readonly tenant: string;

@@ -25,8 +25,8 @@ export interface AuditEntry {
   /** Uid of what it was done to. */
   readonly subject: string;
   /**
-   * Tells the act from the others of its type on the subject. One that has such a name is told again to whoever asks for
-   * it again, as its first answer may be lost on the way; it has one id then, and the stream stores one event.
+   * Tells the act from the others of its type on the subject. A named act is told again when its caller repeats it, as
+   * the first telling may be lost; it keeps one id, so the stream stores one event.
    */
   readonly act?: string;
   /** RFC 3339: when the act was done, for a repetition. One that comes later than the stream knows the id is not told. */

@@ -16,7 +16,7 @@ export interface BusObserver {
   dropped(reason: DropReason, events: number): void;
 }
 
-const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
+const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
 /** Counts everything in a process's own registry. */
 export function createBusMetrics(registry: Registry): BusObserver {
@@ -30,9 +30,9 @@ export function createBusMetrics(registry: Registry): BusObserver {
   });
   const seconds = new Histogram({
     name: 'windlass_bus_call_seconds',
-    help: 'Time of calls to the event bus.',
+    help: 'How long calls to the event bus took.',
     labelNames: ['operation'],
-    buckets: CALL_SECONDS,
+    buckets: callSeconds,
     registers,
   });
   const events = new Gauge({ name: 'windlass_bus_outbox_events', help: 'Events that wait to be stored.', registers });

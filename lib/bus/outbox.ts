@@ -29,13 +29,13 @@ export interface Outbox extends EventSink {
 }
 
 /** Before a bus that is away is tried again. */
-const RETRY_MS = 500;
+const retryMs = 500;
 
 /** Between two batches. The first event after a quiet time goes at once; under load many share a write. */
-const GATHER_MS = 25;
+const gatherMs = 25;
 
 /** Events under way at once. They go over one connection, so the store meets them in their order. */
-const BATCH = 64;
+const batchSize = 64;
 
 export function createOutbox(deps: OutboxDeps, limits: OutboxLimits = outboxLimits): Outbox {
   return new MemoryOutbox(deps, limits);
@@ -89,8 +89,8 @@ class MemoryOutbox implements Outbox {
     // What is raised in the same breath goes along.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      if (await this.#sendBatch()) await this.#deps.clock.sleep(GATHER_MS, this.#hurry.signal);
-      else await this.#deps.clock.sleep(RETRY_MS, this.#abandon.signal);
+      if (await this.#sendBatch()) await this.#deps.clock.sleep(gatherMs, this.#hurry.signal);
+      else await this.#deps.clock.sleep(retryMs, this.#abandon.signal);
       if (this.#abandon.signal.aborted) return;
     }
     this.#toldDrop = false;
@@ -99,7 +99,7 @@ class MemoryOutbox implements Outbox {
 
   /** Whether nothing is left of the events that are first in line. What is raised meanwhile makes the next batch. */
   async #sendBatch(): Promise<boolean> {
-    const batch = this.#queue.slice(0, BATCH);
+    const batch = this.#queue.slice(0, batchSize);
     const done = await Promise.all(batch.map(({ event }) => this.#isDone(event)));
     const left = batch.filter((_, index) => done[index] !== true);
     this.#queue.splice(0, batch.length, ...left);

@@ -31,7 +31,7 @@ interface PublisherDeps {
   readonly timeoutMs: number;
 }
 
-/** Messages that come so soon after a write share the next one. One that comes alone goes at once. */
+/** Messages that follow a write so soon share the next one. One that comes alone goes at once. */
 const gatherMs = 5;
 
 /**
@@ -151,7 +151,7 @@ interface Acknowledgement {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-/** Who asks for a subject that nobody serves is answered so, without a body. */
+/** The answer to a request whose subject nobody serves; it has no body. */
 const noResponders = 503;
 
 function outcomeOf(answer: Msg): number | Error {

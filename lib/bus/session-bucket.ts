@@ -4,7 +4,7 @@ import type { Message, Publisher } from './publisher.ts';
 import { bucketSubject } from './streams.ts';
 
 /** A stored text with its revision. */
-export interface StoredText {
+interface StoredText {
   readonly text: string;
   readonly revision: number;
 }

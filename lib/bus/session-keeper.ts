@@ -28,7 +28,7 @@ export interface SessionKeeper {
 
 /** What a call waits for a connection that is being made, the start of the process and a server's restart included. */
 export const patienceMs = 500;
-const BACKOFF = { baseMs: 100, maxMs: 2_000 };
+const reconnectBackoff = { baseMs: 100, maxMs: 2_000 };
 
 export function createSessionKeeper(deps: SessionKeeperDeps): SessionKeeper {
   return new Keeper(deps);
@@ -90,7 +90,7 @@ class Keeper implements SessionKeeper {
         await this.#live(session);
       }
       if (this.#stop.signal.aborted) return;
-      await this.#deps.clock.sleep(halfJitter(BACKOFF, failures, this.#deps.random()), this.#stop.signal);
+      await this.#deps.clock.sleep(halfJitter(reconnectBackoff, failures, this.#deps.random()), this.#stop.signal);
       failures += 1;
     }
   }

@@ -35,7 +35,7 @@ interface SessionDeps {
 /** Longest time of one call, and of one attempt to connect. */
 const callTimeoutMs = 1_500;
 /** A peer that was cut off without a word is noticed after two of these without an answer. */
-const PING_MS = 3_000;
+const pingMs = 3_000;
 
 /** Connects and puts the streams in place. The library is loaded by the first call: a process without a bus never does. */
 export async function openSession({ clock, logger }: SessionDeps, options: SessionOptions): Promise<Session> {
@@ -87,7 +87,7 @@ function connectionOptions(options: SessionOptions): ConnectionOptions {
     ...(tls === undefined ? {} : { tls }),
     reconnect: false,
     timeout: callTimeoutMs,
-    pingInterval: PING_MS,
+    pingInterval: pingMs,
     maxPingOut: 2,
     noAsyncTraces: true,
   };

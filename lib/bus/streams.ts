@@ -18,7 +18,7 @@ const nanos = (ms: number): number => ms * 1_000_000;
 export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'events' | 'audit' | 'replicas'>) {
   return [
     eventStream('events', events, replicas),
-    // Who may publish cannot take back what was recorded.
+    // Whoever may publish cannot take back what was recorded.
     { ...eventStream('audit', audit, replicas), deny_delete: true, deny_purge: true },
   ];
 }

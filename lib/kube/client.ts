@@ -76,12 +76,6 @@ export interface LogOptions {
   readonly signal?: AbortSignal;
   readonly container?: string;
   readonly follow?: boolean;
-  readonly timestamps?: boolean;
-  readonly tailLines?: number;
-  readonly limitBytes?: number;
-  /** RFC 3339. */
-  readonly sinceTime?: string;
-  readonly previous?: boolean;
   /** Milliseconds until the answer begins. The stream itself has no time limit. Default 30,000. */
   readonly timeoutMs?: number;
 }

@@ -1,6 +1,6 @@
 import type { KubeObject } from './objects.ts';
 
-/** The built-in kinds, with the fields this project reads or writes; the server keeps the others. */
+/** The built-in kinds, with the fields that this project reads or writes; the server keeps the others. */
 
 interface EnvVar {
   readonly name: string;
@@ -16,7 +16,6 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly readOnly?: boolean;
-  readonly subPath?: string;
 }
 
 export interface ResourceAmounts {
@@ -26,7 +25,6 @@ export interface ResourceAmounts {
 
 interface ContainerSecurityContext {
   readonly allowPrivilegeEscalation?: boolean;
-  readonly privileged?: boolean;
   readonly readOnlyRootFilesystem?: boolean;
   readonly runAsNonRoot?: boolean;
   readonly runAsUser?: number;
@@ -50,13 +48,10 @@ export interface Container {
   readonly imagePullPolicy?: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
-  readonly workingDir?: string;
   readonly env?: readonly EnvVar[];
   readonly resources?: ResourceAmounts;
   readonly volumeMounts?: readonly VolumeMount[];
   readonly securityContext?: ContainerSecurityContext;
-  readonly terminationMessagePath?: string;
-  readonly terminationMessagePolicy?: string;
 }
 
 export interface PodVolume {
@@ -64,9 +59,7 @@ export interface PodVolume {
   readonly emptyDir?: { readonly medium?: string; readonly sizeLimit?: string };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly image?: { readonly reference: string; readonly pullPolicy?: string };
-  readonly configMap?: { readonly name: string; readonly optional?: boolean };
   readonly secret?: { readonly secretName: string; readonly optional?: boolean };
-  readonly projected?: { readonly sources: readonly unknown[]; readonly defaultMode?: number };
 }
 
 export interface PodSpec {
@@ -74,18 +67,13 @@ export interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly PodVolume[];
   readonly restartPolicy?: string;
-  readonly activeDeadlineSeconds?: number;
   readonly terminationGracePeriodSeconds?: number;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
   readonly serviceAccountName?: string;
-  readonly hostUsers?: boolean;
-  readonly nodeName?: string;
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly tolerations?: readonly unknown[];
   readonly affinity?: unknown;
-  readonly runtimeClassName?: string;
-  readonly priorityClassName?: string;
+  readonly nodeName?: string;
+  readonly tolerations?: readonly unknown[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly securityContext?: PodSecurityContext;
 }
@@ -109,12 +97,8 @@ interface ContainerStatus {
   readonly name: string;
   readonly ready?: boolean;
   readonly started?: boolean;
-  readonly restartCount?: number;
   readonly image?: string;
-  readonly imageID?: string;
-  readonly containerID?: string;
   readonly state?: ContainerState;
-  readonly lastState?: ContainerState;
 }
 
 interface PodCondition {
@@ -131,7 +115,6 @@ export interface PodStatus {
   readonly message?: string;
   readonly podIP?: string;
   readonly hostIP?: string;
-  readonly startTime?: string;
   readonly conditions?: readonly PodCondition[];
   readonly containerStatuses?: readonly ContainerStatus[];
   readonly initContainerStatuses?: readonly ContainerStatus[];
@@ -206,10 +189,8 @@ export interface Event extends KubeObject {
   readonly action: string;
   readonly note?: string;
   readonly regarding: ObjectReference;
-  readonly related?: ObjectReference;
   readonly reportingController: string;
   readonly reportingInstance: string;
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
 export interface Namespace extends KubeObject {
@@ -246,7 +227,6 @@ export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
 }
 
 export interface Role extends KubeObject {
@@ -265,7 +245,6 @@ export interface RoleBinding extends KubeObject {
 
 export interface StorageClass extends KubeObject {
   readonly provisioner: string;
-  readonly allowVolumeExpansion?: boolean;
 }
 
 export interface CustomResourceDefinition extends KubeObject {

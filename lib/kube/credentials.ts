@@ -32,7 +32,7 @@ export interface CredentialSource {
 }
 
 /** Milliseconds for which what was read from files is taken as current. Tokens are rotated long before they expire. */
-const REREAD_AFTER_MS = 60_000;
+const rereadAfterMs = 60_000;
 
 /**
  * Calls `load` at most once a minute, and again after a refusal. While a reload fails, what was read before stays
@@ -54,7 +54,7 @@ export function createCredentialSource(
     } finally {
       loading = undefined;
     }
-    staleAt = options.now() + REREAD_AFTER_MS;
+    staleAt = options.now() + rereadAfterMs;
     return known;
   }
 

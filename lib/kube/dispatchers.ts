@@ -15,8 +15,8 @@ export interface Dispatchers {
  * Milliseconds an idle connection is kept. The API server closes idle ones after 90 s and load balancers often after
  * 60: we must be the first to let go, or a write may meet a connection that is just being closed.
  */
-const KEEP_ALIVE_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 10_000;
+const keepAliveMs = 30_000;
+const connectTimeoutMs = 10_000;
 
 type Pair = Readonly<Record<Use, Dispatcher>>;
 
@@ -61,11 +61,11 @@ function open(endpoint: Endpoint, connections: number | undefined): Dispatcher {
     connections,
     pipelining: 1,
     allowH2: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { ...tls, timeout: CONNECT_TIMEOUT_MS },
+    connect: { ...tls, timeout: connectTimeoutMs },
   };
   if (endpoint.proxyUrl === undefined) return new Agent(options);
   return new ProxyAgent({ ...options, uri: endpoint.proxyUrl, requestTls: options.connect });

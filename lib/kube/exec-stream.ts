@@ -5,14 +5,14 @@ import type { HeaderFields } from './credentials.ts';
 import type { KubeStatus } from './objects.ts';
 
 /** The API server's channels: the first byte of each message says which. */
-const STDIN = 0;
-const STDOUT = 1;
-const STDERR = 2;
-const STATUS = 3;
+const stdinChannel = 0;
+const stdoutChannel = 1;
+const stderrChannel = 2;
+const statusChannel = 3;
 /** Closes one channel; known to version 5 of the protocol only. */
-const CLOSE = 255;
+const closeChannel = 255;
 
-const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 interface ExecTarget {
   /** Full URL with the command in its query; `http:` or `https:`. */
@@ -33,7 +33,7 @@ export async function runOverWebSocket(
   signal: AbortSignal,
 ): Promise<ExecResult> {
   const socket = new WebSocket(target.url.replace(/^http/, 'ws'), {
-    protocols: PROTOCOLS,
+    protocols,
     dispatcher: target.dispatcher,
     headers: pairsOf(target.headers),
   });
@@ -49,10 +49,10 @@ export async function runOverWebSocket(
 }
 
 function converse(socket: WebSocket, options: ExecOptions, signal: AbortSignal): Promise<ExecResult> {
-  const output = { [STDOUT]: [] as Uint8Array[], [STDERR]: [] as Uint8Array[] };
+  const output = { [stdoutChannel]: [] as Uint8Array[], [stderrChannel]: [] as Uint8Array[] };
   const take = {
-    [STDOUT]: options.onStdout ?? ((chunk: Uint8Array) => void output[STDOUT].push(chunk)),
-    [STDERR]: options.onStderr ?? ((chunk: Uint8Array) => void output[STDERR].push(chunk)),
+    [stdoutChannel]: options.onStdout ?? ((chunk: Uint8Array) => void output[stdoutChannel].push(chunk)),
+    [stderrChannel]: options.onStderr ?? ((chunk: Uint8Array) => void output[stderrChannel].push(chunk)),
   };
   let opened = false;
   let status: KubeStatus | undefined;
@@ -65,8 +65,8 @@ function converse(socket: WebSocket, options: ExecOptions, signal: AbortSignal):
       const message = new Uint8Array(event.data as ArrayBuffer);
       const channel = message[0];
       const chunk = message.subarray(1);
-      if (channel === STATUS) status = JSON.parse(Buffer.from(chunk).toString('utf8')) as KubeStatus;
-      else if ((channel === STDOUT || channel === STDERR) && chunk.length > 0) take[channel](chunk);
+      if (channel === statusChannel) status = JSON.parse(Buffer.from(chunk).toString('utf8')) as KubeStatus;
+      else if ((channel === stdoutChannel || channel === stderrChannel) && chunk.length > 0) take[channel](chunk);
     });
     socket.addEventListener('error', () => undefined);
     socket.addEventListener('close', () => {
@@ -74,7 +74,11 @@ function converse(socket: WebSocket, options: ExecOptions, signal: AbortSignal):
       if (!opened) return reject(new HandshakeError('unavailable', 'exec: the server refused the stream'));
       const end = endOf(status);
       if (end instanceof AppError) return reject(end);
-      resolve({ exitCode: end, stdout: Buffer.concat(output[STDOUT]), stderr: Buffer.concat(output[STDERR]) });
+      resolve({
+        exitCode: end,
+        stdout: Buffer.concat(output[stdoutChannel]),
+        stderr: Buffer.concat(output[stderrChannel]),
+      });
     });
   });
 }
@@ -91,7 +95,7 @@ function endOf(status: KubeStatus | undefined): number | AppError {
 }
 
 function writeStdin(socket: WebSocket, stdin: Uint8Array | string, reject: (error: AppError) => void): void {
-  if (socket.protocol !== PROTOCOLS[0]) {
+  if (socket.protocol !== protocols[0]) {
     reject(new AppError('unavailable', 'exec: this API server cannot close standard input; it needs Kubernetes 1.30'));
     socket.close();
     return;
@@ -99,9 +103,9 @@ function writeStdin(socket: WebSocket, stdin: Uint8Array | string, reject: (erro
   const bytes = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
   const size = 64 * 1024;
   for (let start = 0; start < bytes.length; start += size) {
-    socket.send(Buffer.concat([Uint8Array.of(STDIN), bytes.subarray(start, start + size)]));
+    socket.send(Buffer.concat([Uint8Array.of(stdinChannel), bytes.subarray(start, start + size)]));
   }
-  socket.send(Uint8Array.of(CLOSE, STDIN));
+  socket.send(Uint8Array.of(closeChannel, stdinChannel));
 }
 
 function pairsOf(headers: HeaderFields): [string, string][] {

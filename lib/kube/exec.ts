@@ -4,14 +4,12 @@ import { HandshakeError, runOverWebSocket } from './exec-stream.ts';
 import { KubeError } from './kube-error.ts';
 import type { ObjectRef } from './objects.ts';
 import { pathOf, pods } from './resource.ts';
-import type { Transport } from './transport.ts';
-
-const DEFAULT_TIMEOUT_MS = 30_000;
+import { defaultTimeoutMs, type Transport } from './transport.ts';
 
 /** See `KubeClient.exec`. A refused stream is asked for once more as a plain request, because only that says why. */
 export async function execInPod(transport: Transport, ref: ObjectRef, options: ExecOptions): Promise<ExecResult> {
   const object = `${ref.namespace ?? ''}/${ref.name}`;
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
   const path = `${pathOf(pods, ref, 'exec')}?${queryOf(options)}`;

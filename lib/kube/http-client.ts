@@ -32,13 +32,13 @@ export function createKubeClient(deps: TransportDeps, options: TransportOptions 
 }
 
 /** Objects a page where all are wanted. */
-const PAGE = 500;
+const pageSize = 500;
 
 /** What `metadataOf` asks a list for; a server that does not know it answers whole objects. */
-const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
-const MERGE_PATCH = 'application/merge-patch+json';
-const JSON_PATCH = 'application/json-patch+json';
-const APPLY_PATCH = 'application/apply-patch+yaml';
+const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const mergePatchType = 'application/merge-patch+json';
+const jsonPatchType = 'application/json-patch+json';
+const applyPatchType = 'application/apply-patch+yaml';
 
 /** What a write has besides its object: which subresource, by which method. */
 interface Write {
@@ -72,7 +72,7 @@ class HttpKubeClient implements KubeClient {
       method: 'GET',
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
-      accept: resource.metadataOnly ? METADATA_LIST : undefined,
+      accept: resource.metadataOnly ? metadataListType : undefined,
     });
     const list = parseAs<KubeList<T>>(text);
     return { metadata: list.metadata, items: list.items ?? [] };
@@ -111,7 +111,7 @@ class HttpKubeClient implements KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, patchOf(ref, patch, MERGE_PATCH), options);
+    return this.#call<T>(resource, patchOf(ref, patch, mergePatchType), options);
   }
 
   async mergePatchStatus<T extends KubeObject>(
@@ -120,7 +120,7 @@ class HttpKubeClient implements KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, patch, MERGE_PATCH), subresource: 'status' }, options);
+    return this.#call<T>(resource, { ...patchOf(ref, patch, mergePatchType), subresource: 'status' }, options);
   }
 
   async jsonPatch<T extends KubeObject>(
@@ -129,7 +129,7 @@ class HttpKubeClient implements KubeClient {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, patchOf(ref, operations, JSON_PATCH), options);
+    return this.#call<T>(resource, patchOf(ref, operations, jsonPatchType), options);
   }
 
   async jsonPatchStatus<T extends KubeObject>(
@@ -138,11 +138,11 @@ class HttpKubeClient implements KubeClient {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, operations, JSON_PATCH), subresource: 'status' }, options);
+    return this.#call<T>(resource, { ...patchOf(ref, operations, jsonPatchType), subresource: 'status' }, options);
   }
 
   async apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T> {
-    const write = patchOf(refOf(object), typed(resource, object), APPLY_PATCH);
+    const write = patchOf(refOf(object), typed(resource, object), applyPatchType);
     return this.#call<T>(resource, { ...write, verb: 'apply', force: options.force }, options);
   }
 
@@ -211,10 +211,10 @@ class HttpKubeClient implements KubeClient {
 
   async #listPages<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
     const items: T[] = [];
-    let page = await this.list(resource, { limit: PAGE, ...options });
+    let page = await this.list(resource, { limit: pageSize, ...options });
     for (items.push(...page.items); page.metadata.continue; items.push(...page.items)) {
       page = await this.list(resource, {
-        limit: PAGE,
+        limit: pageSize,
         ...options,
         continue: page.metadata.continue,
         resourceVersion: undefined,
@@ -283,7 +283,7 @@ function parseAs<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new AppError('unavailable', 'the API server answered something that is no JSON', {
+    throw new AppError('unavailable', 'the API server did not answer with JSON', {
       reason: 'Garbled',
       cause,
     });

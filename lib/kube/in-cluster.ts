@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { type CredentialSource, createCredentialSource } from './credentials.ts';
 
-const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 interface InClusterOptions {
   /** The process's environment. */
@@ -17,7 +17,7 @@ interface InClusterOptions {
  * the kubelet's rotation is followed.
  */
 export async function inClusterCredentials(options: InClusterOptions): Promise<CredentialSource | undefined> {
-  const { env, now, folder = SERVICE_ACCOUNT } = options;
+  const { env, now, folder = serviceAccountFolder } = options;
   const host = env.KUBERNETES_SERVICE_HOST;
   const namespace = await readOr(`${folder}/namespace`);
   if (!host || namespace === undefined) return undefined;

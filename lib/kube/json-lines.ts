@@ -1,4 +1,4 @@
-const NEWLINE = 0x0a;
+const newline = 0x0a;
 
 /**
  * One JSON value a line, from chunks cut anywhere. A line is decoded only when it is whole, so a character split
@@ -10,7 +10,7 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
   let pending: Uint8Array[] = [];
   for await (const chunk of chunks) {
     let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       const text = textOf([...pending, chunk.subarray(start, end)]);
       pending = [];
       start = end + 1;

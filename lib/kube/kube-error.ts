@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { KubeStatus, StatusCause } from './objects.ts';
 
-const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid',
   401: 'unauthenticated',
   403: 'forbidden',
@@ -18,7 +18,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'timeout',
 };
 
-const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504]);
+const retryableStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** What was asked, for the message: `patch pods/status team-a/step-1`. Never holds a body. */
 export interface RequestName {
@@ -53,7 +53,7 @@ export class KubeError extends AppError {
 
 function codeOf(status: number, reason: string): ErrorCode {
   if (reason === 'AlreadyExists') return 'already_exists';
-  return CODE_OF_STATUS[status] ?? (status >= 500 ? 'internal' : 'invalid');
+  return codeOfStatus[status] ?? (status >= 500 ? 'internal' : 'invalid');
 }
 
 /** The object, or the subresource, is not there. */
@@ -133,6 +133,7 @@ const tooLarge = /request is too large|message larger than max/;
  * server-side apply with a field the schema lacks, which only a newer CRD can heal.
  */
 export function isRetryable(error: unknown): boolean {
-  if (error instanceof KubeError) return RETRYABLE.has(error.status) && !/not declared in schema/.test(error.message);
+  if (error instanceof KubeError)
+    return retryableStatuses.has(error.status) && !/not declared in schema/.test(error.message);
   return error instanceof AppError && (error.code === 'unavailable' || error.code === 'timeout');
 }

@@ -40,8 +40,8 @@ export interface KubeconfigFile {
   readonly text: string;
 }
 
-const CLUSTER_PATHS = ['certificate-authority'] as const;
-const USER_PATHS = ['client-certificate', 'client-key', 'tokenFile'] as const;
+const clusterPaths = ['certificate-authority'] as const;
+const userPaths = ['client-certificate', 'client-key', 'tokenFile'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,8 +59,8 @@ export function resolveContext(files: readonly KubeconfigFile[], wanted?: string
   return {
     name: current,
     namespace: isText(context.fields.namespace) ? context.fields.namespace : undefined,
-    cluster: absolute(cluster, CLUSTER_PATHS) as unknown as KubeconfigCluster,
-    user: user === undefined ? {} : (absolute(user, USER_PATHS) as KubeconfigUser),
+    cluster: absolute(cluster, clusterPaths) as unknown as KubeconfigCluster,
+    user: user === undefined ? {} : (absolute(user, userPaths) as KubeconfigUser),
   };
 }
 

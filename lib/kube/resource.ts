@@ -66,7 +66,7 @@ export function pathOf(resource: Resource, ref: Partial<ObjectRef> = {}, subreso
 
 /** An empty or dotted name would name another object: `…/pods/` is the collection, `..` its parent. */
 function segment(name: string): string {
-  if (name === '' || name === '.' || name === '..') throw new TypeError(`'${name}' is no name of an object`);
+  if (name === '' || name === '.' || name === '..') throw new TypeError(`'${name}' is not the name of an object`);
   return encodeURIComponent(name);
 }
 

@@ -52,13 +52,13 @@ export async function* readLogStream(
   }
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
+const eventTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 
 function asEvent<T extends KubeObject>(line: unknown, label: string): WatchEvent<T> {
   const event = line as WatchEvent<T>;
-  const known = typeof line === 'object' && line !== null && TYPES.has(event.type);
+  const known = typeof line === 'object' && line !== null && eventTypes.has(event.type);
   if (known && typeof event.object === 'object' && event.object !== null) return event;
-  throw new AppError('unavailable', `watch ${label}: a line is no event`, { reason: 'Garbled' });
+  throw new AppError('unavailable', `watch ${label}: a line is not an event`, { reason: 'Garbled' });
 }
 
 function asBroken(error: unknown, what: string): AppError {

@@ -59,11 +59,11 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const defaultTimeoutMs = 30_000;
 /** Sends of one call, the first included. */
-const MOST_SENDS = 5;
+const mostSends = 5;
 /** First pause after a broken connection; doubles. */
-const RECONNECT_PAUSE_MS = 100;
+const reconnectPauseMs = 100;
 
 export function createTransport(deps: TransportDeps, options: TransportOptions = {}): Transport {
   return new HttpTransport(deps, options);
@@ -79,7 +79,7 @@ class HttpTransport implements Transport {
     this.#deps = deps;
     this.#dispatchers = createDispatchers(options.maxConnections ?? 32);
     this.#userAgent = options.userAgent ?? 'windlass';
-    this.#writeTimeoutMs = options.writeTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#writeTimeoutMs = options.writeTimeoutMs ?? defaultTimeoutMs;
   }
 
   async send(given: Call): Promise<string> {
@@ -88,7 +88,7 @@ class HttpTransport implements Transport {
     for (let sends = 1; ; sends++) {
       const outcome = await this.#attempt(call, deadline.signal);
       if (outcome.answer !== undefined && outcome.answer.status < 300) return outcome.answer.text;
-      const pauseMs = sends < MOST_SENDS ? pauseBeforeRepeat(call, outcome, sends) : undefined;
+      const pauseMs = sends < mostSends ? pauseBeforeRepeat(call, outcome, sends) : undefined;
       if (pauseMs === undefined || pauseMs > deadline.leftMs()) throw failureOf(call, outcome, deadline.signal);
       if (pauseMs > 0) await this.#deps.clock.sleep(pauseMs, deadline.signal);
       if (deadline.signal.aborted) throw failureOf(call, { error: deadline.signal.reason }, deadline.signal);
@@ -192,7 +192,7 @@ interface Outcome {
 }
 
 function timeoutOf(call: Call): number {
-  return call.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  return call.timeoutMs ?? defaultTimeoutMs;
 }
 
 /**
@@ -203,15 +203,15 @@ function timeoutOf(call: Call): number {
 function pauseBeforeRepeat(call: Call, outcome: Outcome, sends: number): number | undefined {
   const { answer } = outcome;
   if (answer === undefined)
-    return call.method === 'GET' && isBroken(outcome.error) ? RECONNECT_PAUSE_MS * 2 ** (sends - 1) : undefined;
+    return call.method === 'GET' && isBroken(outcome.error) ? reconnectPauseMs * 2 ** (sends - 1) : undefined;
   if (answer.status === 401 && sends === 1) return 0;
   return answer.status === 429 ? retryAfterOf(answer) : undefined;
 }
 
-const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+const brokenCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 function isBroken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && BROKEN.has(error.code);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && brokenCodes.has(error.code);
 }
 
 function retryAfterOf(answer: Answer): number | undefined {

@@ -1,5 +1,5 @@
 import { HttpError } from '../../../lib/http/http-error.ts';
-import type { TenantDirectory } from '../../cluster/tenants.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Caller } from '../../identity/caller.ts';
 
 /** The tenant a customer may be made of: one that is set up, since whoever delegates may name any slug. */

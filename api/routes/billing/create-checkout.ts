@@ -1,9 +1,9 @@
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import { isOngoing } from '../../billing/current-subscription.ts';
 import { readOrder } from '../../billing/order.ts';
 import type { PaymentProvider } from '../../billing/payment-provider.ts';
-import type { TenantDirectory } from '../../cluster/tenants.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { createCheckout } from './contracts.ts';

@@ -1,8 +1,8 @@
 import type { Contract } from '../../../lib/http/contract.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, type Route } from '../../../lib/http/route.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Billing } from '../../billing/index.ts';
-import type { TenantDirectory } from '../../cluster/tenants.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { createCheckout, listInvoices, listPrices, openPortal, readSubscription } from './contracts.ts';
 import { handleCreateCheckout } from './create-checkout.ts';

@@ -1,1 +1,0 @@
-export type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
