@@ -4,6 +4,7 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
+  createUnlessExists,
   isAlreadyExists,
   isConflict,
   isInvalid,
@@ -147,11 +148,8 @@ async function createChild(
   { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
 ): Promise<void> {
   const child = childObject(execution, name, spec, owned);
-  try {
-    deps.executions.remember(await deps.kube.create(workflowExecutions, child));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  const created = await createUnlessExists(deps.kube, workflowExecutions, child);
+  if (created !== undefined) deps.executions.remember(created);
 }
 
 function childObject(
@@ -201,11 +199,8 @@ async function createVolume(
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
-  try {
-    deps.volumes.remember(await deps.kube.create(volumes, volumeObject(execution, name, spec, owned)));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  const created = await createUnlessExists(deps.kube, volumes, volumeObject(execution, name, spec, owned));
+  if (created !== undefined) deps.volumes.remember(created);
 }
 
 function volumeObject({ metadata }: WorkflowExecution, name: string, spec: VolumeSpec, owned: boolean): Volume {

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
-  isAlreadyExists,
+  createUnlessExists,
   type KubeClient,
   type PersistentVolumeClaim,
   persistentVolumeClaims,
@@ -94,14 +94,9 @@ async function createClaim(
       ...(settings.storageClass === undefined ? {} : { storageClassName: settings.storageClass }),
     },
   };
-  try {
-    const created = await kube.create(persistentVolumeClaims, claim);
-    claims.remember(created);
-    return created;
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-    return undefined;
-  }
+  const created = await createUnlessExists(kube, persistentVolumeClaims, claim);
+  if (created !== undefined) claims.remember(created);
+  return created;
 }
 
 async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): Promise<void> {

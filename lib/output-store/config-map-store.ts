@@ -2,7 +2,7 @@ import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import { AppError } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
-import { configMaps, findObject, isAlreadyExists } from '../kube/index.ts';
+import { configMaps, createUnlessExists, findObject } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
 import { pack, unpack } from './packed.ts';
@@ -31,7 +31,10 @@ export function createConfigMapStore(
       const bytes = packed.reduce((sum, { data }) => sum + data.byteLength, 0);
       if (usedBytes + bytes > budgetBytes) throw new OutputBudgetExceeded(usedBytes + bytes, budgetBytes);
       await Promise.all(
-        packed.flatMap(({ blob, data }) => chunksOf(owner, blob, data)).map((map) => create(kube, map)),
+        // The name says what is inside, so one that exists is the one we want.
+        packed
+          .flatMap(({ blob, data }) => chunksOf(owner, blob, data))
+          .map((map) => createUnlessExists(kube, configMaps, map)),
       );
       return bytes;
     },
@@ -54,15 +57,6 @@ function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[
     immutable: true,
     binaryData: { gzip: Buffer.from(data.subarray(index * chunkBytes, (index + 1) * chunkBytes)).toString('base64') },
   }));
-}
-
-/** The name says what is inside, so one that exists is the one we want. */
-async function create(kube: ConfigMapPort, map: ConfigMap): Promise<void> {
-  try {
-    await kube.create(configMaps, map);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }
 
 async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator): Promise<Uint8Array> {

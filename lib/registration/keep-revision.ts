@@ -3,7 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { checkDefinition } from '../definition/check.ts';
-import { type ControllerRevision, controllerRevisions, isAlreadyExists, type KubeClient } from '../kube/index.ts';
+import { controllerRevisions, createUnlessExists, type KubeClient } from '../kube/index.ts';
 import { revisionName, revisionOf } from './revision.ts';
 import { storedRevision } from './stored-version.ts';
 
@@ -31,19 +31,11 @@ export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'crea
     if (checkDefinition(spec).some(({ severity }) => severity === 'error')) return;
     const isForced = metadata.annotations?.[annotations.force] === 'true';
     if (!isChecked && !isForced && (await storedRevision(kube, workflow, spec.version)) !== undefined) return;
-    await create(kube, revisionOf(workflow, specHash));
+    await createUnlessExists(kube, controllerRevisions, revisionOf(workflow, specHash));
     stored.set(name, true);
   };
 }
 
 function isListed({ status }: Workflow, name: string): boolean {
   return status?.versions?.some(({ revision }) => revision === name) ?? false;
-}
-
-async function create(kube: Pick<KubeClient, 'create'>, revision: ControllerRevision): Promise<void> {
-  try {
-    await kube.create(controllerRevisions, revision);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }

@@ -5,7 +5,7 @@ import { HttpError } from '../../../../lib/http/index.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
-  isAlreadyExists,
+  createUnlessExists,
   type KubeClient,
 } from '../../../../lib/kube/index.ts';
 import {
@@ -57,15 +57,11 @@ export async function copyVersions(
     if ((await storedRevision(kube, target, spec.version)) !== undefined) continue;
     const copy = revisionOf({ ...target, spec });
     const notes = { ...copy.metadata.annotations, [annotations.registeredAt]: registeredAt(revision) };
-    try {
+    await createUnlessExists(kube, controllerRevisions, {
+      ...copy,
+      metadata: { ...copy.metadata, annotations: notes },
       // Before every version that is registered from now on.
-      await kube.create(controllerRevisions, {
-        ...copy,
-        metadata: { ...copy.metadata, annotations: notes },
-        revision: 0,
-      });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+      revision: 0,
+    });
   }
 }
