@@ -23,6 +23,9 @@ state = "$dir/state"
   path = "$dir/opt"
 [grpc]
   address = "$dir/containerd.sock"
+# Its socket is one for the whole host, so plugins of one cluster would hear of the pods of all.
+[plugins.'io.containerd.nri.v1.nri']
+  disable = true
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
   sandbox = "registry.local/pause:3.10"
 [plugins.'io.containerd.cri.v1.images'.registry]
