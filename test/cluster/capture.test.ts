@@ -23,9 +23,11 @@ const full = limits.outputStreamBytes;
 
 let cluster: Cluster;
 let namespace: TestNamespace;
+let imageVolumes: boolean;
 
 beforeAll(async () => {
   cluster = await connect();
+  imageVolumes = (await cluster.kube.serverVersion()).minor >= 35;
   namespace = await makeTestNamespace(cluster.kube, 'capture');
 });
 
@@ -58,6 +60,7 @@ const security = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'
 
 function podOf(step: Step): Pod {
   const mount = { name: 'runner', mountPath: '/windlass' };
+  const copied = step.copied ?? !imageVolumes;
   const container: Container = {
     name: 'step',
     image: step.image ?? toolsImage,
@@ -97,10 +100,10 @@ function podOf(step: Step): Pod {
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [container],
-      ...(step.copied ? { initContainers: [copy] } : {}),
+      ...(copied ? { initContainers: [copy] } : {}),
       volumes: [
         { name: 'work', emptyDir: {} },
-        step.copied
+        copied
           ? { name: 'runner', emptyDir: {} }
           : { name: 'runner', image: { reference: runnerImage, pullPolicy: 'IfNotPresent' } },
       ],
