@@ -19,7 +19,7 @@ import { fanOut } from './programs/fan-out.ts';
 import { idle } from './programs/idle.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
-import { webhooks } from './programs/webhooks.ts';
+import { webhooks, webhooksShared } from './programs/webhooks.ts';
 import { writes } from './programs/writes.ts';
 import { type Entry, entryOf, tableLine, withTable } from './report.ts';
 
@@ -36,6 +36,7 @@ const programs: readonly Program[] = [
   apiMemory,
   apiMemoryGrowth,
   webhooks,
+  webhooksShared,
   eventDelivery,
   streamMemory,
 ];
