@@ -77,7 +77,7 @@ function comparable({ code, stdout, stderr }: Result, { tenant }: Way): Said {
       // Other tests come and go at global scope, between one answer and the other.
       .replaceAll(/^\S+ +\S+ +global .*\n/gm, '')
       .replaceAll(/^workflow\.windlass\.dev\/(?!(?:failing|gate|hello|sleeping|slow)$).*\n/gm, '')
-      .replaceAll(` -n ${tenant}`, '')
+      .replaceAll(new RegExp(` (-n|--namespace) ${tenant}`, 'g'), '')
       .replaceAll(`\n  namespace: ${tenant}`, '')
       .replaceAll(
         new RegExp(`in namespace ${tenant}( or windlass-global)?|in your tenant( or at global scope)?`, 'g'),
@@ -304,7 +304,7 @@ describe('windlass login', () => {
     const env = { WINDLASS_SERVER: server };
     const login = start(['login'], env);
     const link = await waitFor(login.said, /^Open (\S+)$/m);
-    const code = await waitFor(login.said, /the code (\S+)$/m);
+    const code = await waitFor(login.said, /The code is (\S+),/);
     expect(code).toMatch(/^[A-Z0-9]{4}-[A-Z0-9]{4}$/);
     await approveDevice(link, { name: 'anna', tenant: http.tenant });
     expect(await login.result).toMatchObject({ code: 0, stdout: `logged in to ${server} as anna\n` });
