@@ -5,7 +5,6 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   createUnlessExists,
-  isAlreadyExists,
   isConflict,
   isInvalid,
   isNotFound,
@@ -80,10 +79,11 @@ async function createPod(
   action: Extract<Action, { kind: 'create_pod' }>,
 ): Promise<void> {
   const name = podName(execution, action.slot);
+  const pod = buildPod(execution, action.slot, action.plan, deps.podSettings);
   try {
-    deps.pods.remember(await deps.kube.create(pods, buildPod(execution, action.slot, action.plan, deps.podSettings)));
+    const created = await createUnlessExists(deps.kube, pods, pod);
+    if (created !== undefined) deps.pods.remember(created);
   } catch (error) {
-    if (isAlreadyExists(error)) return;
     const rejection = rejectionOf(error);
     if (rejection === undefined) throw error;
     deps.onRejected(execution, name, action, rejection);

@@ -10,7 +10,7 @@ import { workflows } from '../../lib/kinds.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
-  isAlreadyExists,
+  createUnlessExists,
   isForbidden,
   type KubeClient,
   refOfKey,
@@ -82,11 +82,12 @@ function storedRevision(revision: ControllerRevision): StoredRevision {
 /** False where the controllers may not. */
 async function store(deps: WorkflowDeps, workflow: Workflow, specHash: string): Promise<boolean> {
   try {
-    deps.revisions.remember(await deps.kube.create(controllerRevisions, revisionOf(workflow, specHash)));
+    const created = await createUnlessExists(deps.kube, controllerRevisions, revisionOf(workflow, specHash));
+    if (created !== undefined) deps.revisions.remember(created);
   } catch (error) {
     // A full quota answers 403 as well; that one is tried again as any other failure.
     if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return false;
-    if (!isAlreadyExists(error)) throw error;
+    throw error;
   }
   return true;
 }

@@ -11,18 +11,18 @@ import { isNativeCluster, kubeconfigPath } from '../../test/cluster/harness/clus
  */
 export async function besideApiServer<R>(work: () => Promise<R>): Promise<R> {
   if (!isNativeCluster()) return work();
-  const all = `0-${availableParallelism() - 1}`;
-  if (all === '0-0') throw new Error('one processor cannot be shared out: measure on a machine that has two');
+  const last = availableParallelism() - 1;
+  if (last === 0) throw new Error('one processor cannot be shared out: measure on a machine that has two');
   const controlPlane = await Promise.all([pidOf('apiserver'), pidOf('etcd')]);
   const place = async (controlPlaneOn: string, oursOn: string): Promise<void> => {
     for (const pid of controlPlane) await pin(pid, controlPlaneOn);
     await pin(process.pid, oursOn);
   };
-  await place('0', all.replace('0', '1'));
+  await place('0', `1-${last}`);
   try {
     return await work();
   } finally {
-    await place(all, all);
+    await place(`0-${last}`, `0-${last}`);
   }
 }
 

@@ -35,7 +35,7 @@ export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Mi
     metrics?.requestDone({ operation, method, status, seconds: ms / 1000 });
     const remote = ctx.req.socket.remoteAddress;
     const forwardedFor = addresses.exec(String(ctx.req.headers['x-forwarded-for']))?.[0];
-    const path = ctx.path.length > longestPath ? cutText(ctx.path, longestPath) : ctx.path;
+    const path = cutText(ctx.path, longestPath);
     write(ctx.state, { method, path, operation, status, ms, tenant, remote, forwardedFor });
   };
 }

@@ -1,6 +1,7 @@
 import type { JSONWebKeySet } from 'jose';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
+import { cutText } from '../cut-text.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject } from '../json-object.ts';
@@ -124,7 +125,7 @@ function asKeySet(document: unknown): JSONWebKeySet {
 
 /** For a log: whatever it is, and not longer than a line. */
 function named(issuer: unknown): string {
-  return typeof issuer === 'string' ? JSON.stringify(issuer.slice(0, 200)) : 'nobody';
+  return typeof issuer === 'string' ? JSON.stringify(cutText(issuer, 200)) : 'nobody';
 }
 
 function unavailable(message: string): AppError {

@@ -67,12 +67,11 @@ async function start({ client }: HttpDeps, request: StartRequest): Promise<Workf
 
 /** As Kubernetes makes names: five signs behind a dash, without vowels and without what looks like another sign. */
 const suffixLength = 5;
-const longestName = 63;
 const signs = 'bcdfghjklmnpqrstvwxz2456789';
 
 function newName(workflow: string): string {
   const suffix = Array.from({ length: suffixLength }, () => signs[randomInt(signs.length)]).join('');
-  return `${workflow.slice(0, longestName - suffixLength - 1)}-${suffix}`;
+  return `${workflow.slice(0, limits.nameLength - suffixLength - 1)}-${suffix}`;
 }
 
 async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<WorkflowExecution[]> {

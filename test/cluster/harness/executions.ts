@@ -1,6 +1,6 @@
-import type { Signal, WorkflowExecution, WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { isAlreadyExists, type KubeClient, type ObjectRef } from '../../../lib/kube/index.ts';
+import type { Signal, WorkflowExecution, WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
+import { createUnlessExists, type KubeClient, type ObjectRef } from '../../../lib/kube/index.ts';
 import { workflowExecutions, workflows } from './kinds.ts';
 import { type WaitOptions, waitForObject } from './wait.ts';
 
@@ -10,9 +10,7 @@ export const isFinished = (execution: WorkflowExecution): boolean => finished.ha
 
 /** Creates a workflow, or takes the one that is there. */
 export async function ensureWorkflow(kube: KubeClient, workflow: Workflow): Promise<void> {
-  await kube.create(workflows, workflow).catch((error: unknown) => {
-    if (!isAlreadyExists(error)) throw error;
-  });
+  await createUnlessExists(kube, workflows, workflow);
 }
 
 /** Starts an execution. */
