@@ -9,7 +9,10 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{crds,lib,controllers,api,client,cli,dev}/**/*.test.ts', 'test/{contract,replay}/**/*.test.ts'],
+          include: [
+            '{crds,lib,controllers,api,client,cli,dev}/**/*.test.ts',
+            'test/{contract,hostile,replay}/**/*.test.ts',
+          ],
           exclude: ignored,
           isolate: false,
           // By itself Vitest leaves one processor free, which of two is half of them.
