@@ -33,7 +33,8 @@ function setUp(server: WorkflowExecution[], { cached = [] as WorkflowExecution[]
     },
   };
   const catchUp = createCatchUp({ kube: kube as never, clock, cache, resource: workflowExecutions });
-  const find = (name: string) => catchUp.find('default', () => cache.get(`default/${name}`));
+  const find = (name: string, tenant = 'default') =>
+    catchUp.find({ namespace: 'default', tenant }, () => cache.get(`default/${name}`));
   return { clock, cache, calls, find, server };
 }
 
@@ -127,11 +128,13 @@ describe('a search', () => {
     },
   );
 
-  it('is refused where five hundred are under way', async () => {
+  it("is refused where five hundred of the tenant are under way, and another tenant's is not", async () => {
     const { find, clock } = setUp([]);
     const searches = Array.from({ length: 501 }, (_, index) => find(`bogus-${index}`).catch((error) => error));
+    const other = find('bogus', 'other');
     await clock.advance(1_000);
     const answers = await Promise.all(searches);
+    expect(await other).toBeUndefined();
     expect(answers.slice(0, 500).every((answer) => answer === undefined)).toBe(true);
     expect(answers[500]).toMatchObject({ code: 'unavailable' });
     const again = find('bogus');
@@ -144,10 +147,10 @@ describe('a search', () => {
     const away = new KubeError(503, {}, { verb: 'list', resource: 'x' });
     const kube = { listAll: () => Promise.reject(away), get: () => Promise.reject(away) };
     const catchUp = createCatchUp({ kube: kube as never, clock, cache, resource: workflowExecutions });
-    const answer = catchUp.find('default', () => undefined).catch((error) => error);
+    const answer = catchUp.find({ namespace: 'default', tenant: 'default' }, () => undefined).catch((error) => error);
     await clock.advance(50);
     expect(await answer).toBe(away);
-    const next = catchUp.find('default', () => undefined).catch((error) => error);
+    const next = catchUp.find({ namespace: 'default', tenant: 'default' }, () => undefined).catch((error) => error);
     await clock.advance(1_000);
     expect(await next).toBe(away);
   });

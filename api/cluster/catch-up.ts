@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
 import { type CacheReader, compareResourceVersions } from '../../lib/informer/index.ts';
 import {
   findObject,
@@ -17,10 +18,17 @@ export interface CatchUp {
   /**
    * The first answer of `probe` that is not undefined: at once, after the watch had a moment, and after the cache was
    * compared with the server. Any number of searches in one namespace share the reading, whose pace is bounded: ids
-   * that do not exist cannot flood the server. Throws AppError `unavailable` where the server cannot be asked, or the
-   * cache is too far behind it to tell.
+   * that do not exist cannot flood the server. Throws AppError `unavailable` where the server cannot be asked, the cache
+   * is too far behind it to tell, or the tenant has too many searches under way.
    */
-  find<T>(namespace: string, probe: () => T | undefined): Promise<T | undefined>;
+  find<T>(place: SearchPlace, probe: () => T | undefined): Promise<T | undefined>;
+}
+
+export interface SearchPlace {
+  /** Where the object would be. */
+  readonly namespace: string;
+  /** The namespace of who asks, on whose account the search goes. */
+  readonly tenant: string;
 }
 
 interface CatchUpDeps<T extends KubeObject> {
@@ -32,8 +40,8 @@ interface CatchUpDeps<T extends KubeObject> {
 
 /** The watch is behind by milliseconds when all is well. */
 const watchMs = 50;
-/** Searches under way in one process; more than that is a flood. */
-const searchesMax = 500;
+/** Searches under way in one process, of which one tenant has four fifths; more than that is a flood. */
+const searchesMax = 625;
 /** Between two readings of one namespace: ten times what the last one took, in these bounds. Nobody waits for long. */
 const pauseMs = { factor: 10, least: 250, most: 500 };
 /** Objects that one reading fetches, the newest first; the watch brings the others, or the next reading does. */
@@ -51,7 +59,7 @@ interface Reading {
 
 export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
   const readings = new BoundedMap<string, Reading>(namespacesMax);
-  let searches = 0;
+  const searches = createFairPool({ size: searchesMax });
   const readingOf = (namespace: string): Reading => {
     const known = readings.get(namespace);
     if (known !== undefined) return known;
@@ -63,19 +71,15 @@ export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): Catch
     return reading;
   };
   return {
-    async find(namespace, probe) {
+    async find({ namespace, tenant }, probe) {
       const found = probe();
       if (found !== undefined) return found;
-      if (searches >= searchesMax) throw new AppError('unavailable', 'too many searches', { reason: 'Overloaded' });
-      searches += 1;
-      try {
-        await deps.clock.sleep(watchMs);
-        const late = probe();
-        if (late !== undefined) return late;
-        return await readUntil(readingOf(namespace), probe);
-      } finally {
-        searches -= 1;
-      }
+      using place = searches.tryEnter({ tenant });
+      if (place === undefined) throw new AppError('unavailable', 'too many searches', { reason: 'Overloaded' });
+      await deps.clock.sleep(watchMs);
+      const late = probe();
+      if (late !== undefined) return late;
+      return await readUntil(readingOf(namespace), probe);
     },
   };
 }

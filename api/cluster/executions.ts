@@ -72,7 +72,7 @@ class CachedExecutions implements Executions {
       ]);
     }
     if (!objectName.test(nameOrUid)) return undefined;
-    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: nameOrUid });
+    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: nameOrUid }, namespace);
   }
 
   list(tenant: string): readonly WorkflowExecution[] {
@@ -104,7 +104,7 @@ class CachedExecutions implements Executions {
       candidates().find((execution) => execution?.metadata.namespace === namespace);
     const known = probe();
     if (known !== undefined || unknown.has(key)) return known;
-    const found = await this.#catchUp.find(namespace, probe);
+    const found = await this.#catchUp.find({ namespace, tenant: namespace }, probe);
     if (found === undefined) unknown.add(key);
     return found;
   }

@@ -1,11 +1,14 @@
+import { createFairPool } from '../../lib/fair-pool.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
-import { createGate } from './gate.ts';
 
 /** Reads single objects from the server, for what the cache does not know by name. */
 export interface LiveReads<T extends KubeObject> {
-  /** Undefined where it is not there. What is found goes into the cache. */
-  read(ref: ObjectRef): Promise<T | undefined>;
+  /**
+   * Undefined where it is not there. What is found goes into the cache. `tenant` is the namespace of who asks, on whose
+   * account the reading goes: AppError `unavailable` where that has too many in line.
+   */
+  read(ref: ObjectRef, tenant: string): Promise<T | undefined>;
 }
 
 interface LiveReadsDeps<T extends KubeObject> {
@@ -15,23 +18,24 @@ interface LiveReadsDeps<T extends KubeObject> {
 }
 
 /** A small part of the connections to the server, so that names that do not exist cannot take them all. */
-const limits = { atOnce: 8, waiting: 1_000 };
+const limits = { size: 10, waiting: 1_250 };
 
-/** Questions for the same object at the same time are one. */
+/** Questions of one tenant for the same object at the same time are one. */
 export function createLiveReads<T extends KubeObject>({ kube, resource, cache }: LiveReadsDeps<T>): LiveReads<T> {
-  const gate = createGate(limits);
+  const pool = createFairPool(limits);
   const underWay = new Map<string, Promise<T | undefined>>();
-  const read = async (ref: ObjectRef): Promise<T | undefined> => {
-    const object = await gate(() => findObject(kube, resource, ref));
+  const read = async (ref: ObjectRef, tenant: string): Promise<T | undefined> => {
+    const object = await pool.run({ tenant }, () => findObject(kube, resource, ref));
     if (object !== undefined) cache.remember(object);
     return object;
   };
   return {
-    read(ref) {
-      const key = `${ref.namespace}/${ref.name}`;
+    read(ref, tenant) {
+      // One tenant's question in another one's line would wait as long as that.
+      const key = `${tenant}/${ref.namespace}/${ref.name}`;
       const known = underWay.get(key);
       if (known !== undefined) return known;
-      const answer = read(ref).finally(() => underWay.delete(key));
+      const answer = read(ref, tenant).finally(() => underWay.delete(key));
       underWay.set(key, answer);
       return answer;
     },

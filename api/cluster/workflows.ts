@@ -98,7 +98,7 @@ class CachedWorkflows implements Workflows {
 
   async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
     for (const ref of placesOf(wanted).filter(({ namespace }) => namespace !== nowhere)) {
-      const found = await this.#live.read(ref);
+      const found = await this.#live.read(ref, wanted.namespace);
       if (found && workflowName(found.metadata) === wanted.nameOrUid && isVisible(found, wanted)) return found;
     }
     return undefined;
@@ -111,7 +111,9 @@ class CachedWorkflows implements Workflows {
     if (this.#unknown.has(key)) return undefined;
     const probe = () => cachedWorkflow(cache, wanted);
     const places = [namespace, globalNamespace].filter((place) => place !== nowhere);
-    const [found] = (await Promise.all(places.map((place) => this.#catchUp.find(place, probe)))).filter(isDefined);
+    const [found] = (
+      await Promise.all(places.map((place) => this.#catchUp.find({ namespace: place, tenant: namespace }, probe)))
+    ).filter(isDefined);
     if (found === undefined) this.#unknown.add(key);
     return found;
   }

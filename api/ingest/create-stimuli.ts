@@ -85,6 +85,6 @@ function createTable({ kube, clock, cluster, systemTenant }: StimuliDeps, router
     routers,
     tenants: cluster.tenants,
     systemTenant,
-    catchUp: (namespace, probe) => catchUp.find(namespace, probe),
+    catchUp: (namespace, probe) => catchUp.find({ namespace, tenant: namespace }, probe),
   });
 }

@@ -1,6 +1,7 @@
 import { type Captured, CaptureError, createCapture } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { createFairPool, type Place } from '../../lib/fair-pool.ts';
 import { isNotFound, type KubeClient, KubeError, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
@@ -12,8 +13,8 @@ import type { StepOutcome } from './facts.ts';
  * has ended stands there in full; a reading that takes longer has got stuck.
  */
 const readingMs = 60_000;
-/** Logs that are followed at once. */
-const streamsMax = 200;
+/** Logs that are followed at once, of which one tenant has four fifths. */
+const streamsMax = 250;
 /** Waits between readings of a log that cannot be read, in milliseconds; after the last one the output counts as lost. */
 const rereadAfterMs = [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
 /** Wait before asking again an API server that did not answer; the output outlives its outage (design §6). */
@@ -59,7 +60,7 @@ interface Entry {
 class LogCaptures implements Captures {
   readonly #deps: CapturesDeps;
   readonly #entries = new Map<string, Entry>();
-  #streams = 0;
+  readonly #streams = createFairPool({ size: streamsMax });
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
@@ -83,11 +84,15 @@ class LogCaptures implements Captures {
     if (entry.outcome !== undefined || entry.busy || this.#isOver(entry)) return;
     const state = stepState(entry.pod);
     if (state?.terminated !== undefined) void this.#read(entry);
-    else if (state?.running !== undefined && !entry.followed && this.#streams < streamsMax) void this.#follow(entry);
+    else if (state?.running !== undefined && !entry.followed) this.#tryFollow(entry);
   }
 
-  async #follow(entry: Entry): Promise<void> {
-    this.#streams += 1;
+  #tryFollow(entry: Entry): void {
+    const place = this.#streams.tryEnter({ tenant: entry.pod.metadata.namespace ?? '' });
+    if (place !== undefined) void this.#follow(entry, place);
+  }
+
+  async #follow(entry: Entry, place: Place): Promise<void> {
     entry.busy = true;
     entry.followed = true;
     try {
@@ -96,7 +101,7 @@ class LogCaptures implements Captures {
     } catch (error) {
       this.#deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
     } finally {
-      this.#streams -= 1;
+      place.leave();
       entry.busy = false;
     }
     this.#consider(entry);

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
 import {
   apiVersionOf,
@@ -45,7 +46,8 @@ interface EventRecorderOptions {
 /**
  * Writes Events beside the work, never in its way: `record` returns at once, never throws, and drops what is too
  * much. The same happening to the same object is written once in ten minutes; one object gets at most 25 Events,
- * then one each half minute; at most 1,000 wait to be sent.
+ * then one each half minute; at most 1,250 wait to be sent, of which one namespace has four fifths. Each namespace has its
+ * own sender, so that one whose Events hang in a webhook holds up nobody else's.
  */
 export interface EventRecorder {
   record(happening: Happening): void;
@@ -56,7 +58,9 @@ export interface EventRecorder {
 const repeatAfterMs = 10 * 60_000;
 const burst = 25;
 const refillMs = 30_000;
-const waitingMax = 1_000;
+const waitingMax = 1_250;
+/** Namespaces whose Events are sent at once. */
+const sendersMax = 4;
 /** Objects and happenings remembered; the oldest are forgotten first. */
 const rememberedMax = 4_096;
 const sendTimeoutMs = 5_000;
@@ -64,6 +68,12 @@ const lengths = { note: 1_024, name: 63 } as const;
 
 export function createEventRecorder(deps: EventRecorderDeps, options: EventRecorderOptions): EventRecorder {
   return new Recorder(deps, options);
+}
+
+/** What waits of one namespace, each with its place, and the sending of all of it. */
+interface Line {
+  readonly waiting: { readonly event: Event; readonly place: Place }[];
+  readonly sent: Promise<void>;
 }
 
 /** Events an object may still have, as of a time. */
@@ -77,8 +87,11 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #seen = new BoundedMap<string, number>(rememberedMax);
   readonly #allowances = new BoundedMap<string, Allowance>(rememberedMax);
-  readonly #waiting: Event[] = [];
-  #sending: Promise<void> | undefined;
+  /** Room for those that wait to be sent. */
+  readonly #room: FairPool = createFairPool({ size: waitingMax });
+  readonly #requests: FairPool = createFairPool({ size: sendersMax });
+  /** What waits to be sent, by namespace, and who sends it. */
+  readonly #lines = new Map<string, Line>();
 
   constructor(deps: EventRecorderDeps, options: EventRecorderOptions) {
     this.#deps = deps;
@@ -91,17 +104,20 @@ class Recorder implements EventRecorder {
     const sameness = [uid, happening.type, happening.reason, happening.note].join('\0');
     if (now - (this.#seen.get(sameness) ?? Number.NEGATIVE_INFINITY) < repeatAfterMs) return;
     this.#seen.set(sameness, now);
-    if (this.#waiting.length >= waitingMax || !this.#spend(uid, now)) {
-      this.#deps.onDropped?.();
-      return;
-    }
-    this.#waiting.push(this.#eventOf(happening, now));
-    this.#sending ??= this.#send();
+    const event = this.#eventOf(happening, now);
+    const tenant = event.metadata.namespace ?? '';
+    const place = this.#spend(uid, now) ? this.#room.tryEnter({ tenant }) : undefined;
+    if (place === undefined) return this.#deps.onDropped?.();
+    const known = this.#lines.get(tenant);
+    if (known !== undefined) return void known.waiting.push({ event, place });
+    const waiting = [{ event, place }];
+    this.#lines.set(tenant, { waiting, sent: this.#send(tenant, waiting) });
   }
 
   async flush(): Promise<void> {
     const patience = new AbortController();
-    await Promise.race([this.#sending, this.#deps.clock.sleep(sendTimeoutMs, patience.signal)]);
+    const sent = Promise.all([...this.#lines.values()].map((line) => line.sent));
+    await Promise.race([sent, this.#deps.clock.sleep(sendTimeoutMs, patience.signal)]);
     patience.abort();
   }
 
@@ -113,16 +129,22 @@ class Recorder implements EventRecorder {
     return true;
   }
 
-  async #send(): Promise<void> {
-    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
-      try {
-        await this.#deps.client.create(events, event, { timeoutMs: sendTimeoutMs });
-      } catch (error) {
-        this.#deps.onDropped?.();
-        this.#deps.logger.debug({ reason: event.reason, problem: messageOf(error) }, 'event not written');
-      }
+  async #send(tenant: string, waiting: Line['waiting']): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { event, place } = next;
+      await this.#requests.run({ tenant }, () => this.#create(event));
+      place.leave();
     }
-    this.#sending = undefined;
+    this.#lines.delete(tenant);
+  }
+
+  async #create(event: Event): Promise<void> {
+    try {
+      await this.#deps.client.create(events, event, { timeoutMs: sendTimeoutMs });
+    } catch (error) {
+      this.#deps.onDropped?.();
+      this.#deps.logger.debug({ reason: event.reason, problem: messageOf(error) }, 'event not written');
+    }
   }
 
   #eventOf(happening: Happening, now: number): Event {

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+import { createLiveReads } from './live-reads.ts';
+
+/** A server whose answers for the tenant `flood` never come; nothing is there for anybody else. */
+function setUp() {
+  const asked: string[] = [];
+  const kube = {
+    get: (_: unknown, { namespace, name }: { namespace: string; name: string }) => {
+      asked.push(`${namespace}/${name}`);
+      if (namespace === 'flood' || name.startsWith('flood')) return new Promise<never>(() => undefined);
+      return Promise.reject(new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' }));
+    },
+  };
+  const remembered: WorkflowExecution[] = [];
+  const cache = { remember: (object: WorkflowExecution) => void remembered.push(object) };
+  return { asked, reads: createLiveReads({ kube: kube as never, resource: workflowExecutions, cache }) };
+}
+
+it('a tenant that looks up names without end keeps nobody else from looking one up', async () => {
+  const { reads, asked } = setUp();
+  for (let i = 0; i < 2_000; i++) {
+    reads.read({ namespace: 'flood', name: `n${i}` }, 'flood').catch(() => undefined);
+    reads.read({ namespace: 'global', name: `flood-${i}` }, 'flood').catch(() => undefined);
+  }
+  await expect.poll(() => asked.length).toBe(8);
+  expect(await reads.read({ namespace: 'quiet', name: 'x' }, 'quiet')).toBeUndefined();
+  expect(await reads.read({ namespace: 'global', name: 'x' }, 'quiet')).toBeUndefined();
+});
+
+it('beyond what may wait a look-up is refused, for that tenant alone', async () => {
+  const { reads } = setUp();
+  for (let i = 0; i < 1_008; i++) void reads.read({ namespace: 'flood', name: `n${i}` }, 'flood');
+  await expect(reads.read({ namespace: 'flood', name: 'more' }, 'flood')).rejects.toMatchObject({
+    code: 'unavailable',
+    reason: 'Overloaded',
+  });
+  expect(await reads.read({ namespace: 'quiet', name: 'x' }, 'quiet')).toBeUndefined();
+});
+
+it('the same question of one tenant is asked once at a time', async () => {
+  const { reads, asked } = setUp();
+  const ref = { namespace: 'quiet', name: 'x' };
+  await Promise.all([reads.read(ref, 'quiet'), reads.read(ref, 'quiet')]);
+  expect(asked).toEqual(['quiet/x']);
+});

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createFairPool, type FairPool, mayHold, type Place } from './fair-pool.ts';
+
+/** Lets everybody in who may come in without waiting; gives back the places. */
+function fill(pool: FairPool, tenant: string, cost = 1): Place[] {
+  const places: Place[] = [];
+  for (let place = pool.tryEnter({ tenant, cost }); place; place = pool.tryEnter({ tenant, cost })) places.push(place);
+  return places;
+}
+
+/** Names in the order in which they were let in. */
+function line(pool: FairPool) {
+  const admitted: string[] = [];
+  const places: Place[] = [];
+  const queue = (tenant: string, name: string, cost = 1): void => {
+    void pool.enter({ tenant, cost }).then((place) => {
+      admitted.push(name);
+      places.push(place);
+    });
+  };
+  return { admitted, places, queue };
+}
+
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+};
+
+describe('what one tenant may hold', () => {
+  it.each([
+    { size: 1, alone: 1 },
+    { size: 2, alone: 1 },
+    { size: 5, alone: 4 },
+    { size: 19, alone: 15 },
+    { size: 20, alone: 16 },
+    { size: 21, alone: 16 },
+    { size: 40, alone: 32 },
+  ])('of $size places is $alone where nobody else has any', ({ size, alone }) => {
+    expect(fill(createFairPool({ size }), 'a')).toHaveLength(alone);
+  });
+
+  it('leaves room for the next, and for the one after that', () => {
+    const pool = createFairPool({ size: 40 });
+    expect(['a', 'b', 'c', 'd'].map((tenant) => fill(pool, tenant).length)).toEqual([32, 6, 1, 1]);
+  });
+
+  it('becomes the same for two as their work ends', async () => {
+    const pool = createFairPool({ size: 20 });
+    const first = fill(pool, 'a');
+    const { places, queue, admitted } = line(pool);
+    for (let i = 0; i < 30; i++) queue('b', 'b');
+    for (let i = 0; i < 30; i++) queue('a', 'a');
+    for (const place of first) {
+      place.leave();
+      await settled();
+    }
+    expect(admitted.filter((name) => name === 'a').length).toBeGreaterThanOrEqual(8);
+    expect(admitted.filter((name) => name === 'b').length).toBeGreaterThanOrEqual(8);
+    for (const place of places) place.leave();
+  });
+
+  it('counts bytes where the pool does, and takes more than there is as all there is', () => {
+    const pool = createFairPool({ size: 100 });
+    const all = pool.tryEnter({ tenant: 'a', cost: 1_000 });
+    expect([pool.used, pool.tryEnter({ tenant: 'b' })]).toEqual([100, undefined]);
+    all?.leave();
+    expect(fill(pool, 'a', 30)).toHaveLength(2);
+  });
+});
+
+describe('who waits', () => {
+  it('comes in the order of arrival within a tenant, and by turns between tenants', async () => {
+    const pool = createFairPool({ size: 1 });
+    const last = pool.tryEnter({ tenant: 'x' });
+    const { admitted, places, queue } = line(pool);
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue(name.slice(0, 1), name);
+    last?.leave();
+    for (let done = 0; done < 6; done++) {
+      await settled();
+      places[done]?.leave();
+    }
+    expect(admitted).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect([pool.used, pool.waiting]).toEqual([0, 0]);
+  });
+
+  it('is never passed by those who come later, though a place is free', async () => {
+    const pool = createFairPool({ size: 10 });
+    const held = pool.tryEnter({ tenant: 'a', cost: 6 });
+    const { admitted, places, queue } = line(pool);
+    queue('big', 'big', 8);
+    queue('small', 'small', 1);
+    await settled();
+    expect([admitted, pool.tryEnter({ tenant: 'late' })]).toEqual([[], undefined]);
+    held?.leave();
+    await settled();
+    expect(admitted).toEqual(['big', 'small']);
+    for (const place of places) place.leave();
+  });
+
+  it('leaves the line when its signal aborts, and lets the others pass', async () => {
+    const pool = createFairPool({ size: 2 });
+    const held = pool.tryEnter({ tenant: 'a' });
+    const stop = new AbortController();
+    const given = pool.enter({ tenant: 'b', cost: 2, signal: stop.signal });
+    const { admitted, queue } = line(pool);
+    queue('c', 'c');
+    stop.abort(new Error('enough'));
+    await expect(given).rejects.toThrow('enough');
+    await settled();
+    expect([admitted, pool.waiting]).toEqual([['c'], 0]);
+    await expect(pool.enter({ tenant: 'b', signal: stop.signal })).rejects.toThrow('enough');
+    held?.leave();
+  });
+
+  it.each([
+    { waiting: 0, alone: 0 },
+    { waiting: 1, alone: 1 },
+    { waiting: 5, alone: 4 },
+    { waiting: 10, alone: 8 },
+  ])('is refused where of $waiting places in the line its tenant has $alone', async ({ waiting, alone }) => {
+    const pool = createFairPool({ size: 1, waiting });
+    const held = pool.tryEnter({ tenant: 'x' });
+    for (let i = 0; i < alone; i++) void pool.enter({ tenant: 'a' });
+    await expect(pool.enter({ tenant: 'a' })).rejects.toMatchObject({ code: 'unavailable', reason: 'Overloaded' });
+    if (waiting > 1) void pool.enter({ tenant: 'b' });
+    expect(pool.waiting).toBe(waiting > 1 ? alone + 1 : alone);
+    held?.leave();
+  });
+});
+
+it('a task gives its place back when it ends, however it ends, and once', async () => {
+  const pool = createFairPool({ size: 1 });
+  expect(await pool.run({ tenant: 'a' }, async () => pool.used)).toBe(1);
+  await expect(pool.run({ tenant: 'a' }, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const place = pool.tryEnter({ tenant: 'a' });
+  place?.leave();
+  const next = pool.tryEnter({ tenant: 'b' });
+  place?.leave();
+  expect([pool.used, next === undefined]).toEqual([1, false]);
+});
+
+it('a tenant that holds nothing gets a place at once while another one never ends what it began', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 200 }), fc.array(fc.integer({ min: 1, max: 9 })), (size, costs) => {
+      const pool = createFairPool({ size });
+      for (const cost of costs) pool.tryEnter({ tenant: 'hostile', cost: Math.min(cost, Math.floor(size / 2)) });
+      fill(pool, 'hostile');
+      expect(pool.used).toBeLessThan(size);
+      expect(pool.tryEnter({ tenant: 'other' })).toBeDefined();
+    }),
+  );
+});
+
+it('whatever comes and goes, no more is held than there is, and nobody waits for ever', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), cost: fc.integer({ min: 1, max: 12 }) })),
+      async (entries) => {
+        const pool = createFairPool({ size: 8 });
+        const ended = entries.map((entry) =>
+          pool.run(entry, async () => {
+            expect(pool.used).toBeLessThanOrEqual(8);
+            await settled();
+          }),
+        );
+        await Promise.all(ended);
+        expect([pool.used, pool.waiting]).toEqual([0, 0]);
+      },
+    ),
+  );
+});
+
+it('may take nothing of what is not free', () => {
+  expect([mayHold(0, 0), mayHold(0, 1), mayHold(0, 5, 6), mayHold(3, 2), mayHold(4, 2)]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+  ]);
+});

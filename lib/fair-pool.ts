@@ -1,0 +1,210 @@
+import { AppError } from './errors.ts';
+
+/** Who asks for a part of a pool, and how large a part. */
+export interface Entry {
+  /** Whose account it goes on: the namespace for which the work is done. */
+  readonly tenant: string;
+  /** Places, or bytes where the pool counts bytes. Default 1. More than the pool has is taken as all of it. */
+  readonly cost?: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+}
+
+/** A part of the pool that somebody holds. Giving it back twice is giving it back once. */
+export interface Place extends Disposable {
+  leave(): void;
+}
+
+interface FairPoolOptions {
+  /** Places, or bytes. */
+  readonly size: number;
+  /** Entries that may wait, of all tenants together. Default: any number. */
+  readonly waiting?: number;
+}
+
+/**
+ * Something that many tenants share: requests, streams, bytes. Within a tenant first come, first served; between tenants
+ * the next is the one that holds least, and of those who hold the same the one that has waited longest for its turn.
+ * However slow the work of one tenant is, it never holds the last free place (`mayHold`).
+ */
+export interface FairPool {
+  /** Runs the task in its turn. Rejects as `enter` does, or as the task does. */
+  run<T>(entry: Entry, task: () => Promise<T>): Promise<T>;
+  /**
+   * Waits for the turn. Rejects with AppError `unavailable` where the tenant's part of the waiting line is taken, and
+   * with the signal's reason where that aborts first.
+   */
+  enter(entry: Entry): Promise<Place>;
+  /** A place now or none, and never before those who wait. */
+  tryEnter(entry: Entry): Place | undefined;
+  /** What all hold together. */
+  readonly used: number;
+  /** Entries that wait. */
+  readonly waiting: number;
+}
+
+/**
+ * How much more than what is left free one tenant may hold. A tenant alone gets four fifths, two get four ninths each,
+ * and so on: something is left for whoever comes next, and no number of tenants has to be known before. Of 20 workers
+ * one tenant gets 16 (ADR 0030).
+ */
+const holdPerFree = 4;
+
+/** Whether a tenant that holds `held` of `size`, of which `free` are free, may take `cost` more. */
+export function mayHold(held: number, free: number, cost = 1): boolean {
+  if (cost > free) return false;
+  return held === 0 || held + cost <= holdPerFree * (free - cost);
+}
+
+export function createFairPool(options: FairPoolOptions): FairPool {
+  return new SharedPool(options);
+}
+
+interface Waiter {
+  readonly cost: number;
+  readonly admit: (place: Place) => void;
+}
+
+/** What one tenant holds and waits for. */
+interface Lane {
+  readonly tenant: string;
+  readonly line: Set<Waiter>;
+  held: number;
+}
+
+class SharedPool implements FairPool {
+  readonly #size: number;
+  readonly #waitingMax: number;
+  /** Tenants that hold something or wait, in the order of their turns. */
+  readonly #lanes = new Map<string, Lane>();
+  #used = 0;
+  #waiting = 0;
+
+  constructor({ size, waiting = Number.POSITIVE_INFINITY }: FairPoolOptions) {
+    this.#size = size;
+    this.#waitingMax = waiting;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  async run<T>(entry: Entry, task: () => Promise<T>): Promise<T> {
+    using _place = this.tryEnter(entry) ?? (await this.enter(entry));
+    return await task();
+  }
+
+  tryEnter({ tenant, cost = 1 }: Entry): Place | undefined {
+    const lane = this.#laneOf(tenant);
+    const wanted = Math.min(cost, this.#size);
+    const isFirst = lane.line.size === 0 && !this.#isAwaitedByTheBig();
+    if (isFirst && mayHold(lane.held, this.#size - this.#used, wanted)) return this.#hand(lane, wanted);
+    this.#forgetIdle(lane);
+    return undefined;
+  }
+
+  enter(entry: Entry): Promise<Place> {
+    const { tenant, cost = 1, signal } = entry;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const place = this.tryEnter(entry);
+      if (place !== undefined) return resolve(place);
+      const lane = this.#laneOf(tenant);
+      if (!mayHold(lane.line.size, this.#waitingMax - this.#waiting)) {
+        this.#forgetIdle(lane);
+        return reject(overloaded());
+      }
+      const abort = (): void => {
+        this.#drop(lane, waiter);
+        reject(signal?.reason);
+      };
+      const admit = (admitted: Place): void => {
+        signal?.removeEventListener('abort', abort);
+        resolve(admitted);
+      };
+      const waiter = { cost: Math.min(cost, this.#size), admit };
+      signal?.addEventListener('abort', abort, { once: true });
+      lane.line.add(waiter);
+      this.#waiting += 1;
+    });
+  }
+
+  #hand(lane: Lane, cost: number): Place {
+    lane.held += cost;
+    this.#used += cost;
+    let isHeld = true;
+    const leave = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      lane.held -= cost;
+      this.#used -= cost;
+      this.#forgetIdle(lane);
+      this.#serve();
+    };
+    return { leave, [Symbol.dispose]: leave };
+  }
+
+  #drop(lane: Lane, waiter: Waiter): void {
+    if (!lane.line.delete(waiter)) return;
+    this.#waiting -= 1;
+    this.#forgetIdle(lane);
+    // It may have been what the others waited for.
+    this.#serve();
+  }
+
+  #serve(): void {
+    for (let lane = this.#next(); lane !== undefined; lane = this.#next()) {
+      const [waiter] = lane.line;
+      if (waiter === undefined) return;
+      lane.line.delete(waiter);
+      this.#waiting -= 1;
+      // Its next turn comes after everybody else's.
+      this.#lanes.delete(lane.tenant);
+      this.#lanes.set(lane.tenant, lane);
+      waiter.admit(this.#hand(lane, waiter.cost));
+    }
+  }
+
+  /** Whose turn it is; undefined where nobody who waits may begin. */
+  #next(): Lane | undefined {
+    if (this.#waiting === 0 || this.#isAwaitedByTheBig()) return undefined;
+    const free = this.#size - this.#used;
+    let least: Lane | undefined;
+    for (const lane of this.#lanes.values()) {
+      const [waiter] = lane.line;
+      const isLess = least === undefined || lane.held < least.held;
+      if (waiter !== undefined && isLess && mayHold(lane.held, free, waiter.cost)) least = lane;
+    }
+    return least;
+  }
+
+  /** A tenant that holds nothing waits for more than is free: the small ones would pass it for ever. */
+  #isAwaitedByTheBig(): boolean {
+    if (this.#waiting === 0) return false;
+    const free = this.#size - this.#used;
+    for (const { held, line } of this.#lanes.values()) {
+      const [waiter] = line;
+      if (held === 0 && waiter !== undefined && waiter.cost > free) return true;
+    }
+    return false;
+  }
+
+  #laneOf(tenant: string): Lane {
+    const known = this.#lanes.get(tenant);
+    if (known !== undefined) return known;
+    const lane = { tenant, line: new Set<Waiter>(), held: 0 };
+    this.#lanes.set(tenant, lane);
+    return lane;
+  }
+
+  #forgetIdle(lane: Lane): void {
+    if (lane.held === 0 && lane.line.size === 0) this.#lanes.delete(lane.tenant);
+  }
+}
+
+const overloaded = (): AppError =>
+  new AppError('unavailable', 'too much is under way for this tenant already', { reason: 'Overloaded' });
