@@ -59,6 +59,11 @@ export const limits = {
   webhookBodyBytes: 10 * 1024 * 1024,
   /** Largest input of an execution as JSON: etcd takes 1.5 MiB for the object with its status. */
   executionInputBytes: 1024 * 1024,
+  /**
+   * Heap that the JSON of one request may take when it is parsed, by `jsonCost`: twelve times the largest text, which is
+   * more than data has that people send, and less than 1 MiB of `{}` (design §11).
+   */
+  parsedJsonBytes: 12 * 1024 * 1024,
   /** requirements, appendix C: items a page of a list, by default and at most. */
   pageSizeDefault: 50,
   pageSizeMax: 200,

@@ -1,15 +1,17 @@
 import { limits } from '../../crds/limits.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import { AppError } from '../../lib/errors.ts';
+import { isTooCostly, jsonCost, tooCostly } from '../../lib/http/json-cost.ts';
 import { JsonTextError, parseStrictJson } from '../../lib/http/strict-json.ts';
 
 /**
  * Text as the content of a stimulus: the value where it is JSON, the text itself where it is not (requirements AMB-041).
  * JSON that readers understand in different ways stays text, so that nothing of it is lost: a key that stands twice, a
- * whole number beyond 2^53, values nested deeper than 64 levels.
+ * whole number beyond 2^53, values nested deeper than 64 levels. Throws AppError `limit_exceeded` for what is too much.
  */
 export function contentOfText(text: string): Json {
   assertFits(Buffer.byteLength(text));
+  assertAffordable(text);
   try {
     return parseStrictJson(text) as Json;
   } catch (error) {
@@ -43,6 +45,12 @@ function textOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Throws AppError `limit_exceeded` where the text, read as JSON, would take more memory than one request may have. */
+function assertAffordable(text: string): void {
+  if (!/^\s*[[{]/.test(text) || !isTooCostly(jsonCost(text))) return;
+  throw new AppError('limit_exceeded', `the content ${tooCostly}`, { reason: 'ContentTooLarge' });
 }
 
 /** Throws AppError `limit_exceeded` where something of that size cannot be the input of an execution. */

@@ -42,7 +42,7 @@ export interface HttpApp {
  */
 export function createHttpApp<Caller>(options: HttpAppOptions<Caller>): HttpApp {
   const { logger } = options;
-  const inFlight = createInFlight();
+  const inFlight = createInFlight(options.clock);
   const app = new Koa<RequestState>();
   const streams = createEventStreams(options.clock, options.events);
   app.use(requestScope(options, inFlight));

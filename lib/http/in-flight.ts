@@ -1,4 +1,7 @@
+import type { Clock } from '../clock.ts';
 import type { Access } from './contract.ts';
+import { MemoryShares } from './memory-shares.ts';
+import { tooManyBodies } from './request-errors.ts';
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
@@ -7,8 +10,15 @@ export interface InFlightRequest {
   abort(): void;
   /** Its answer has no end of its own: from now on a stop calls it off. */
   endAtStop(): void;
-  /** Counts bytes that it keeps in memory; false where it may not, because all requests together keep too many. */
+  /** Who it counts for: a tenant, or the source of a webhook. Until then nobody in particular. */
+  ownedBy(owner: string): void;
+  /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
   hold(bytes: number): boolean;
+  /**
+   * Waits until it may take so many bytes for what it makes of its body, in place of those it reserved before.
+   * @throws HttpError 503 where its owner's share has no room for too long.
+   */
+  reserve(bytes: number): Promise<void>;
   /** The handler is done. */
   leave(): void;
 }
@@ -21,19 +31,23 @@ export interface InFlight {
   abandon(): void;
 }
 
+const mib = 1_048_576;
+
 /**
- * What the bodies of all requests of one access may take together, and what one may take all the same: the small ones go
- * on. Apart, so that those who may be anybody take nothing from callers who are known.
+ * What the bodies of all requests of one access may take together as they came, and what is made of them. Apart, so that
+ * those who may be anybody take nothing from callers who are known; of each, one owner may have half. With the copies
+ * that a start makes of its input this stays below the memory that the chart gives the API (design §11).
  */
 export const bodyLimits = {
-  bearer: 64 * 1_048_576,
-  signature: 32 * 1_048_576,
-  public: 32 * 1_048_576,
-  smallBytes: 65_536,
+  raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
+  parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
+  /** What a request may have whatever others have: the small ones go on. */
+  smallRawBytes: 65_536,
+  smallParsedBytes: 512 * 1024,
 } as const;
 
-export function createInFlight(): InFlight {
-  const state = { isStopping: false, isAbandoned: false, heldBytes: { bearer: 0, signature: 0, public: 0 } };
+export function createInFlight(clock: Clock): InFlight {
+  const state: ServerState = { isStopping: false, isAbandoned: false, memory: createMemory(clock) };
   const ring = new Entry(state, 'public');
 
   function abort(which: (request: Entry) => boolean): void {
@@ -67,8 +81,18 @@ export function createInFlight(): InFlight {
 }
 
 interface ServerState {
-  readonly isStopping: boolean;
-  readonly heldBytes: Record<Access, number>;
+  isStopping: boolean;
+  isAbandoned: boolean;
+  readonly memory: Readonly<Record<Access, { readonly raw: MemoryShares; readonly parsed: MemoryShares }>>;
+}
+
+function createMemory(clock: Clock): ServerState['memory'] {
+  const { smallRawBytes, smallParsedBytes } = bodyLimits;
+  const of = (access: Access) => ({
+    raw: new MemoryShares(clock, { totalBytes: bodyLimits.raw[access], smallBytes: smallRawBytes }),
+    parsed: new MemoryShares(clock, { totalBytes: bodyLimits.parsed[access], smallBytes: smallParsedBytes }),
+  });
+  return { bearer: of('bearer'), signature: of('signature'), public: of('public') };
 }
 
 /**
@@ -81,10 +105,13 @@ class Entry implements InFlightRequest {
   next: Entry = this;
   readonly #server: ServerState;
   readonly #access: Access;
+  #owner = '';
   #heldBytes = 0;
+  #reservedBytes = 0;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
+  #hasLeft = false;
 
   constructor(server: ServerState, access: Access) {
     this.#server = server;
@@ -114,17 +141,39 @@ class Entry implements InFlightRequest {
     if (this.#server.isStopping) this.abort();
   }
 
+  ownedBy(owner: string): void {
+    this.#owner = owner;
+  }
+
   hold(bytes: number): boolean {
-    const { heldBytes } = this.#server;
+    const before = this.#heldBytes;
     this.#heldBytes += bytes;
-    heldBytes[this.#access] += bytes;
-    return this.#heldBytes <= bodyLimits.smallBytes || heldBytes[this.#access] <= bodyLimits[this.#access];
+    return this.#memory.raw.take(this.#owner, bytes, before);
+  }
+
+  async reserve(bytes: number): Promise<void> {
+    this.#giveBack();
+    if (!(await this.#memory.parsed.wait(this.#owner, bytes, () => this.signal))) throw tooManyBodies();
+    this.#reservedBytes = bytes;
+    // It ended while it waited: nobody will give it back.
+    if (this.#hasLeft) this.#giveBack();
+  }
+
+  get #memory(): ServerState['memory'][Access] {
+    return this.#server.memory[this.#access];
+  }
+
+  #giveBack(): void {
+    this.#memory.parsed.give(this.#owner, this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
   /** Refers to nobody any more, so that it keeps nobody alive. */
   leave(): void {
-    this.#server.heldBytes[this.#access] -= this.#heldBytes;
+    this.#memory.raw.give(this.#owner, this.#heldBytes);
     this.#heldBytes = 0;
+    this.#giveBack();
+    this.#hasLeft = true;
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;
     this.next = this;

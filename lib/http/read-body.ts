@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { BodyContract } from './contract.ts';
+import { isTooCostly, jsonCost } from './json-cost.ts';
 import { requireMediaType } from './media-type.ts';
 import {
   clientGone,
   invalidField,
   invalidRequest,
+  payloadTooCostly,
   payloadTooLarge,
   tooManyBodies,
   unsupportedMediaType,
 } from './request-errors.ts';
-import { JsonTextError, parseJson, parseStrictJson } from './strict-json.ts';
+import { assertStrict, JsonTextError, parseJson } from './strict-json.ts';
 
 /** The largest body of an operation that does not say otherwise. */
 export const defaultMaxBytes = 1_048_576;
@@ -20,6 +23,8 @@ export interface BodySource {
   readonly onRead: () => void;
   /** Told of the bytes that are kept; false where they are too many, with those of other requests. */
   readonly hold: (bytes: number) => boolean;
+  /** Waits for room for what a text becomes when it is parsed. @throws HttpError 503 where there is none for long. */
+  readonly reserve: (bytes: number) => Promise<void>;
 }
 
 /** The body as the contract describes it, except that a JSON value is not validated yet. Throws HttpError. */
@@ -31,11 +36,32 @@ export async function readBody(source: BodySource, contract: BodyContract | unde
   const text = decode(bytes);
   if (contract.kind === 'text') {
     // A reader of YAML would take what is called JSON and is not. What it holds is for the handler to judge.
-    if (/^application\/json\b/i.test(source.message.headers['content-type'] ?? '')) parse(text, parseJson);
+    if (isJson(source.message)) await parsePriced(source, text, () => undefined);
     return text;
   }
   if (text === '' && contract.required !== false) throw invalidRequest('the body is empty; send a JSON object');
-  return text === '' ? {} : parse(text);
+  return text === '' ? {} : parsePriced(source, text, assertStrict);
+}
+
+const isJson = ({ headers }: IncomingMessage): boolean => /^application\/json\b/i.test(headers['content-type'] ?? '');
+
+/** Longer texts are parsed in one turn of the event loop and judged in the next. */
+const longText = 65_536;
+
+/** The value of a JSON text that was found affordable before anything is made of it. Throws HttpError. */
+async function parsePriced(source: BodySource, text: string, judge: typeof assertStrict): Promise<unknown> {
+  const cost = jsonCost(text);
+  if (isTooCostly(cost)) throw payloadTooCostly();
+  await source.reserve(cost);
+  try {
+    const value = parseJson(text, ['body']);
+    if (text.length > longText) await setImmediate();
+    judge(text, value, ['body']);
+    return value;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw invalidField(error.path, error.message);
+  }
 }
 
 function requireEncoding(message: IncomingMessage, contract: BodyContract): void {
@@ -92,14 +118,5 @@ function decode(bytes: Buffer): string {
     return utf8.decode(bytes);
   } catch {
     throw invalidRequest('the body is not valid UTF-8');
-  }
-}
-
-function parse(text: string, read = parseStrictJson): unknown {
-  try {
-    return read(text, ['body']);
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    throw invalidField(error.path, error.message);
   }
 }

@@ -1,3 +1,4 @@
+import { tooCostly } from './json-cost.ts';
 import { HttpError, type RequestProblem } from './http-error.ts';
 
 /** The request is not of the documented form; `details` names what and where. */
@@ -15,6 +16,10 @@ export const payloadTooLarge = (maxBytes: number): HttpError =>
     error: 'payload_too_large',
     message: `the body is larger than ${maxBytes} bytes`,
   });
+
+/** The body is short enough, and holds more objects, lists and fields than are kept of it in memory. */
+export const payloadTooCostly = (): HttpError =>
+  new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message: `the body ${tooCostly}` });
 
 /** Other large bodies are being read; this one would be fine without them. */
 export const tooManyBodies = (): HttpError =>

@@ -24,6 +24,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
 
   async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
+    running.ownedBy(ctx.state.tenant ?? params['source'] ?? '');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     const parts = await readParts(read, { ctx, params, running });
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
@@ -76,6 +77,10 @@ class HandlerRequest {
     return toHeaderList(this.#rawHeaders);
   }
 
+  reserve(bytes: number): Promise<void> {
+    return this.#running.reserve(bytes);
+  }
+
   get signal(): AbortSignal {
     return this.#running.signal;
   }
@@ -99,6 +104,11 @@ function readParts(read: RequestReader, { ctx, params, running }: Unread): Retur
   const { req, res, querystring: query } = ctx;
   // A client that waits to be asked for its body is asked only when everything else was in order.
   const onRead = (): void => (req.headers.expect === undefined ? undefined : res.writeContinue());
-  const body = { message: req, onRead, hold: (bytes: number) => running.hold(bytes) };
+  const body = {
+    message: req,
+    onRead,
+    hold: (bytes: number) => running.hold(bytes),
+    reserve: (bytes: number) => running.reserve(bytes),
+  };
   return read({ params, query, headers: req.headers, rawHeaders: req.rawHeaders, body });
 }

@@ -1,0 +1,85 @@
+import { limits } from '../../crds/limits.ts';
+
+/** Bytes of heap that V8 24 takes for each part of a parsed text, measured and rounded up (design §11). */
+const price = {
+  /** An object or list, with its place in whatever holds it. */
+  container: 64,
+  /** A further element or field. */
+  element: 16,
+  /** A string beside its characters. */
+  string: 24,
+  /** A key that was not seen before: another shape of object, or a larger table. */
+  newKey: 190,
+  /** A key that begins with a digit: it may be an index, for which V8 sets places aside. */
+  index: 260,
+} as const;
+
+/** Keys are told apart by a hash of this many bits: of two that share one the second costs too little, by half at most. */
+const hashBits = 14;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openList = 0x5b;
+const backslash = 0x5c;
+const openObject = 0x7b;
+
+/** The string that was read last: where it ends, and what it costs as a key. */
+interface LastString {
+  end: number;
+  hash: number;
+  startsWithDigit: boolean;
+}
+
+/**
+ * Bytes of heap that a JSON text takes when it is parsed, at most: found out in one pass that makes nothing of it. A
+ * text that is no JSON has some price as well. 1 MiB of `{}` takes more than 20 MiB (design §11).
+ */
+export function jsonCost(text: string): number {
+  const known = new Uint8Array(1 << hashBits);
+  const last: LastString = { end: 0, hash: 0, startsWithDigit: false };
+  // Two bytes a character, which text outside of Latin-1 takes.
+  let bytes = 2 * text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      readString(text, index, last);
+      index = last.end;
+      bytes += price.string;
+    } else if (code === openObject || code === openList) bytes += price.container;
+    else if (code === comma) bytes += price.element;
+    else if (code === colon) bytes += keyPrice(last, known);
+  }
+  return bytes;
+}
+
+function readString(text: string, start: number, into: LastString): void {
+  let hash = 0;
+  let index = start + 1;
+  for (; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === quote) break;
+    if (code === backslash) index += 1;
+    hash = (Math.imul(hash, 31) + code) | 0;
+  }
+  const first = text.charCodeAt(start + 1);
+  into.end = index;
+  into.hash = (hash ^ (hash >>> hashBits)) & ((1 << hashBits) - 1);
+  into.startsWithDigit = first >= 0x30 && first <= 0x39;
+}
+
+function keyPrice({ hash, startsWithDigit }: LastString, known: Uint8Array): number {
+  if (startsWithDigit) return price.index;
+  if (known[hash] === 1) return 0;
+  known[hash] = 1;
+  return price.newKey;
+}
+
+/** Whether a text would take more heap than one request may ask for. */
+export function isTooCostly(cost: number): boolean {
+  return cost > limits.parsedJsonBytes;
+}
+
+export const tooCostly =
+  `holds so many values that it would take more than ${limits.parsedJsonBytes} bytes of memory; send fewer objects, ` +
+  'lists and fields, or large data by reference';

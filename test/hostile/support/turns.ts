@@ -1,0 +1,33 @@
+import process from 'node:process';
+
+/** Gives CPU time to a queue of others and says how long they kept it. */
+export interface Turns {
+  /** Thread CPU milliseconds of the longest turn of the event loop so far. */
+  readonly longestMs: number;
+  stop(): void;
+}
+
+/**
+ * Watches the turns of this thread's event loop, in CPU time, so that a busy machine does not count. Between two calls
+ * of an immediate lies one turn: whatever timers, sockets and promises had to do.
+ */
+export function watchTurns(): Turns {
+  let longest = 0;
+  let isOver = false;
+  let last = process.threadCpuUsage();
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, (user + system) / 1_000);
+    last = process.threadCpuUsage();
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  return {
+    get longestMs() {
+      return longest;
+    },
+    stop() {
+      isOver = true;
+    },
+  };
+}
