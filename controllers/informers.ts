@@ -19,6 +19,7 @@ import {
   pods,
 } from '../lib/kube/index.ts';
 import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
+import { claimKey } from './volume/decide.ts';
 
 const ours = `${labels.managedBy}=windlass`;
 
@@ -26,7 +27,8 @@ const ours = `${labels.managedBy}=windlass`;
 export interface Informers {
   readonly workflows: Informer<Workflow, keyof typeof workflowIndexes>;
   readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow' | 'revision'>;
-  readonly volumes: Informer<Volume>;
+  /** `claim`: key of the claim that `spec.claim_name` names. */
+  readonly volumes: Informer<Volume, 'claim'>;
   readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   readonly pods: Informer<Pod, 'executionUid' | 'executionKey' | 'claim'>;
   readonly claims: Informer<PersistentVolumeClaim>;
@@ -34,6 +36,11 @@ export interface Informers {
   /** Namespaces with a tenant's label. */
   readonly tenants: Informer<Namespace, 'tenant'>;
 }
+
+/** A volume that names no claim has one of its own name, which is its own key. */
+export const volumeIndexes = {
+  claim: (volume: Volume): string[] => (volume.spec.claim_name === undefined ? [] : [claimKey(volume)]),
+} as const;
 
 /** `deps` gives each kind its own observer. */
 export function createInformers(deps: (kind: string) => ReflectorDeps): Informers {
@@ -53,7 +60,11 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
         revision: (execution) => idsOf(revisionKey(execution)),
       },
     }),
-    volumes: createInformer(deps('Volume'), { resource: volumes, parse: withSpec }),
+    volumes: createInformer(deps('Volume'), {
+      resource: volumes,
+      parse: withSpec,
+      indexes: volumeIndexes,
+    }),
     revisions: createInformer(deps('ControllerRevision'), {
       resource: controllerRevisions,
       labelSelector: ours,
@@ -133,11 +144,15 @@ function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): 
   return object;
 }
 
-/** Nobody reads what a claim asks for. */
-const stripClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
-  ...stripNotes(claim),
-  spec: { accessModes: [], resources: {} },
-});
+/** Whose a claim is and how it does; the rest of it is other people's, and of any size. */
+export function stripClaim({ metadata, status }: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences },
+    spec: { accessModes: [], resources: {} },
+    status: { phase: status?.phase },
+  };
+}
 
 /** A child keeps everything when it has ended: its parent has yet to read it. */
 export const stripExecution = (execution: WorkflowExecution): WorkflowExecution =>

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Volume } from '../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { createCache } from '../lib/informer/cache.ts';
 import type { InformerChange } from '../lib/informer/index.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
-import type { Informers } from './informers.ts';
+import { type Informers, stripClaim, volumeIndexes } from './informers.ts';
 import { type Controllers, connect, createWaiting } from './wiring.ts';
 
 describe('executions that wait', () => {
@@ -53,5 +54,28 @@ describe('executions that wait', () => {
     connect(informers, Object.fromEntries(names.map((name) => [name, controller])) as unknown as Controllers, waiting);
     for (const handler of tell) handler({ key: 'default/x', before: anExecution('x').build(), after, own: true });
     expect(waiting.take(['build'])).toEqual(waits);
+  });
+});
+
+describe('a claim', () => {
+  const volume = (name: string, claim?: string): Volume =>
+    ({ metadata: { namespace: 'a', name }, spec: claim === undefined ? {} : { claim_name: claim } }) as Volume;
+
+  it('finds the volumes that name it in an index, and no other volume is looked at', () => {
+    const cache = createCache<Volume, 'claim'>({ indexes: volumeIndexes });
+    for (const one of [volume('x', 'data'), volume('y', 'data'), volume('z', 'other'), volume('data')]) {
+      cache.apply({ type: 'ADDED', object: one });
+    }
+    const found = cache.byIndex('claim', 'a/data').map(({ metadata }) => metadata.name);
+    expect(found).toEqual(['x', 'y']);
+    expect(cache.byIndex('claim', 'b/data')).toEqual([]);
+  });
+
+  it('is kept without what other people wrote on it', () => {
+    const annotations = { note: 'x'.repeat(100_000) };
+    const metadata = { name: 'data', namespace: 'a', uid: 'u', resourceVersion: '3', annotations, labels: annotations };
+    const kept = stripClaim({ metadata, spec: { volumeName: 'pv' }, status: { phase: 'Bound', capacity: {} } });
+    expect(JSON.stringify(kept).length).toBeLessThan(300);
+    expect(kept).toMatchObject({ metadata: { name: 'data', uid: 'u' }, status: { phase: 'Bound' } });
   });
 });

@@ -8,7 +8,6 @@ import { workflowName } from '../lib/manifest/index.ts';
 import { claimKeys, executionKey, type Informers, revisionKey, workflowKey } from './informers.ts';
 import type { Controller } from './runtime/index.ts';
 import { connectRouters } from './stimulus-router/wake.ts';
-import { claimKey } from './volume/reconcile.ts';
 import { isDone } from './volume/release-claim.ts';
 
 export interface Controllers {
@@ -126,9 +125,7 @@ function connectClaims({ claims, volumes }: Informers, { queue }: Controller): v
   claims.onChange(({ key, own }) => {
     if (own) return;
     queue.add(key);
-    for (const volume of volumes.cache.values()) {
-      if (volume.spec.claim_name !== undefined && claimKey(volume) === key) queue.add(keyOf(volume));
-    }
+    for (const volume of volumes.cache.byIndex('claim', key)) queue.add(keyOf(volume));
   });
 }
 

@@ -52,9 +52,8 @@ export const annotations = {
   request: 'windlass.dev/request',
   /** On an execution that a stimulus with an idempotency key started: the key of its reservation. */
   reservation: 'windlass.dev/reservation',
-  /** On a ConfigMap of the output store: SHA-256 of the value, and in how many chunks it stands. */
+  /** On a ConfigMap of the output store: SHA-256 of the value, for people. */
   blob: 'windlass.dev/blob',
-  blobChunks: 'windlass.dev/blob-chunks',
 } as const;
 
 /** Held by a step's pod until its output is stored (design §6). */

@@ -39,6 +39,10 @@ export const limits = {
   statusBytes: 256 * 1024,
   /** design §5: budget of the ConfigMap output store for one execution, in stored (compressed) bytes. */
   configMapStoreBytes: 32 * 1024 * 1024,
+  /** Largest value that the output store takes, uncompressed: no reader takes more (what one template may load). */
+  storedBlobBytes: 16 * 1024 * 1024,
+  /** Objects, lists and members in one stored JSON value; each takes up to a hundred bytes of memory. */
+  storedJsonParts: 1024 * 1024,
   /** design §5: default life of a finished execution. */
   executionTtlSecondsDefault: 24 * 3600,
   /** spec 1 §2.6: judge defaults. */

@@ -112,6 +112,6 @@ describe('the children of an execution', () => {
   it('AMB-086 have a final output from the store as a value of their own uid', () => {
     const ref = { path: '', ref: 'abc', bytes: 9, encoding: 'json' } as const;
     const [child] = facts([], [aChild({ final_output_ref: ref })]).children;
-    expect(child?.result).toEqual(new LargeValue('json/c1/abc', 9));
+    expect(child?.result).toEqual(new LargeValue('json/c1/abc/9', 9));
   });
 });

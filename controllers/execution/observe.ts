@@ -116,7 +116,7 @@ function childResult({ metadata, status }: WorkflowExecution, blackboard: Readon
   if (status?.final_output !== undefined) return status.final_output;
   if (status?.final_output_ref !== undefined) {
     const { ref, bytes, encoding } = status.final_output_ref;
-    return new LargeValue(locatorText({ executionUid: metadata.uid ?? '', ref, encoding }), bytes);
+    return new LargeValue(locatorText({ executionUid: metadata.uid ?? '', ref, encoding, bytes }), bytes);
   }
   return outputOf(blackboard[status?.state ?? '']);
 }

@@ -8,6 +8,7 @@ import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, KubeError, keyOf, refOfKey } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
+import { valueOf } from '../../lib/output-store/blob-value.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
@@ -178,8 +179,7 @@ type Loaded = { readonly json: Json } | { readonly lost: string };
 
 async function load({ store }: ExecutionDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
   try {
-    const text = Buffer.from(await store.get(namespace, locator)).toString('utf8');
-    return { json: locator.encoding === 'text' ? text : (JSON.parse(text) as Json) };
+    return { json: valueOf(await store.get(namespace, locator), locator) };
   } catch (error) {
     // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.
     if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };

@@ -24,7 +24,10 @@ export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | unde
 }
 
 /** The claim that holds, or will hold, the data of a volume. */
-export const claimName = ({ metadata, spec }: Volume): string => spec.claim_name ?? metadata.name;
+const claimName = ({ metadata, spec }: Volume): string => spec.claim_name ?? metadata.name;
+
+/** Cache key of that claim. */
+export const claimKey = (volume: Volume): string => `${volume.metadata.namespace}/${claimName(volume)}`;
 
 /** Whether the claim was made for this volume; one that was made elsewhere is not ours to delete. */
 const isOurs = ({ metadata: { uid }, spec }: Volume, claim: PersistentVolumeClaim): boolean =>

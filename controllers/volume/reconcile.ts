@@ -13,7 +13,7 @@ import {
 import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { writeStatus } from '../runtime/write-status.ts';
-import { claimName, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
+import { claimKey, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
 import { deleteAsRead } from './delete-as-read.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
@@ -70,9 +70,6 @@ async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDec
   const created = await createClaim(deps, volume);
   return created === undefined ? decision : decideVolume(volume, created, now);
 }
-
-/** Cache key of the claim that holds, or will hold, the data of a volume. */
-export const claimKey = (volume: Volume): string => `${volume.metadata.namespace}/${claimName(volume)}`;
 
 /** Undefined where one of that name exists, which the cache does not know yet. */
 async function createClaim(

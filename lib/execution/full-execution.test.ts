@@ -3,7 +3,10 @@ import { anExecution } from '../../test/builders/execution-builder.ts';
 import { fullExecution } from './full-execution.ts';
 
 const kept = { path: '', ref: 'a'.repeat(64), bytes: 9, encoding: 'text' as const };
-const outputs = () => async (ref: string) => Buffer.from(ref === kept.ref ? 'the whole' : '"other"');
+const outputs =
+  () =>
+  async ({ ref }: { readonly ref: string }) =>
+    Buffer.from(ref === kept.ref ? 'the whole' : '"other"');
 
 describe('an execution in full', () => {
   it('HUMAN-API-03 has the whole of what a person is asked, and no reference left', async () => {

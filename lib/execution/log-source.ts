@@ -1,6 +1,6 @@
 import { pointerKeys } from '../../crds/json-pointer.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
+import type { BlobRef, CurrentState, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { entryOf, fieldsOf, outputOf } from './blackboard-entry.ts';
 import { ExecutionError } from './execution-error.ts';
 import { finished } from './finished.ts';
@@ -120,8 +120,7 @@ export function streamPaths(step: string | undefined, stream: 'stdout' | 'stderr
 }
 
 /** The blob that is exactly this stream, byte for byte, if there is one. */
-export function streamBlob(value: StoredValue, paths: readonly string[][]): string | undefined {
+export function streamBlob(value: StoredValue, paths: readonly string[][]): BlobRef | undefined {
   const wanted = new Set(paths.map((path) => JSON.stringify(path)));
-  return value.refs?.find(({ path, encoding }) => encoding === 'text' && wanted.has(JSON.stringify(pointerKeys(path))))
-    ?.ref;
+  return value.refs?.find(({ path, encoding }) => encoding === 'text' && wanted.has(JSON.stringify(pointerKeys(path))));
 }

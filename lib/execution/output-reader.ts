@@ -22,8 +22,8 @@ export function createOutputReader(kube: ConfigMapPort, env: Environment): Outpu
   let bucket: OutputStore | undefined;
   return ({ metadata }) => {
     const { uid = '', namespace = '', finalizers = [] } = metadata;
-    return async (ref) => {
-      const locator: BlobLocator = { executionUid: uid, ref, encoding: 'text' };
+    return async ({ ref, bytes }) => {
+      const locator: BlobLocator = { executionUid: uid, ref, bytes, encoding: 'text' };
       if (!finalizers.includes(outputsFinalizer)) return configMaps.get(namespace, locator);
       // An execution that began before the bucket was configured has outputs in both places.
       bucket ??= createLayeredStore(createS3Store(s3Options(parseS3(env))), configMaps);

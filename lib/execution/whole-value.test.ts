@@ -20,7 +20,7 @@ describe('a value of status and output store', () => {
     const { stored, blobs } = shrink(value);
     expect(blobs.length).toBeGreaterThan(0);
     const byRef = new Map(blobs.map((blob) => [blob.ref, blob.data]));
-    const read = async (ref: string) => byRef.get(ref) ?? noBlob();
+    const read = async ({ ref }: { readonly ref: string }) => byRef.get(ref) ?? noBlob();
     expect(JSON.stringify(await wholeValue(stored, read))).toBe(JSON.stringify(value));
   });
 

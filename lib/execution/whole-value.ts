@@ -1,9 +1,10 @@
 import { pointerKeys } from '../../crds/json-pointer.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
+import { valueOf } from '../output-store/blob-value.ts';
 
 /** Reads one blob of an execution from the output store. */
-export type BlobReader = (ref: string) => Promise<Uint8Array>;
+export type BlobReader = (blob: Pick<BlobRef, 'ref' | 'bytes'>) => Promise<Uint8Array>;
 
 /** The whole value: what stands in status, with every part that the output store holds put in its place. */
 export async function wholeValue(stored: StoredValue, readBlob: BlobReader): Promise<Json> {
@@ -23,9 +24,8 @@ export function fill(stored: StoredValue, parts: ReadonlyMap<string, Json>): Jso
 }
 
 /** A blob as the JSON value it stands for. */
-export async function blobValue({ ref, encoding }: BlobRef, readBlob: BlobReader): Promise<Json> {
-  const text = Buffer.from(await readBlob(ref)).toString('utf8');
-  return encoding === 'text' ? text : (JSON.parse(text) as Json);
+export async function blobValue(blob: BlobRef, readBlob: BlobReader): Promise<Json> {
+  return valueOf(await readBlob(blob), blob);
 }
 
 /** The value beside a part, under the part's own key and `suffix`. */

@@ -23,16 +23,20 @@ export interface BlobLocator {
   readonly executionUid: string;
   readonly ref: string;
   readonly encoding: BlobEncoding;
+  /** Size of the value, uncompressed, as the status says it: no reader takes more than that. */
+  readonly bytes: number;
 }
 
-export const locatorText = (locator: BlobLocator): string =>
-  `${locator.encoding}/${locator.executionUid}/${locator.ref}`;
+export const locatorText = ({ encoding, executionUid, ref, bytes }: BlobLocator): string =>
+  `${encoding}/${executionUid}/${ref}/${bytes}`;
 
 /** The reverse of `locatorText`. Throws RangeError for any other text. */
 export function parseLocator(text: string): BlobLocator {
-  const [encoding, executionUid, ref] = text.split('/');
+  const [encoding, executionUid, ref, size] = text.split('/');
+  const bytes = Number(size);
   if ((encoding !== 'text' && encoding !== 'json') || executionUid === undefined || ref === undefined) {
     throw new RangeError(`'${text}' is no blob locator`);
   }
-  return { executionUid, ref, encoding };
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new RangeError(`'${text}' names no size`);
+  return { executionUid, ref, encoding, bytes };
 }

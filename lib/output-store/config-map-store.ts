@@ -1,11 +1,10 @@
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
-import { AppError } from '../errors.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
 import { configMaps, createUnlessExists, findObject } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
-import { pack, unpack } from './packed.ts';
+import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
 
 /** A ConfigMap holds 1 MiB of data; its metadata want room as well. */
 const chunkBytes = 960 * 1024;
@@ -27,9 +26,9 @@ export function createConfigMapStore(
 ): OutputStore {
   return {
     async put(owner, blobs, usedBytes) {
-      const packed = await Promise.all(blobs.map(async (blob) => ({ blob, data: await pack(blob.data) })));
+      const packed = await packAll(blobs);
       const bytes = packed.reduce((sum, { data }) => sum + data.byteLength, 0);
-      if (usedBytes + bytes > budgetBytes) throw new OutputBudgetExceeded(usedBytes + bytes, budgetBytes);
+      if (usedBytes + bytes > budgetBytes) throw overBudget(usedBytes + bytes, budgetBytes);
       await Promise.all(
         // The name says what is inside, so one that exists is the one we want.
         packed
@@ -51,7 +50,7 @@ function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[
       name: blobName(owner.uid, ref, index),
       namespace: owner.namespace,
       labels: { [labels.executionUid]: owner.uid, [labels.managedBy]: 'windlass' },
-      annotations: { [annotations.blob]: ref, [annotations.blobChunks]: String(count) },
+      annotations: { [annotations.blob]: ref },
       ownerReferences: [{ apiVersion, kind: 'WorkflowExecution', name: owner.name, uid: owner.uid }],
     },
     immutable: true,
@@ -59,17 +58,35 @@ function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[
   }));
 }
 
-async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator): Promise<Uint8Array> {
-  const first = await chunk(kube, namespace, locator, 0);
-  const count = Number(first.metadata.annotations?.[annotations.blobChunks] ?? 1);
-  const others = Array.from({ length: count - 1 }, (_, index) => chunk(kube, namespace, locator, index + 1));
-  const maps = [first, ...(await Promise.all(others))];
-  return unpack(Buffer.concat(maps.map((map) => Buffer.from(map.binaryData?.['gzip'] ?? '', 'base64'))), locator.ref);
+function overBudget(wanted: number, budget: number): OutputBudgetExceeded {
+  return new OutputBudgetExceeded(
+    `outputs of this execution would take ${wanted} bytes in the store; its budget is ${budget}`,
+  );
 }
 
-async function chunk(kube: ConfigMapPort, namespace: string, locator: BlobLocator, index: number): Promise<ConfigMap> {
-  const name = blobName(locator.executionUid, locator.ref, index);
+/** How many chunks follows from the size in the status and from the chunks: only a full one has another behind it. */
+async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator): Promise<Uint8Array> {
+  const bytesMax = packedBytesMax(boundOf(locator));
+  const parts: Uint8Array[] = [];
+  for (let index = 0; index * chunkBytes < bytesMax; index += 1) {
+    const part = await chunk(kube, namespace, locator, index);
+    if (part === undefined) break;
+    parts.push(part);
+    if (part.byteLength !== chunkBytes) break;
+  }
+  return unpack(Buffer.concat(parts), locator);
+}
+
+/** Undefined where there is none behind a full one, which may have been the last. */
+async function chunk(
+  kube: ConfigMapPort,
+  namespace: string,
+  { executionUid, ref }: BlobLocator,
+  index: number,
+): Promise<Uint8Array | undefined> {
+  const name = blobName(executionUid, ref, index);
   const map = await findObject(kube, configMaps, { namespace, name });
-  if (map !== undefined) return map;
-  throw new AppError('not_found', `stored output ${locator.ref} is gone: ConfigMap ${namespace}/${name}`);
+  if (map !== undefined) return Buffer.from(map.binaryData?.['gzip'] ?? '', 'base64');
+  if (index > 0) return undefined;
+  throw lost(ref, `ConfigMap ${namespace}/${name} is gone`);
 }

@@ -17,20 +17,19 @@ export interface OutputStore {
    */
   put(owner: BlobOwner, blobs: readonly Blob[], usedBytes: number): Promise<number>;
   /**
-   * Reads a blob and checks its hash.
-   * @throws AppError `not_found` where it is gone, `internal` where its bytes are not what the hash says.
+   * Reads a blob and checks its hash. Reads no more than the size that the locator names.
+   * @throws AppError `not_found` where it is gone, or its bytes are not what size and hash say.
    */
   get(namespace: string, locator: BlobLocator): Promise<Uint8Array>;
   /** Present where Kubernetes cannot collect the blobs itself: deletes everything an execution has stored. */
   deleteAll?(owner: BlobOwner): Promise<void>;
 }
 
-/** The execution may not store that much (design §5: 32 MiB with the ConfigMap store). */
+/** The execution may not store that much: in all (design §5: 32 MiB with the ConfigMap store), or in one value. */
 export class OutputBudgetExceeded extends AppError {
   override readonly name = 'OutputBudgetExceeded';
 
-  constructor(wantedBytes: number, budgetBytes: number) {
-    const message = `outputs of this execution would take ${wantedBytes} bytes in the store; its budget is ${budgetBytes}`;
+  constructor(message: string) {
     super('limit_exceeded', message, { reason: 'OutputBudgetExceeded' });
   }
 }

@@ -2,7 +2,7 @@ import type * as Sdk from '@aws-sdk/client-s3';
 import { AppError, messageOf } from '../errors.ts';
 import type { BlobLocator } from './blob.ts';
 import type { BlobOwner, OutputStore } from './output-store.ts';
-import { pack, unpack } from './packed.ts';
+import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
 
 /** A bucket, and how it is reached. Credentials are found as the AWS SDK finds them, unless they are given. */
 export interface S3StoreOptions {
@@ -34,11 +34,14 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
   return {
     async put(owner, blobs) {
       const to = await bucket();
-      const sizes = blobs.map(async ({ ref, data }) => to.write(`${folderOf(options, owner)}${ref}`, await pack(data)));
+      const packed = await packAll(blobs);
+      const sizes = packed.map(({ blob, data }) => to.write(`${folderOf(options, owner)}${blob.ref}`, data));
       return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     },
-    async get(namespace, { executionUid: uid, ref }: BlobLocator) {
-      return unpack(await (await bucket()).read(`${folderOf(options, { namespace, uid })}${ref}`), ref);
+    async get(namespace, locator: BlobLocator) {
+      const { executionUid: uid, ref } = locator;
+      const key = `${folderOf(options, { namespace, uid })}${ref}`;
+      return unpack(await (await bucket()).read(key, packedBytesMax(boundOf(locator))), locator);
     },
     async deleteAll(owner) {
       await (await bucket()).clear(folderOf(options, owner));
@@ -53,7 +56,8 @@ const folderOf = ({ prefix }: S3StoreOptions, { namespace, uid }: Pick<BlobOwner
 interface Bucket {
   /** Gives the number of bytes back. */
   write(key: string, body: Uint8Array): Promise<number>;
-  read(key: string): Promise<Uint8Array>;
+  /** Throws where the object has more than `bytesMax` bytes. */
+  read(key: string, bytesMax: number): Promise<Uint8Array>;
   /** Deletes every object whose key begins with `folder`. */
   clear(folder: string): Promise<void>;
 }
@@ -65,7 +69,7 @@ async function openBucket(options: S3StoreOptions): Promise<Bucket> {
   const commands = { sdk, client, Bucket, guard };
   return {
     write: (key, body) => named(Bucket, write(commands, key, body)),
-    read: (key) => named(Bucket, read(commands, key)),
+    read: (key, bytesMax) => named(Bucket, read(commands, key, bytesMax)),
     clear: (folder) => named(Bucket, clear(commands, folder)),
   };
 }
@@ -107,14 +111,29 @@ async function write({ sdk, client, Bucket, guard }: Commands, Key: string, Body
   return Body.byteLength;
 }
 
-async function read({ sdk, client, Bucket }: Commands, Key: string): Promise<Uint8Array> {
+async function read({ sdk, client, Bucket }: Commands, Key: string, bytesMax: number): Promise<Uint8Array> {
   try {
-    const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key }));
-    return (await Body?.transformToByteArray()) ?? new Uint8Array();
+    // One byte more than may be there shows that there is too much; a server that ignores the range is cut off.
+    const command = new sdk.GetObjectCommand({ Bucket, Key, Range: `bytes=0-${bytesMax}` });
+    const { Body } = await client.send(command);
+    return Body === undefined ? new Uint8Array() : await bounded(Body.transformToWebStream(), Key, bytesMax);
   } catch (error) {
+    if (error instanceof Error && error.name === 'InvalidRange')
+      throw lost(Key, `it is empty in bucket ${Bucket}`, error);
     if (!(error instanceof sdk.NoSuchKey)) throw error;
-    throw new AppError('not_found', `stored output is gone: ${Key} in bucket ${Bucket}`, { cause: error });
+    throw lost(Key, `it is gone from bucket ${Bucket}`, error);
   }
+}
+
+async function bounded(stream: ReadableStream<Uint8Array>, key: string, bytesMax: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of stream) {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > bytesMax) throw lost(key, `the object has more than ${bytesMax} bytes`);
+  }
+  return Buffer.concat(parts);
 }
 
 async function clear(commands: Commands, folder: string): Promise<void> {

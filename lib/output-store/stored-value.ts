@@ -41,7 +41,11 @@ export function open(stored: StoredValue, executionUid: string): unknown {
   if (stored.refs === undefined || stored.refs.length === 0) return root;
   root = structuredClone(root);
   for (const { path, ref, bytes, encoding } of stored.refs) {
-    root = replaceAt(root, pointerKeys(path), new LargeValue(locatorText({ executionUid, ref, encoding }), bytes));
+    root = replaceAt(
+      root,
+      pointerKeys(path),
+      new LargeValue(locatorText({ executionUid, ref, encoding, bytes }), bytes),
+    );
   }
   return root;
 }

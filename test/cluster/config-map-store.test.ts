@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import { configMaps, type KubeClient } from '../../lib/kube/index.ts';
-import { createBlob } from '../../lib/output-store/blob.ts';
+import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { blobName, createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { createLayeredStore } from '../../lib/output-store/layered-store.ts';
 import type { BlobOwner } from '../../lib/output-store/output-store.ts';
@@ -45,7 +45,12 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     const { metadata } = await startExecution(kube, ref, { workflow: 'none' });
     return { ...ref, uid: metadata.uid ?? '' };
   }
-  const locate = (owner: BlobOwner, ref: string) => ({ executionUid: owner.uid, ref, encoding: 'text' as const });
+  const locate = (owner: BlobOwner, { ref, data }: Blob) => ({
+    executionUid: owner.uid,
+    ref,
+    encoding: 'text' as const,
+    bytes: data.byteLength,
+  });
   const mapsOf = async (owner: BlobOwner) => {
     const { items } = await kube.listAll(configMaps, {
       namespace: owner.namespace,
@@ -67,7 +72,7 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     expect(await store.put(owner, [blob], 0)).toBe(bytes);
     const maps = await mapsOf(owner);
     expect(maps.map(({ immutable }) => immutable)).toEqual(Array.from({ length: chunks }, () => true));
-    expect(Buffer.from(await store.get(owner.namespace, locate(owner, blob.ref))).equals(blob.data)).toBe(true);
+    expect(Buffer.from(await store.get(owner.namespace, locate(owner, blob))).equals(blob.data)).toBe(true);
   });
 
   it.each<[title: string, used: number, fits: boolean]>([
@@ -99,11 +104,11 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     const ref = { namespace: owner.namespace, name: blobName(owner.uid, blob.ref, 0) };
     const { metadata: found, ...rest } = await kube.get(configMaps, ref);
     await kube.delete(configMaps, ref);
-    await expect(store.get(owner.namespace, locate(owner, blob.ref))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(store.get(owner.namespace, locate(owner, blob))).rejects.toMatchObject({ code: 'not_found' });
     const metadata = { ...ref, labels: found.labels, annotations: found.annotations };
     const lie = gzipSync('a lie').toString('base64');
     await kube.create(configMaps, { ...rest, metadata, binaryData: { gzip: lie } });
-    await expect(store.get(owner.namespace, locate(owner, blob.ref))).rejects.toMatchObject({ code: 'internal' });
+    await expect(store.get(owner.namespace, locate(owner, blob))).rejects.toMatchObject({ reason: 'OutputLost' });
   });
 
   it('are found behind a store that does not have them, and its other failures are not hidden', async () => {
@@ -113,10 +118,10 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     await store.put(owner, [blob], 0);
     const elsewhere = { ...owner, namespace: 'default' };
     const layered = createLayeredStore({ ...store, get: (_, at) => store.get(elsewhere.namespace, at) }, store);
-    const data = await layered.get(owner.namespace, locate(owner, blob.ref));
+    const data = await layered.get(owner.namespace, locate(owner, blob));
     expect(Buffer.from(data).toString()).toBe('from before');
     const broken = { ...store, get: () => Promise.reject(new RangeError('broken')) };
-    const reading = createLayeredStore(broken, store).get(owner.namespace, locate(owner, blob.ref));
+    const reading = createLayeredStore(broken, store).get(owner.namespace, locate(owner, blob));
     await expect(reading).rejects.toThrow(RangeError);
   });
 

@@ -10,7 +10,12 @@ describe('WF-CR-19 AMB-022 outputs in S3', () => {
   let server: S3Server;
   const owner = { namespace: 'tenant', name: 'run', uid: 'c0ffee00-0000-4000-8000-000000000001' };
   const other = { namespace: 'tenant', name: 'other', uid: 'c0ffee00-0000-4000-8000-000000000002' };
-  const locate = ({ ref }: Blob, { uid } = owner) => ({ executionUid: uid, ref, encoding: 'text' as const });
+  const locate = ({ ref, data }: Blob, { uid } = owner) => ({
+    executionUid: uid,
+    ref,
+    encoding: 'text' as const,
+    bytes: data.byteLength,
+  });
 
   beforeAll(async () => {
     server = await startS3Server();
@@ -44,9 +49,9 @@ describe('WF-CR-19 AMB-022 outputs in S3', () => {
     await store.put(owner, [blob], 0);
     const key = `tests/tenant/${owner.uid}/${blob.ref}`;
     await server.writeObject(key, gzipSync('a lie'));
-    await expect(store.get('tenant', locate(blob))).rejects.toMatchObject({ code: 'internal' });
+    await expect(store.get('tenant', locate(blob))).rejects.toMatchObject({ reason: 'OutputLost' });
     await server.writeObject(key, Buffer.from('no gzip at all'));
-    await expect(store.get('tenant', locate(blob))).rejects.toMatchObject({ code: 'internal' });
+    await expect(store.get('tenant', locate(blob))).rejects.toMatchObject({ reason: 'OutputLost' });
   });
 
   it('that are gone say so', async () => {

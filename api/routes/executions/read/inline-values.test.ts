@@ -25,14 +25,16 @@ function holding(blackboard: Record<string, StoredValue>, status: object = {}): 
 /** A store that knows these blobs, and counts how often it is asked. */
 function storeOf(blobs: Readonly<Record<string, string | AppError>>) {
   const asked: string[] = [];
-  const outputs = () => (ref: string) => {
-    asked.push(ref[0] ?? '');
-    const found = blobs[ref[0] ?? ''];
-    if (found instanceof AppError) return Promise.reject(found);
-    return found === undefined
-      ? Promise.reject(new AppError('not_found', `stored output ${ref} is gone`))
-      : Promise.resolve(Buffer.from(found));
-  };
+  const outputs =
+    () =>
+    ({ ref }: { readonly ref: string }) => {
+      asked.push(ref[0] ?? '');
+      const found = blobs[ref[0] ?? ''];
+      if (found instanceof AppError) return Promise.reject(found);
+      return found === undefined
+        ? Promise.reject(new AppError('not_found', `stored output ${ref} is gone`))
+        : Promise.resolve(Buffer.from(found));
+    };
   return { outputs, asked };
 }
 
