@@ -18,6 +18,7 @@ import {
   persistentVolumeClaims,
   pods,
 } from '../lib/kube/index.ts';
+import { isStored } from '../lib/registration/index.ts';
 import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
 import { claimKey } from './volume/decide.ts';
 
@@ -69,7 +70,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
       resource: controllerRevisions,
       labelSelector: ours,
       indexes: {
-        workflowUid: ({ metadata }) => idsOf(metadata.labels?.[labels.workflowUid]),
+        workflowUid: (revision) => idsOf(workflowUidKey(revision)),
         workflowKey: (revision) => idsOf(workflowKey(revision)),
       },
     }),
@@ -121,10 +122,16 @@ export function ownerKey({ metadata }: KubeObject, kind: string): string | undef
   return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
 }
 
-/** `namespace/name` of the workflow of a revision. */
-export function workflowKey({ metadata }: ControllerRevision): string | undefined {
-  const name = metadata.labels?.[labels.workflow];
-  return name === undefined ? undefined : `${metadata.namespace}/${name}`;
+/** `namespace/name` of the workflow of a revision; undefined for what somebody else labelled like one. */
+export function workflowKey(revision: ControllerRevision): string | undefined {
+  const { namespace, labels: given } = revision.metadata;
+  return isStored(revision) ? `${namespace}/${given?.[labels.workflow]}` : undefined;
+}
+
+/** `namespace/uid` of the workflow of a revision: the uid alone would take in the revisions of other namespaces. */
+function workflowUidKey(revision: ControllerRevision): string | undefined {
+  const { namespace, labels: given } = revision.metadata;
+  return isStored(revision) ? `${namespace}/${given?.[labels.workflowUid]}` : undefined;
 }
 
 /** `namespace/name` of the revision that an execution runs. */

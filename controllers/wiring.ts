@@ -137,7 +137,8 @@ function connectRevisions({ revisions, executions, workflows }: Informers, { que
   };
   // The API stores content too, before it writes a newer version over it; the workflow's status is to list that.
   const lookUnlessListed = (revision: ControllerRevision): void => {
-    const key = workflowKey(revision) ?? '';
+    const key = workflowKey(revision);
+    if (key === undefined) return;
     const listed = workflows.cache.get(key)?.status?.versions ?? [];
     if (!listed.some((version) => version.revision === revision.metadata.name)) queue.add(key);
   };

@@ -53,6 +53,7 @@ export const workflowReasons = {
   InvalidDefinition: 'The definition breaks a rule; the message names the path.',
   VersionConflict: 'This version exists with other content.',
   NotATenant: 'The controllers have no rights in the namespace, because it was not made a tenant.',
+  RevisionTaken: 'The ControllerRevision that would hold the definition was made by somebody else.',
 } as const;
 export type WorkflowReason = keyof typeof workflowReasons;
 

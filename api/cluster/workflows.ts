@@ -2,6 +2,7 @@ import { globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { isUid } from '../../crds/uid.ts';
 import {
+  answersTo,
   cachedWorkflow,
   isVisible,
   ownerKey,
@@ -13,7 +14,6 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
-import { workflowName } from '../../lib/manifest/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -99,7 +99,7 @@ class CachedWorkflows implements Workflows {
   async #findByName(wanted: WantedWorkflow): Promise<Workflow | undefined> {
     for (const ref of placesOf(wanted).filter(({ namespace }) => namespace !== nowhere)) {
       const found = await this.#live.read(ref, wanted.namespace);
-      if (found && workflowName(found.metadata) === wanted.nameOrUid && isVisible(found, wanted)) return found;
+      if (found !== undefined && answersTo(found, wanted)) return found;
     }
     return undefined;
   }

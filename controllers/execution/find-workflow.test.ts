@@ -6,6 +6,7 @@ import { ownerKey, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { objectName, userObjectName } from '../../lib/manifest/index.ts';
+import { revisionOf } from '../../lib/registration/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createFindWorkflow } from './find-workflow.ts';
@@ -21,7 +22,7 @@ interface Fields {
   readonly labels?: Record<string, string>;
 }
 
-/** A workflow that was accepted as revision `w-<version>`, unless said otherwise. */
+/** A workflow that was accepted, unless said otherwise. */
 function stored(fields: Fields = {}): Workflow {
   const {
     name = 'w',
@@ -40,19 +41,15 @@ function stored(fields: Fields = {}): Workflow {
     lastTransitionTime: '2026-01-01T00:00:00Z',
     observedGeneration: ready === 'stale' ? 1 : 2,
   } as const;
-  const revision = `w-${version}`;
-  return {
+  const { annotations: notes = {}, labels: marks = {} } = fields;
+  const workflow: Workflow = {
     ...built,
-    metadata: {
-      name,
-      namespace,
-      uid,
-      resourceVersion,
-      generation: 2,
-      annotations: fields.annotations ?? {},
-      labels: fields.labels ?? {},
-    },
+    metadata: { name, namespace, uid, resourceVersion, generation: 2, annotations: notes, labels: marks },
     spec: { ...built.spec, version },
+  };
+  const revision = nameOf(workflow);
+  return {
+    ...workflow,
     status: {
       conditions: ready === 'none' ? [] : [condition],
       revision,
@@ -61,16 +58,13 @@ function stored(fields: Fields = {}): Workflow {
   };
 }
 
-const revisionOf = ({ metadata, spec }: Workflow): ControllerRevision => ({
-  metadata: {
-    name: `w-${spec.version}`,
-    namespace: metadata.namespace,
-    resourceVersion: '9',
-    labels: metadata.labels ?? {},
-  },
-  data: { spec },
-  revision: 1,
-});
+const nameOf = (workflow: Workflow): string => revisionOf(workflow).metadata.name ?? '';
+
+/** As the cache has it. */
+function kept(workflow: Workflow): ControllerRevision {
+  const revision = revisionOf(workflow);
+  return { ...revision, metadata: { ...revision.metadata, resourceVersion: '9' } };
+}
 
 /** A finder whose cache holds `cached` while the server holds `server`; `meanwhile` reaches the cache during a read. */
 function setUp(
@@ -82,7 +76,7 @@ function setUp(
   const workflows = createCache<Workflow, 'name' | 'formerId'>({ indexes: workflowIndexes });
   workflows.replaceAll(cached, '20');
   const revisions = createCache<ControllerRevision>();
-  revisions.replaceAll([...server, ...meanwhile].map(revisionOf), '20');
+  revisions.replaceAll([...server, ...meanwhile].map(kept), '20');
   const asked: string[] = [];
   const get = async (_: unknown, { namespace = '', name }: { namespace?: string; name: string }) => {
     asked.push(`${namespace}/${name}`);
@@ -112,7 +106,7 @@ describe('a workflow', () => {
     ]);
     expect(await find.current({ namespace: 'team-a', workflow: wanted })).toMatchObject({
       kind: 'found',
-      definition: { uid, namespace: 'team-a', version: '1.0.0', revision: 'w-1.0.0' },
+      definition: { uid, namespace: 'team-a', version: '1.0.0' },
     });
     expect(asked).toEqual([]);
   });
@@ -169,7 +163,7 @@ describe('a version', () => {
   it('AMB-089 that is stored is found', async () => {
     const { find } = setUp([stored()]);
     expect(await find.pinned(wanting('1.0.0'))).toMatchObject({
-      definition: { revision: 'w-1.0.0' },
+      definition: { revision: nameOf(stored()) },
     });
   });
 
@@ -236,18 +230,16 @@ describe('a workflow of user scope', () => {
 
 describe('a workflow that moved', () => {
   it('WF-API-13 is found by an id that it had before', async () => {
-    const { find } = setUp([stored({ namespace: globalNamespace, annotations: { [annotations.formerIds]: 'old' } })]);
-    expect(await find.current({ namespace: 'team-b', workflow: 'old' })).toMatchObject({ definition: { uid: 'u1' } });
+    const old = '0b9f2c1e-1111-4222-8333-444455556666';
+    const { find } = setUp([stored({ namespace: globalNamespace, annotations: { [annotations.formerIds]: old } })]);
+    expect(await find.current({ namespace: 'team-b', workflow: old })).toMatchObject({ definition: { uid: 'u1' } });
   });
 });
 
 describe('a version that the status does not list', () => {
   it('WF-API-11 is found among the revisions', async () => {
-    const revision = {
-      ...revisionOf(stored({ version: '0.1.0' })),
-      metadata: { name: 'w-0.1.0', namespace: 'team-a' },
-    };
-    const { find } = setUp([stored()], [stored(), stored({ version: '0.1.0' })], [], [revision]);
-    expect(await find.pinned(wanting('0.1.0'))).toMatchObject({ definition: { revision: 'w-0.1.0' } });
+    const older = stored({ version: '0.1.0' });
+    const { find } = setUp([stored()], [stored(), older], [], [kept(older)]);
+    expect(await find.pinned(wanting('0.1.0'))).toMatchObject({ definition: { revision: nameOf(older) } });
   });
 });

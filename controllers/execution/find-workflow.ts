@@ -3,6 +3,7 @@ import { readyOf } from '../../crds/ready.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import {
+  answersTo,
   cachedWorkflow,
   isVisible,
   placesOf,
@@ -13,8 +14,8 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { compareResourceVersions } from '../../lib/informer/resource-version.ts';
 import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
-import { workflowName } from '../../lib/manifest/index.ts';
-import { specOf, storedRevision } from '../../lib/registration/index.ts';
+import { isDerivedName, workflowName } from '../../lib/manifest/object-name.ts';
+import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 
 interface FindWorkflowDeps {
@@ -53,7 +54,7 @@ export function createFindWorkflow(deps: FindWorkflowDeps): FindWorkflow {
     pinned: ({ metadata, spec, status }) =>
       status?.workflow === undefined
         ? find({ namespace: metadata.namespace ?? '', nameOrUid: spec.workflow, anyUser: true, version: spec.version })
-        : pinned(deps, status.workflow),
+        : pinned(deps, metadata.namespace ?? '', status.workflow),
   };
 }
 
@@ -72,8 +73,8 @@ async function judge(deps: FindWorkflowDeps, workflow: Workflow | undefined, wis
  * that fails for it stays failed: nothing is refused before the server was asked.
  */
 async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish: Wish): Promise<Workflow | undefined> {
-  const fresh =
-    known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
+  const read = known === undefined ? await live(deps, wish) : await findObject(deps.kube, workflowKind, known.metadata);
+  const fresh = read !== undefined && isMeant(read, wish) ? read : undefined;
   // The watch may have overtaken the answer; what it has brought already will wake nobody again.
   const now = cached(deps, wish);
   const overtaken = compareResourceVersions(now?.metadata.resourceVersion, fresh?.metadata.resourceVersion) > 0;
@@ -82,12 +83,20 @@ async function confirm(deps: FindWorkflowDeps, known: Workflow | undefined, wish
 
 type Pin = NonNullable<NonNullable<WorkflowExecution['status']>['workflow']>;
 
-async function pinned(deps: FindWorkflowDeps, pin: Pin): Promise<WorkflowLookup> {
-  const revision = await revisionOf(deps, pin.namespace, pin.revision);
-  if (revision === undefined) {
+/** Where no admission policy guards a status it may say anything: what it names is checked as if it were asked for. */
+async function pinned(deps: FindWorkflowDeps, namespace: string, pin: Pin): Promise<WorkflowLookup> {
+  const isOwn = pin.namespace === namespace || pin.namespace === globalNamespace;
+  const revision = isOwn ? await revisionOf(deps, pin.namespace, pin.revision) : undefined;
+  if (revision === undefined || !isPinned(revision, pin)) {
     return absent('WorkflowNotFound', `revision ${pin.namespace}/${pin.revision} that this execution runs is gone`);
   }
   return found({ ...pin, ...contentOf(revision) });
+}
+
+function isPinned(revision: ControllerRevision, pin: Pin): boolean {
+  const { namespace, labels: given } = revision.metadata;
+  const metadata = { name: given?.[labels.workflow] ?? '', namespace: namespace ?? '', uid: pin.uid };
+  return isRevisionOf({ metadata }, revision) && holdsItsContent(revision);
 }
 
 /** By name, uid or the uid of an earlier scope; else by the name of its object, which kubectl shows. */
@@ -100,12 +109,18 @@ function cached({ workflows }: FindWorkflowDeps, wish: Wish): Workflow | undefin
 
 /** The workflow of this name on the server. */
 async function live(deps: FindWorkflowDeps, wish: Wish): Promise<Workflow | undefined> {
-  for (const place of placesOf(wish)) {
+  const { namespace, nameOrUid: name } = wish;
+  const byObject = isDerivedName(name) ? [namespace, globalNamespace].map((place) => ({ namespace: place, name })) : [];
+  for (const place of [...placesOf(wish), ...byObject]) {
     const workflow = await findObject(deps.kube, workflowKind, place);
-    if (workflow !== undefined && isVisible(workflow, wish)) return workflow;
+    if (workflow !== undefined && isMeant(workflow, wish)) return workflow;
   }
   return undefined;
 }
+
+/** By what it records of itself, or by the name of its object. */
+const isMeant = (workflow: Workflow, wish: Wish): boolean =>
+  answersTo(workflow, wish) || (workflow.metadata.name === wish.nameOrUid && isVisible(workflow, wish));
 
 async function newest(deps: FindWorkflowDeps, workflow: Workflow): Promise<WorkflowLookup> {
   const ready = readyOf(workflow);
@@ -135,7 +150,9 @@ async function stored(deps: FindWorkflowDeps, workflow: Workflow, version: strin
 async function definition(deps: FindWorkflowDeps, workflow: Workflow, name: string, version: string) {
   const { namespace = '', uid = '' } = workflow.metadata;
   const revision = await revisionOf(deps, namespace, name);
-  if (revision === undefined) return absent('VersionNotFound', `revision ${namespace}/${name} is gone`);
+  if (revision === undefined || !isContentOf(workflow, revision, version)) {
+    return absent('VersionNotFound', `revision ${namespace}/${name} is gone`);
+  }
   return found({
     name: workflowName(workflow.metadata),
     namespace,

@@ -1,22 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { revisionOf } from '../../lib/registration/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { revisionKey, workflowKey } from '../informers.ts';
 import { collectRevisions } from './collect-revisions.ts';
 
-const revision = (uid: string): ControllerRevision => ({
-  metadata: {
-    name: 'demo-r1',
-    namespace: 'default',
-    uid: 'r1',
-    resourceVersion: '5',
-    labels: { [labels.workflow]: 'demo', [labels.workflowUid]: uid },
-  },
-  revision: 1,
-});
+function revision(uid: string): ControllerRevision {
+  const { spec } = aWorkflow('demo').state('end', anEnd()).build();
+  const metadata = { name: 'demo', namespace: 'default', uid };
+  const made = revisionOf({ apiVersion: 'windlass.dev/v1', kind: 'Workflow', metadata, spec });
+  return { ...made, metadata: { ...made.metadata, uid: 'r1', resourceVersion: '5' } };
+}
 
 /** Names of what is deleted, with one revision of the workflow of `madeBy`, these executions and this workflow. */
 async function collected(
@@ -49,7 +46,9 @@ async function collected(
 }
 
 describe('revisions', () => {
-  const running = anExecution().now({ state: 'a', kind: 'Human' }).build();
+  const pin = { name: 'demo', namespace: 'default', uid: 'w1', version: '1.0.0' };
+  const workflow = { ...pin, revision: revision('w1').metadata.name ?? '' };
+  const running = anExecution().now({ state: 'a', kind: 'Human' }).status({ workflow }).build();
   const ended = anExecution().ended('completed', 3).build();
   const unseen = anExecution().build();
 
@@ -68,8 +67,8 @@ describe('revisions', () => {
   });
 
   it('of a workflow that is gone, or was replaced by its namesake, go when nobody runs them', async () => {
-    expect(await collected('w1', [])).toEqual(['demo-r1']);
-    expect(await collected('w1', [ended])).toEqual(['demo-r1']);
-    expect(await collected('w1', [], 'w2')).toEqual(['demo-r1']);
+    expect(await collected('w1', [])).toEqual([revision('w1').metadata.name]);
+    expect(await collected('w1', [ended])).toEqual([revision('w1').metadata.name]);
+    expect(await collected('w1', [], 'w2')).toEqual([revision('w1').metadata.name]);
   });
 });

@@ -58,6 +58,12 @@ export function withoutRights(facts: WorkflowFacts, now: number): WorkflowStatus
   return refused(facts, now, 'NotATenant', message).status;
 }
 
+/** The status where another object has the name under which the content would be stored. */
+export function withoutName(facts: WorkflowFacts, now: number): WorkflowStatus {
+  const message = `ControllerRevision ${facts.revisionName} was made by somebody else; delete it`;
+  return refused(facts, now, 'RevisionTaken', message).status;
+}
+
 function refused(facts: WorkflowFacts, now: number, reason: WorkflowReason, message: string): WorkflowDecision {
   return { status: statusOf(facts, now, { reason, message, accepted: false }) };
 }

@@ -4,27 +4,36 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { Clock } from '../../lib/clock.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { checkDefinition } from '../../lib/definition/check.ts';
-import { WaitError } from '../../lib/errors.ts';
+import { AppError, WaitError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
   createUnlessExists,
+  findObject,
   isForbidden,
   type KubeClient,
   refOfKey,
 } from '../../lib/kube/index.ts';
-import { registeredAt, revisionName, revisionOf, specOf } from '../../lib/registration/index.ts';
+import {
+  holdsItsContent,
+  isContentOf,
+  isRevisionOf,
+  registeredAt,
+  revisionName,
+  revisionOf,
+  specOf,
+} from '../../lib/registration/index.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { collectRevisions } from './collect-revisions.ts';
-import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutRights } from './decide.ts';
+import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutName, withoutRights } from './decide.ts';
 
 interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: CacheReader<Workflow>;
-  /** Revisions by the uid of their workflow, and by its `namespace/name`. */
+  /** Revisions by the `namespace/uid` of their workflow, and by its `namespace/name`. */
   readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
   readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
@@ -41,10 +50,12 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
     if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
     const facts = observe(deps, workflow);
     const { status, create } = decideWorkflow(facts, deps.clock.now());
-    if (create === undefined || (await store(deps, workflow, facts.specHash))) return report(deps, workflow, status);
-    await report(deps, workflow, withoutRights(facts, deps.clock.now()));
-    // Rights are granted by objects that nobody here watches.
-    throw new WaitError('NotATenant', rightsAgainMs);
+    const outcome = create === undefined ? 'stored' : await store(deps, workflow, facts.specHash);
+    if (outcome === 'stored') return report(deps, workflow, status);
+    const now = deps.clock.now();
+    await report(deps, workflow, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
+    // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
+    throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
   };
 }
 
@@ -61,12 +72,19 @@ function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
     workflow,
     specHash,
     revisionName: revisionName(workflow, specHash),
-    revisions: deps.revisions.byIndex('workflowUid', workflow.metadata.uid ?? '').map(storedRevision),
+    revisions: revisionsOf(deps, workflow).map(storedRevision),
     problems: checkDefinition(workflow.spec)
       .filter(({ severity }) => severity === 'error')
       .map(({ path, message }) => `${path}: ${message}`),
     forced: workflow.metadata.annotations?.[annotations.force] === 'true',
   };
+}
+
+/** Those whose content is what was stored: a revision that was made in advance under the name is none. */
+function revisionsOf({ revisions }: WorkflowDeps, workflow: Workflow): ControllerRevision[] {
+  const { namespace, uid } = workflow.metadata;
+  const found = revisions.byIndex('workflowUid', `${namespace}/${uid}`);
+  return found.filter((revision) => isRevisionOf(workflow, revision) && holdsItsContent(revision));
 }
 
 function storedRevision(revision: ControllerRevision): StoredRevision {
@@ -79,15 +97,25 @@ function storedRevision(revision: ControllerRevision): StoredRevision {
   };
 }
 
-/** False where the controllers may not. */
-async function store(deps: WorkflowDeps, workflow: Workflow, specHash: string): Promise<boolean> {
+/** `foreign`: another object has the name, which somebody must have made in advance. */
+async function store(
+  deps: WorkflowDeps,
+  workflow: Workflow,
+  specHash: string,
+): Promise<'stored' | 'forbidden' | 'foreign'> {
+  const wanted = revisionOf(workflow, specHash);
   try {
-    const created = await createUnlessExists(deps.kube, controllerRevisions, revisionOf(workflow, specHash));
+    const created = await createUnlessExists(deps.kube, controllerRevisions, wanted);
     if (created !== undefined) deps.revisions.remember(created);
+    const there =
+      created ?? (await findObject(deps.kube, controllerRevisions, { ...wanted.metadata, name: nameOf(wanted) }));
+    if (there === undefined) throw new AppError('conflict', `revision ${nameOf(wanted)} was deleted meanwhile`);
+    return isContentOf(workflow, there, workflow.spec.version) ? 'stored' : 'foreign';
   } catch (error) {
     // A full quota answers 403 as well; that one is tried again as any other failure.
-    if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return false;
+    if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return 'forbidden';
     throw error;
   }
-  return true;
 }
+
+const nameOf = ({ metadata }: ControllerRevision): string => metadata.name ?? '';

@@ -75,11 +75,12 @@ describe('the workflow that an id means', () => {
   });
 
   it('WF-API-13 is still found by an id from before it moved, unless that is of a foreign tenant', () => {
-    const moved = stored('deploy', { uid: 'new', namespace: globalNamespace, former: 'first,second' });
-    const elsewhere = stored('other', { uid: 'x', namespace: 'tenant-b', former: 'third' });
+    const [first, second, third] = [1, 2, 3].map((digit) => `0b9f2c1e-1111-4222-8333-44445555666${digit}`);
+    const moved = stored('deploy', { uid: 'new', namespace: globalNamespace, former: `${first},${second}` });
+    const elsewhere = stored('other', { uid: 'x', namespace: 'tenant-b', former: `${third}` });
     const cache = cacheOf(moved, elsewhere);
     const found = (nameOrUid: string) => cachedWorkflow(cache, { ...asked, nameOrUid })?.metadata.uid;
-    expect([found('first'), found('second'), found('third')]).toEqual(['new', 'new', undefined]);
+    expect([first, second, third].map((id = '') => found(id))).toEqual(['new', 'new', undefined]);
   });
 });
 

@@ -1,13 +1,18 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
+import { isUid } from '../../crds/uid.ts';
 import type { CacheReader, IndexFunction } from '../informer/index.ts';
 import { objectName, userObjectName, workflowName } from '../manifest/object-name.ts';
 import { formerIdsOf } from './former-ids.ts';
-import { ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
+import { nobody, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
 
 /** Indexes that every cache of workflows has, so that a name means the same everywhere. */
 export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction<Workflow>>> = {
-  name: (workflow) => [nameKey(workflow.metadata.namespace ?? '', ownerOf(workflow), workflowName(workflow.metadata))],
+  name: (workflow) => {
+    const owner = ownerOf(workflow);
+    if (owner === nobody) return [];
+    return [nameKey(workflow.metadata.namespace ?? '', owner, workflowName(workflow.metadata))];
+  },
   formerId: formerIdsOf,
 };
 export type WorkflowCache = CacheReader<Workflow, keyof typeof workflowIndexes>;
@@ -42,7 +47,27 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
     const [found] = keys[scope] === undefined ? [] : cache.byIndex('name', keys[scope]);
     if (found !== undefined) return found;
   }
+  // The annotation may hold any text; only an id is looked for in it.
+  if (!isUid(nameOrUid)) return undefined;
   return cache.byIndex('formerId', nameOrUid).find((workflow) => isVisible(workflow, wanted));
+}
+
+/**
+ * Whether an object is what was asked for: visible, and of that name, id or former id. For whatever was read past the
+ * index: its name, owner and scope are what it records, not what the lookup derived its object name from.
+ */
+export function answersTo(workflow: Workflow, wanted: WantedWorkflow): boolean {
+  if (!isVisible(workflow, wanted)) return false;
+  const { nameOrUid } = wanted;
+  if (workflow.metadata.uid === nameOrUid || workflowName(workflow.metadata) === nameOrUid) return true;
+  return isUid(nameOrUid) && formerIdsOf(workflow).includes(nameOrUid);
+}
+
+/** Whether an object that was read again is still the workflow that was known: the same one, of the same owner and name. */
+export function isStill(known: Workflow, now: Workflow): boolean {
+  const identity = ({ metadata }: Workflow): string =>
+    JSON.stringify([metadata.uid, metadata.namespace, ownerOf({ metadata }) ?? null, workflowName(metadata)]);
+  return identity(known) === identity(now);
 }
 
 /** Whether whoever asks may know of the workflow. */
@@ -72,7 +97,7 @@ interface ObjectPlace {
   readonly name: string;
 }
 
-/** No name holds a slash, so the workflows of users and of the tenant keep apart. */
+/** The parts stay apart whatever a name holds, so no name of the tenant's means the workflow of a user. */
 function nameKey(namespace: string, owner: string | undefined, name: string): string {
-  return owner === undefined ? `${namespace}/${name}` : `${namespace}/${owner}/${name}`;
+  return JSON.stringify([namespace, owner ?? null, name]);
 }

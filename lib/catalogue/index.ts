@@ -1,5 +1,7 @@
 export {
+  answersTo,
   cachedWorkflow,
+  isStill,
   isVisible,
   placesOf,
   type WantedWorkflow,

@@ -1,6 +1,7 @@
 import { globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { shortHash } from '../ids.ts';
+import { isDerivedName, isOfUser, workflowName } from '../manifest/object-name.ts';
 
 /** Who may run a workflow, the narrowest first (spec 1 §2.6, design §3). */
 export const scopes = ['user', 'tenant', 'global'] as const;
@@ -11,9 +12,18 @@ export function ownerKey(subject: string): string {
   return shortHash(subject, 32);
 }
 
-/** Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. */
+/** Key that no user has: of an object that says it is a user's own and does not have the name that this makes. */
+export const nobody = '';
+
+/**
+ * Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. Labels and names are
+ * anybody's to write where no admission policy guards them, so a user's own is believed only under its derived name.
+ */
 export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
-  return metadata.namespace === globalNamespace ? undefined : metadata.labels?.[labels.user];
+  if (metadata.namespace === globalNamespace) return undefined;
+  const owner = metadata.labels?.[labels.user];
+  if (owner !== undefined) return isOfUser(metadata) ? owner : nobody;
+  return isDerivedName(metadata.name) && workflowName(metadata) === metadata.name ? nobody : undefined;
 }
 
 export function scopeOf(workflow: Pick<Workflow, 'metadata'>): Scope {

@@ -2,7 +2,9 @@ import { isLabelName } from '../../crds/label-name.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
 import { checkDefinition } from '../definition/check.ts';
+import { isStringMap } from '../json-object.ts';
 import { checkLabels } from './check-labels.ts';
+import { isDerivedName, workflowName } from './object-name.ts';
 
 const topFields = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
 const metadataFields = [
@@ -45,19 +47,32 @@ function fixed(resource: Readonly<Record<string, unknown>>, field: string, wante
 }
 
 function checkMetadata(metadata: Readonly<Record<string, unknown>>): Problem[] {
-  const { name } = metadata;
   return [
     ...Object.keys(metadata)
       .filter((field) => !metadataFields.includes(field))
       .map((field) => errorAt(['metadata', field], 'unknown_field', 'unknown field')),
-    ...checkName(name),
+    ...checkName(metadata),
     ...checkLabels(metadata),
   ];
 }
 
-function checkName(name: unknown): Problem[] {
+function checkName(metadata: Readonly<Record<string, unknown>>): Problem[] {
+  const { name } = metadata;
   if (name === undefined) return [errorAt(['metadata', 'name'], 'required', 'is required')];
   const isName = typeof name === 'string' && isLabelName(name);
   const message = 'must have up to 63 lower-case letters, digits or dashes, no dash first or last';
-  return isName ? [] : [errorAt(['metadata', 'name'], 'pattern', message)];
+  if (!isName) return [errorAt(['metadata', 'name'], 'pattern', message)];
+  return isDerivedName(name) && !recordsItsName(metadata) ? [reservedName] : [];
+}
+
+const reservedName = errorAt(
+  ['metadata', 'name'],
+  'reserved_name',
+  'is the form of names that Windlass derives; choose another, or write the manifest form',
+);
+
+/** As an object that was read from a cluster does: with the name that its object name was derived from. */
+function recordsItsName({ name, labels, annotations }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof name !== 'string' || !isStringMap(annotations)) return false;
+  return workflowName({ name, annotations, ...(isStringMap(labels) ? { labels } : {}) }) !== name;
 }

@@ -45,7 +45,7 @@ const manifests = fc
 const resources = fc
   .record({
     metadata: fc.record(
-      { name: name.map(objectName), labels: textMap, annotations: someAnnotations },
+      { name: name.filter((text) => objectName(text) === text), labels: textMap, annotations: someAnnotations },
       { requiredKeys: ['name'] },
     ),
     spec: fc.record({ version, ...moved, ...body }, { requiredKeys: ['version'] }),
@@ -113,6 +113,20 @@ describe('AMB-089 the object name of a workflow', () => {
     expect(resource.metadata).toEqual({ name: objectName(text), annotations: { [annotations.name]: text } });
     expect(workflowName(resource.metadata)).toBe(text);
   });
+
+  it.each(['wf', 'wu'])(
+    'WF-MAN-04 of a name in the form of %s-<hash> is a hash, so it is never that of another workflow',
+    (form) => {
+      const taken = `${form}-${'0123456789'.repeat(4)}`;
+      expect(objectName(taken)).toMatch(/^wf-[0-9a-f]{40}$/);
+      expect(objectName(taken)).not.toBe(taken);
+      const metadata = { name: objectName(taken), annotations: { [annotations.name]: taken } };
+      expect(workflowName(metadata)).toBe(taken);
+      for (const plain of [`${taken}0`, taken.slice(0, -1), taken.toUpperCase().toLowerCase().replace(/.$/, 'g')]) {
+        expect(objectName(plain)).toBe(plain);
+      }
+    },
+  );
 
   it('differs between names that are equal but for the end', () => {
     expect(objectName('a-')).not.toBe(objectName('a--'));

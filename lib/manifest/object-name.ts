@@ -1,16 +1,19 @@
 import { isLabelName } from '../../crds/label-name.ts';
 import { annotations, labels } from '../../crds/labels.ts';
+import { derivedWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import { shortHash } from '../ids.ts';
 
 /** 160 bits, of which nobody finds two names that share them. */
 const hashLength = 40;
+const derivedName = new RegExp(derivedWorkflowNamePattern);
 
 /**
  * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened
- * name, which two workflows could share (requirements AMB-089).
+ * name, which two workflows could share (requirements AMB-089). A name in the form of a derived one is hashed as well,
+ * so that no manifest takes the object of another workflow.
  */
 export function objectName(name: string): string {
-  if (isLabelName(name)) return name;
+  if (isLabelName(name) && !isDerivedName(name)) return name;
   return `wf-${shortHash(name, hashLength)}`;
 }
 
@@ -18,6 +21,9 @@ export function objectName(name: string): string {
 export function userObjectName(owner: string, name: string): string {
   return `wu-${shortHash(`${owner}/${name}`, hashLength)}`;
 }
+
+/** Whether an object name has the form of those that `objectName` and `userObjectName` make of a hash. */
+export const isDerivedName = (name: string): boolean => derivedName.test(name);
 
 interface NamedMetadata {
   readonly name: string;
@@ -28,8 +34,13 @@ interface NamedMetadata {
 /** The workflow's name of an object: its annotation where that belongs to the object's name, else the object's name. */
 export function workflowName(metadata: NamedMetadata): string {
   const original = metadata.annotations?.[annotations.name];
-  const owner = metadata.labels?.[labels.user];
   if (original === undefined) return metadata.name;
-  if (owner !== undefined && userObjectName(owner, original) === metadata.name) return original;
-  return !isLabelName(original) && objectName(original) === metadata.name ? original : metadata.name;
+  if (isOfUser(metadata) || objectName(original) === metadata.name) return original;
+  return metadata.name;
+}
+
+/** Whether the object name is the one that owner and name of a user's own workflow make. */
+export function isOfUser({ name, labels: given, annotations: notes }: NamedMetadata): boolean {
+  const [owner, original] = [given?.[labels.user], notes?.[annotations.name]];
+  return owner !== undefined && original !== undefined && userObjectName(owner, original) === name;
 }

@@ -1,5 +1,6 @@
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import { ownerOf } from '../catalogue/scope.ts';
 import { canonicalJson } from '../definition/canonical.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';
@@ -28,11 +29,20 @@ export function planRegistration(wanted: Workflow, namespace: string, facts: Reg
   if (existing === undefined) {
     return { kind: 'created', object: { ...wanted, metadata: { ...wanted.metadata, namespace } } };
   }
+  assertSameWorkflow(existing, { ...wanted, metadata: { ...wanted.metadata, namespace } });
   const isSame = sameContent(existing.spec, wanted.spec);
   const object = merged(existing, wanted, isSame ? forced(existing) : force);
   if (isSame && sameContent(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
   if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted);
   return { kind: 'updated', object };
+}
+
+/** An object name may be derived; the object that has it must be of the owner and name that it was derived from. */
+function assertSameWorkflow(existing: Workflow, wanted: Workflow): void {
+  const name = workflowName(wanted.metadata);
+  if (ownerOf(existing) === ownerOf(wanted) && workflowName(existing.metadata) === name) return;
+  const message = `the object ${existing.metadata.name}, which workflow '${name}' would have, is not that workflow; delete it first`;
+  throw new AppError('conflict', message, { reason: 'NameTaken' });
 }
 
 /** What was forced stays so until another content comes: the controllers may not have looked at it yet. */

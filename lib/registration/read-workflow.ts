@@ -2,8 +2,8 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { isUid } from '../../crds/uid.ts';
 import { formerIdsOf } from '../catalogue/former-ids.ts';
 import { workflows } from '../kinds.ts';
-import { findObject, type KubeClient } from '../kube/index.ts';
-import { objectName } from '../manifest/object-name.ts';
+import { findObject, type KubeClient, type ObjectRef } from '../kube/index.ts';
+import { isDerivedName, objectName, workflowName } from '../manifest/object-name.ts';
 
 /** The workflow as the server has it: by uid, the name that its manifest has, or a uid that it had in another scope. */
 export async function readWorkflow(
@@ -12,11 +12,27 @@ export async function readWorkflow(
   nameOrUid: string,
 ): Promise<Workflow | undefined> {
   const name = objectName(nameOrUid);
-  if (!isUid(nameOrUid)) return findObject(kube, workflows, { namespace, name });
+  if (!isUid(nameOrUid))
+    return (await named(kube, { namespace, name }, nameOrUid)) ?? byObjectName(kube, namespace, nameOrUid);
   const { items } = await kube.listAll(workflows, { namespace });
   return (
     items.find(({ metadata }) => metadata.uid === nameOrUid) ??
     items.find(({ metadata }) => metadata.name === name) ??
     items.find((workflow) => formerIdsOf(workflow).includes(nameOrUid))
   );
+}
+
+/** An object under a derived name is the workflow only where it records the name that this was derived from. */
+async function named(kube: Pick<KubeClient, 'get'>, ref: ObjectRef, name: string): Promise<Workflow | undefined> {
+  const found = await findObject(kube, workflows, ref);
+  return found !== undefined && workflowName(found.metadata) === name ? found : undefined;
+}
+
+/** What kubectl shows of a workflow with an unusual name. */
+async function byObjectName(
+  kube: Pick<KubeClient, 'get'>,
+  namespace: string,
+  name: string,
+): Promise<Workflow | undefined> {
+  return isDerivedName(name) ? findObject(kube, workflows, { namespace, name }) : undefined;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { annotations, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { userObjectName } from '../manifest/object-name.ts';
 import { registeredAt, revisionOf, revisionSelector, specOf } from './revision.ts';
 
 const built = aWorkflow('demo').with({ version: '1.0.0+build.7' }).state('end', anEnd()).build();
@@ -33,7 +34,8 @@ describe('a revision', () => {
 
   it('says whose it is where the workflow is of user scope', () => {
     expect(revisionOf(workflow()).metadata.labels).not.toHaveProperty([labels.user]);
-    const own = revisionOf(workflow({ labels: { [labels.user]: 'ada' } }));
+    const marks = { labels: { [labels.user]: 'ada' }, annotations: { [annotations.name]: 'demo' } };
+    const own = revisionOf(workflow({ name: userObjectName('ada', 'demo'), ...marks }));
     expect(own.metadata.labels?.[labels.user]).toBe('ada');
   });
 

@@ -8,7 +8,7 @@ import {
   type KubeClient,
 } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
-import { revisionSelector, specOf } from './revision.ts';
+import { holdsItsContent, isRevisionOf, revisionSelector, specOf } from './revision.ts';
 
 export type RevisionReader = Pick<KubeClient, 'get' | 'list'>;
 
@@ -33,7 +33,9 @@ export async function storedRevision(
   version: string,
 ): Promise<ControllerRevision | undefined> {
   const { namespace, uid = '' } = workflow.metadata;
-  const stored = await allOf(kube, namespace, revisionSelector(uid, version));
+  const listed = await allOf(kube, namespace, revisionSelector(uid, version));
+  // The label is anybody's to write; the version stands in the content.
+  const stored = listed.filter((revision) => isContentOf(workflow, revision, version));
   const [last] = stored.toSorted((a, b) => b.revision - a.revision);
   return last ?? listedRevision(kube, workflow, version);
 }
@@ -52,15 +54,22 @@ async function allOf(
   }
 }
 
-/** The one that the status names: a revision of an earlier release has no label to select it by. */
+/** The one that the status names, for those who may read it and list none. */
 async function listedRevision(
   kube: RevisionReader,
-  { metadata, status }: Workflow,
+  workflow: Workflow,
   version: string,
 ): Promise<ControllerRevision | undefined> {
+  const { metadata, status } = workflow;
   const row = status?.versions?.find((candidate) => candidate.version === version);
   if (row === undefined) return undefined;
-  return findObject(kube, controllerRevisions, { namespace: metadata.namespace, name: row.revision });
+  const found = await findObject(kube, controllerRevisions, { namespace: metadata.namespace, name: row.revision });
+  return found !== undefined && isContentOf(workflow, found, version) ? found : undefined;
+}
+
+/** Whether a revision holds that version of the workflow, as it was stored. */
+export function isContentOf(workflow: Workflow, revision: ControllerRevision, version: string): boolean {
+  return isRevisionOf(workflow, revision) && holdsItsContent(revision) && specOf(revision).version === version;
 }
 
 function noSuchVersion({ metadata, spec, status }: Workflow, version: string): AppError {

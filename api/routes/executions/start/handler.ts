@@ -2,6 +2,7 @@ import { labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import { isStill } from '../../../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
@@ -121,7 +122,7 @@ async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): P
   const known = await cluster.workflows.find(caller, body.workflow);
   // What was registered a moment ago through another replica is what starts.
   const workflow = known && (await findAgain(kube, workflowKind, known));
-  if (workflow === undefined) throw notFound(unknownWorkflow);
+  if (known === undefined || workflow === undefined || !isStill(known, workflow)) throw notFound(unknownWorkflow);
   assertReady(workflow, body.version);
   const spec = await findVersion(kube, workflow, body.version);
   assertInput(spec, body.input);

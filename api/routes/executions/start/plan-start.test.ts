@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { annotations, globalNamespace, labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
+import { objectName, userObjectName } from '../../../../lib/manifest/object-name.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
 import { assertInput, assertReady, executionOf } from './plan-start.ts';
 
@@ -120,14 +121,25 @@ describe('the object that is created', () => {
   it.each<[title: string, fields: Fields, asked: string, want: string]>([
     ['the name, for one of the tenant', {}, 'hello', 'hello'],
     ['the name, for a global one', { metadata: { namespace: globalNamespace } }, 'hello', 'hello'],
-    ['the id, for one that only the caller has', { metadata: { labels: { [labels.user]: 'a' } } }, 'hello', uid],
+    [
+      'the id, for one that only the caller has',
+      {
+        metadata: {
+          name: userObjectName('a', 'hello'),
+          labels: { [labels.user]: 'a' },
+          annotations: { [annotations.name]: 'hello' },
+        },
+      },
+      'hello',
+      uid,
+    ],
     ['the id, where that was asked for', {}, uid, uid],
     ['the present id, where a former one was asked for', {}, uid.replace('0d', 'ff'), uid],
     [
       'the name of the manifest, where that is no object name',
-      { metadata: { name: 'wf-6ee0d0b1a8dd8b0dff3e9a2b3c1b5e3a4b1d7c11' } },
-      'hello',
-      'wf-6ee0d0b1a8dd8b0dff3e9a2b3c1b5e3a4b1d7c11',
+      { metadata: { name: objectName('hello-'), annotations: { [annotations.name]: 'hello-' } } },
+      'hello-',
+      'hello-',
     ],
   ])('refers to its workflow by %s', (_title, fields, asked, want) => {
     expect(executionOf(stored(fields), { workflow: asked }, by).spec.workflow).toBe(want);

@@ -9,6 +9,8 @@ import {
   type KubeClient,
 } from '../../../../lib/kube/index.ts';
 import {
+  holdsItsContent,
+  isRevisionOf,
   registeredAt,
   revisionOf,
   revisionSelector,
@@ -19,14 +21,15 @@ import {
 type Reader = Pick<KubeClient, 'get' | 'list' | 'listAll'>;
 
 /** What is stored of a workflow besides its newest version: of each version the last content, the oldest first. */
-export async function olderVersions(
-  kube: Reader,
-  { metadata, spec }: Workflow,
-): Promise<readonly ControllerRevision[]> {
+export async function olderVersions(kube: Reader, workflow: Workflow): Promise<readonly ControllerRevision[]> {
+  const { metadata, spec } = workflow;
   const selection = { namespace: metadata.namespace, labelSelector: revisionSelector(metadata.uid ?? '') };
   const { items } = await kube.listAll(controllerRevisions, selection);
   const last = new Map(
-    items.toSorted((a, b) => a.revision - b.revision).map((revision) => [specOf(revision).version, revision]),
+    items
+      .filter((revision) => isRevisionOf(workflow, revision) && holdsItsContent(revision))
+      .toSorted((a, b) => a.revision - b.revision)
+      .map((revision) => [specOf(revision).version, revision]),
   );
   last.delete(spec.version);
   return [...last.values()];
