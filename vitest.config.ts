@@ -18,6 +18,7 @@ export default defineConfig({
           // By itself Vitest leaves one processor free, which of two is half of them.
           maxWorkers: '100%',
           testTimeout: 30_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -1,5 +1,6 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { finished } from '../lib/execution/finished.ts';
+import { hasLogs } from '../lib/execution/log-source.ts';
 import type { Door } from './doors/door.ts';
 import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
@@ -71,7 +72,8 @@ async function ended(session: Session, door: Door, end: WorkflowExecution): Prom
   if (phase !== 'completed') {
     const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
     session.terminal.note(`error: ${metadata.name} ${phase}: ${why}`);
-    session.terminal.note(`See what its steps wrote: windlass logs ${metadata.name}${door.words.flags}`);
+    const [what, command] = hasLogs(end) ? ['its commands wrote', 'logs'] : ['it did', 'get'];
+    session.terminal.note(`See what ${what}: windlass ${command} ${metadata.name}${door.words.flags}`);
   }
   return exitCodeOfPhase(phase);
 }

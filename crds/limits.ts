@@ -86,4 +86,10 @@ export const limits = {
   mapEntries: 200,
   commandElements: 200,
   templateLength: 65_536,
+  /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */
+  imageReferenceLength: 1_024,
+  /** Our ceiling for the length of a quantity as Kubernetes writes it, such as `1.5Gi`. */
+  quantityLength: 32,
+  /** Below it no container of Linux starts: the runtimes ask for 6 MiB (requirements AMB-192, a warning). */
+  memoryBytesMin: 6 * 1024 * 1024,
 } as const;

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { imageReferencePattern } from './image-reference.ts';
 import { pointerKeys } from './json-pointer.ts';
 import { labelNamePattern } from './label-name.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
@@ -103,7 +104,9 @@ const patternTexts: Readonly<Record<string, string>> = {
   [stateNamePattern]: 'must begin with a letter or _ and have up to 63 letters, digits, _ or -',
   [semanticVersionPattern]: 'must be a semantic version, as 1.0.0',
   [uidPattern]: 'must be the uid of a Volume, as 8e0bdc27-1f6c-4c28-9f1b-0d4e5c8a1b2c',
-  [memoryPattern]: 'must be a whole number and Ki, Mi, Gi or Ti, as 512Mi',
+  [memoryPattern]: 'must be an amount that Kubernetes takes, as 512Mi, 1.5Gi or 512M',
+  [imageReferencePattern]:
+    'must be an image reference, its path in lower case and without blanks, as docker.io/library/busybox:1.36',
   [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
   '^/': 'must be an absolute path',
 };

@@ -52,6 +52,8 @@ func TestStartFailures(t *testing.T) {
 		says   string
 	}{
 		"WF-CR-19 AMB-160 a missing command":          {[]string{"--", "no-such-command"}, 127, "not_found", "command not found: no-such-command (PATH is "},
+		"WF-CR-19 a command line as one element":      {[]string{"--", "echo hello"}, 127, "not_found", "; it is one element with blanks: set shell: true, or write each word as an element of its own"},
+		"WF-CR-19 a path and words as one element":    {[]string{"--", "/bin/echo hello"}, 127, "not_found", "command not found: /bin/echo hello; it is one element with blanks: set shell: true"},
 		"WF-CR-19 AMB-160 a missing path":             {[]string{"--", "/no/such/command"}, 127, "not_found", "command not found: /no/such/command"},
 		"WF-CR-19 AMB-160 a file as directory":        {[]string{"--", file + "/x"}, 127, "not_found", "command not found: "},
 		"WF-CR-19 AMB-160 a missing interpreter":      {[]string{"--", script}, 127, "not_found", "the interpreter or loader that it names is not in the image"},

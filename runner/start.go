@@ -96,7 +96,15 @@ func notFound(name, search, denied string) *outcome {
 		return failed(exitNotFound, reasonNotFound,
 			"this image has no shell: sh is not in PATH; set shell: false or use an image with a shell")
 	}
-	return failed(exitNotFound, reasonNotFound, "command not found: %s (PATH is %q)", name, search)
+	return failed(exitNotFound, reasonNotFound, "command not found: %s (PATH is %q)%s", name, search, wordsHint(name))
+}
+
+// wordsHint is for those who wrote a whole command line as one element.
+func wordsHint(name string) string {
+	if !strings.ContainsAny(name, " \t\n") {
+		return ""
+	}
+	return "; it is one element with blanks: set shell: true, or write each word as an element of its own"
 }
 
 func notExecutable(path, why string) *outcome {
@@ -110,7 +118,7 @@ func startFailure(path string, err error) *outcome {
 		return failed(exitNotFound, reasonNotFound,
 			"cannot execute %s: the file is there, but the interpreter or loader that it names is not in the image", path)
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		return failed(exitNotFound, reasonNotFound, "command not found: %s", path)
+		return failed(exitNotFound, reasonNotFound, "command not found: %s%s", path, wordsHint(path))
 	case statErr == nil && info.IsDir():
 		return notExecutable(path, "it is a directory")
 	case errors.Is(err, syscall.ENOEXEC):

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
-import type { ExitCode } from '../exit-codes.ts';
+import { WindlassApiError } from '../../client/api-error.ts';
+import type { Stimulus } from '../doors/door.ts';
+import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue } from '../print-object.ts';
 
@@ -36,7 +38,8 @@ function sendCommand(launch: Launch): Command {
 const send: Run<SendOptions> = async (session, [content = ''], { source, key }): Promise<ExitCode> => {
   const { stimuli } = await session.door();
   const text = content === '-' ? await session.files.read('-') : content;
-  const accepted = await stimuli.send({ source, content: text, key });
+  const stimulus = { source, content: text, key };
+  const accepted = await stimuli.send(stimulus).catch((error: unknown) => Promise.reject(refusalOf(error, stimulus)));
   if (await printedValue(session, accepted)) return ok;
   session.terminal.out(
     session.format === 'name'
@@ -44,4 +47,35 @@ const send: Run<SendOptions> = async (session, [content = ''], { source, key }):
       : `stimulus ${accepted.stimulus_id} started execution ${accepted.workflow_execution_id}`,
   );
   return ok;
+};
+
+/** A stimulus that does not run, said for whoever sent it. Anything else is passed on. */
+function refusalOf(error: unknown, stimulus: Stimulus): unknown {
+  return error instanceof WindlassApiError ? (refusals[error.error]?.(error, stimulus) ?? error) : error;
+}
+
+/** By the outcome that the API names (spec 1 §7.2). */
+const refusals: Readonly<Record<string, (error: WindlassApiError, stimulus: Stimulus) => CliError>> = {
+  idempotent_duplicate: ({ body }, { source, key }) =>
+    new CliError(
+      'conflict',
+      `source '${source}' has sent key '${key ?? ''}' within the last 24 hours`,
+      'The first one counts. Give another --key where this is another event.',
+      [`it was stimulus ${String(body['original_stimulus_id'])}`],
+    ),
+  no_router_configured: ({ message }) =>
+    new CliError(
+      'not_found',
+      message,
+      'Name another with --source, or add a route; see the routers: kubectl get stimulusrouters',
+    ),
+  classification_failed: ({ message }, { source }) =>
+    new CliError('failed', message, `Add a route for the source '${source}' to a StimulusRouter of your tenant.`),
+  workflow_error: ({ message, details }) =>
+    new CliError(
+      'failed',
+      `no workflow was started: ${message}`,
+      'Mend the workflow or the route; the key may be used again.',
+      details.map(({ path, message: text }) => `${path}: ${text}`),
+    ),
 };

@@ -498,7 +498,7 @@ export type WorkflowManifestSpec = {
     })[];
     /** Display label. */
     readonly name?: string;
-    /** Reference of the container image. */
+    /** Reference of the container image, as registry.example.org/team/app:1.2. */
     readonly image: string;
     /** When the image is pulled. */
     readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
@@ -523,7 +523,7 @@ export type WorkflowManifestSpec = {
     readonly resources?: {
       /** Millicores. */
       readonly cpu?: number;
-      /** As 512Mi or 2Gi. */
+      /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
       readonly memory?: string;
       /** Hard limit of one attempt. */
       readonly timeout?: string;
@@ -568,7 +568,7 @@ export type WorkflowManifestSpec = {
     readonly steps: readonly ({
       /** Unique; the key of the result in the Blackboard entry. */
       readonly name: string;
-      /** Reference of the container image. */
+      /** Reference of the container image, as registry.example.org/team/app:1.2. */
       readonly image: string;
       /** When the image is pulled. */
       readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
@@ -593,7 +593,7 @@ export type WorkflowManifestSpec = {
       readonly resources?: {
         /** Millicores. */
         readonly cpu?: number;
-        /** As 512Mi or 2Gi. */
+        /** A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M. */
         readonly memory?: string;
         /** Hard limit of one attempt. */
         readonly timeout?: string;

@@ -53,3 +53,8 @@ export const subworkflowRules: CelRule[] = [
     fieldPath: '.result_key',
   },
 ];
+
+/** Rules of an amount of memory: what the pattern cannot say. */
+export const memoryRules: CelRule[] = [
+  { rule: "quantity(self).isGreaterThan(quantity('0'))", message: 'must be more than zero' },
+];

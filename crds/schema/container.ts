@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { imageReferencePattern } from '../image-reference.ts';
 import { limits } from '../limits.ts';
 import { stateNamePattern } from '../reserved-names.ts';
-import { stepRules } from '../rules/state-rules.ts';
+import { memoryRules, stepRules } from '../rules/state-rules.ts';
 import { backoffPattern, cel, durationPattern, mapOf, memoryPattern, oneOf } from './parts.ts';
 
 const ContainerVolume = Type.Object(
@@ -20,7 +21,14 @@ const ContainerVolume = Type.Object(
 const Resources = Type.Object(
   {
     cpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Millicores.' })),
-    memory: Type.Optional(Type.String({ pattern: memoryPattern, description: 'As 512Mi or 2Gi.' })),
+    memory: Type.Optional(
+      Type.String({
+        pattern: memoryPattern,
+        maxLength: limits.quantityLength,
+        description: 'A quantity of Kubernetes above zero, as 512Mi, 1.5Gi or 512M.',
+        ...cel(...memoryRules),
+      }),
+    ),
     timeout: Type.Optional(
       Type.String({
         pattern: durationPattern,
@@ -45,7 +53,12 @@ export const workdir = Type.String({
 
 /** Fields that a ContainerRun and a step of a ParallelContainerRun share (spec 1 §2.6). */
 export const containerFields = {
-  image: Type.String({ minLength: 1, maxLength: 1_024, description: 'Reference of the container image.' }),
+  image: Type.String({
+    minLength: 1,
+    maxLength: limits.imageReferenceLength,
+    pattern: imageReferencePattern,
+    description: 'Reference of the container image, as registry.example.org/team/app:1.2.',
+  }),
   image_pull_policy: Type.Optional(
     oneOf(['Always', 'IfNotPresent', 'Never'], {
       default: 'IfNotPresent',

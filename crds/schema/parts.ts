@@ -49,8 +49,9 @@ export const backoffPattern = '^(0s|[1-9][0-9]{0,8}(s|m|h))$';
 /** SemVer 2.0.0. */
 export const semanticVersionPattern =
   '^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(-(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$';
-/** An amount of memory. */
-export const memoryPattern = '^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti)$';
+/** An amount of memory: a quantity of Kubernetes without a minus (requirements AMB-192); a rule refuses zero. */
+export const memoryPattern =
+  '^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,2})?$';
 /** The name of a Workflow or an Agent in its manifest; a uid matches as well. */
 export const manifestNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 

@@ -7,6 +7,7 @@ import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
 import { checkMounts } from './check-mounts.ts';
 import { checkNames } from './check-names.ts';
+import { checkResources } from './check-resources.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkTemplates } from './check-templates.ts';
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   checkConsensus,
   checkStorage,
   checkMounts,
+  checkResources,
   checkTemplates,
   checkExpressions,
   checkSchemas,

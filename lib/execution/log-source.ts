@@ -44,6 +44,9 @@ export function logSources(execution: WorkflowExecution, choice: LogChoice): Log
   throw nothingFits(execution, choice, all);
 }
 
+/** Whether a command of the execution has run, so that there is something to read. */
+export const hasLogs = (execution: WorkflowExecution): boolean => allSources(execution).length > 0;
+
 /** Whether no more output can come: the execution has ended, or the named visit has, or the named state runs no more. */
 export function isLogComplete(execution: WorkflowExecution, { state, visit }: LogChoice): boolean {
   if (finished(execution)) return true;

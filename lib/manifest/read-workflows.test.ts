@@ -138,8 +138,8 @@ describe('what YAML can do and a definition must not', () => {
     'd: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]',
   ];
   const cases: Record<string, { text: string; line: number; says: string }> = {
-    'a key that stands twice': { text: 'a: 1\nb: 2\na: 3', line: 3, says: 'the key stands twice' },
-    'a number and a text that are one key': { text: '1: a\n"1": b', line: 2, says: 'the key stands twice' },
+    'a key that stands twice': { text: 'a: 1\nb: 2\na: 3', line: 3, says: "the key 'a' stands twice" },
+    'a number and a text that are one key': { text: '1: a\n"1": b', line: 2, says: "the key '1' stands twice" },
     'a tag': { text: 'a: 1\nb: !!js/function x', line: 2, says: 'tags are not allowed' },
     'binary data': { text: 'a: !!binary aGk=', line: 1, says: 'tags are not allowed' },
     'a list as a key': { text: '? [a]\n: b', line: 1, says: 'a key must be a plain value' },

@@ -14,6 +14,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
+import { cutText } from '../cut-text.ts';
 
 /** A place in a text, both counted from 1. */
 export interface Position {
@@ -107,7 +108,9 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
 }
 
 const mergeText = 'YAML 1.2 has no merge keys; write the fields out, or put << in quotes';
-const repeatedText = 'the key stands twice in this map';
+const repeatedText = (name: string): string => `the key '${cutText(name, keyShown)}' stands twice in this map`;
+/** Characters of a repeated key that its problem quotes. */
+const keyShown = 100;
 const cycleText = 'an alias must not name what it stands in';
 const tagText = 'tags are not allowed; write a plain value';
 const plainTags = new Set(
@@ -140,7 +143,8 @@ function foreignNodes(
     },
     Collection(_key, node) {
       if (isForeign(node.tag)) found.push(located('yaml', tagText, node.range?.[0] ?? 0));
-      if (isMap(node)) for (const offset of repeatedKeys(node)) found.push(located('yaml', repeatedText, offset));
+      if (isMap(node))
+        for (const [name, offset] of repeatedKeys(node)) found.push(located('yaml', repeatedText(name), offset));
     },
     Scalar(_key, { value, tag, range }) {
       if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
@@ -158,17 +162,17 @@ function isWithin(path: readonly unknown[], alias: Alias, document: Document): b
   return around.length > 0 && around.includes(alias.resolve(document));
 }
 
-/** Where keys begin that stood in the map before. A number and a text that read the same are one key. */
-function repeatedKeys({ items }: YAMLMap): number[] {
+/** Keys that stood in the map before, and where they begin. A number and a text that read the same are one key. */
+function repeatedKeys({ items }: YAMLMap): [name: string, offset: number][] {
   const seen = new Set<string>();
-  const offsets: number[] = [];
+  const repeated: [string, number][] = [];
   for (const { key } of items) {
     if (!isScalar(key)) continue;
     const name = String(key.value);
-    if (seen.has(name)) offsets.push(key.range?.[0] ?? 0);
+    if (seen.has(name)) repeated.push([name, key.range?.[0] ?? 0]);
     seen.add(name);
   }
-  return offsets;
+  return repeated;
 }
 
 /** From 1e21 on JavaScript writes a number with an exponent, which nobody takes for exact digits. */

@@ -8,7 +8,7 @@ export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount';
   readonly name: string;
   /** Service accounts only. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** A tenant to set up. Only the slug is needed. */
@@ -19,7 +19,7 @@ export interface TenantOptions {
   /** `hard` of the namespace's ResourceQuota; an empty record makes none. @default `defaultQuota` */
   readonly quota?: Readonly<Record<string, string>>;
   /** @default 'internet' */
-  readonly egress?: Egress;
+  readonly egress?: Egress | undefined;
   /** Who may read everything of the tenant. */
   readonly viewers?: readonly Subject[];
   /** Who may also define workflows, run them and decide. */
@@ -32,7 +32,7 @@ export interface TenantOptions {
  * Bounds what one tenant can take of the API server and of storage. It counts pods and claims, not CPU or memory:
  * those would refuse every pod that names no request.
  */
-const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
+export const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../cli/exit-codes.ts';
-import { namespaces, networkPolicies, resourceQuotas, roleBindings } from '../../lib/kube/index.ts';
 import { writeYaml } from '../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aScript, aWorkflow } from '../builders/workflow-builder.ts';
 import { bundleProgram, type Result, type Running, startProgram } from './cli/program.ts';
@@ -316,38 +315,6 @@ describe('windlass get and list', () => {
     // Back over the head line and the line of the first visit.
     expect(shown).toContain('\u001b[2A');
     expect(shown).toContain('completed');
-  });
-});
-
-describe('windlass tenant', () => {
-  const slug = `cli-${process.pid}`;
-  const namespace = `tenant-${slug}`;
-
-  it('makes a tenant, twice without harm, lists it, and deletes it only when told so', async () => {
-    const create = () =>
-      windlass('tenant', 'create', slug, '-n', namespace, '--operator', 'Group:devs', '--quota', 'pods=7');
-    expect(await create()).toMatchObject({ code: exitCodes.ok });
-    expect(await create()).toMatchObject({ code: exitCodes.ok });
-    const { kube } = used;
-    const [space, quotas, policies, bindings] = await Promise.all([
-      kube.get(namespaces, { name: namespace }),
-      kube.listAll(resourceQuotas, { namespace }),
-      kube.listAll(networkPolicies, { namespace }),
-      kube.listAll(roleBindings, { namespace }),
-    ]);
-    expect(space.metadata.labels).toMatchObject({
-      'windlass.dev/tenant': slug,
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    });
-    expect(quotas.items.map(({ spec }) => spec?.hard)).toEqual([{ pods: '7' }]);
-    expect(policies.items.length).toBeGreaterThan(0);
-    expect(bindings.items.flatMap(({ subjects }) => subjects?.map(({ name }) => name))).toContain('devs');
-    expect((await windlass('tenant', 'list')).stdout).toMatch(new RegExp(`^${slug} +${namespace} `, 'm'));
-    expect((await windlass('tenant', 'list', '-o', 'name')).stdout.split('\n')).toContain(`namespace/${namespace}`);
-    expect(await windlass('tenant', 'delete', slug)).toMatchObject({ code: exitCodes.usage });
-    expect(await windlass('tenant', 'create', 'other', '-n', namespace)).toMatchObject({ code: exitCodes.conflict });
-    expect(await windlass('tenant', 'delete', slug, '--yes')).toMatchObject({ code: exitCodes.ok });
-    expect(await windlass('tenant', 'delete', 'cli-never-was', '--yes')).toMatchObject({ code: exitCodes.not_found });
   });
 });
 

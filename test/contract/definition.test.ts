@@ -45,6 +45,19 @@ describe('a good definition', () => {
     ['WF-MAN-19', 'spec.context.deep', nested(63)],
     ['WF-MAN-19', 'spec.context.deep', nested(64)],
     ['AMB-084', 'spec.states.panel.consensus.n', 1],
+    ...['1.5Gi', '512M', '512Mi', '1e9', '2G', '+1Gi', '.5Gi', '8388608', '9000000000m', '1Ti'].map(
+      (memory): [string, ...Edit] => ['WF-CR-14 AMB-192', 'spec.states.container.resources.memory', memory],
+    ),
+    ...[
+      'a',
+      'busybox:1.36',
+      'docker.io/library/busybox',
+      'localhost:5000/a_b/c__d/e-f:V1.0_x',
+      'Registry.Example.org:443/team/app',
+      '[fd00::1]:5000/app:1',
+      `app@sha256:${'0'.repeat(64)}`,
+      `app:1@sha256:${'f'.repeat(64)}`,
+    ].map((image): [string, ...Edit] => ['WF-CR-03', 'spec.states.container.image', image]),
     ['AMB-061', `spec.states.${'x'.repeat(63)}`, { kind: 'System', command: 'finalize', transitions: [] }],
   ];
   it.each(boundaries)('%s %s may be %j', (_ids, ...edit) => expect(errors(edit)).toEqual([]));
@@ -128,6 +141,16 @@ describe('warnings', () => {
       'WF-MAN-13 an input that the schema rules out',
       [['spec.states.system.command', '{{input.nope}}']],
       ['spec.states.system.command', 'unknown_reference'],
+    ],
+    [
+      'AMB-192 a memory in thousandths of a byte',
+      [['spec.states.container.resources.memory', '512m']],
+      ['spec.states.container.resources.memory', 'too_small'],
+    ],
+    [
+      'AMB-192 a memory with which no container starts',
+      [['spec.states.container.resources.memory', '6291455']],
+      ['spec.states.container.resources.memory', 'too_small'],
     ],
     [
       'an output_schema without output_template',

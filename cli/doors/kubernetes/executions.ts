@@ -13,15 +13,16 @@ import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, Question, Start
 import { nameTaken } from '../refusals.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
+import { inNamespace, listedIn } from './known-namespace.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 
 /** Executions as custom resources. */
 export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
   const { outputs } = deps;
   return {
-    start: (request) => start(deps, request),
+    start: (request) => inNamespace(deps, start(deps, request)),
     list: (filter) => list(deps, filter),
-    read: (nameOrUid, options) => findExecution(deps, nameOrUid, options),
+    read: (nameOrUid, options) => inNamespace(deps, findExecution(deps, nameOrUid, options)),
     questions: () => questions(deps),
     follow: ({ metadata }, signal) => followExecution(deps, metadata, signal),
     inFull: (execution) => fullExecution(outputs, execution),
@@ -54,23 +55,24 @@ export function executionOf(namespace: string, request: StartRequest): WorkflowE
 }
 
 async function list(
-  { kube, namespace }: KubernetesDeps,
+  deps: KubernetesDeps,
   { everywhere, selector, workflow, phase, timeoutMs }: ExecutionFilter,
 ): Promise<readonly WorkflowExecution[]> {
-  const { items } = await kube.listAll(workflowExecutions, {
+  const { items } = await deps.kube.listAll(workflowExecutions, {
     timeoutMs,
-    namespace: everywhere ? undefined : namespace,
+    namespace: everywhere ? undefined : deps.namespace,
     labelSelector: selector,
   });
+  if (!everywhere) await listedIn(deps, items);
   return items.filter((execution) => {
     if (phase !== undefined && (execution.status?.phase ?? 'pending') !== phase) return false;
     return workflow === undefined || [workflowOf(execution), execution.spec.workflow].includes(workflow);
   });
 }
 
-async function questions({ kube, namespace }: KubernetesDeps): Promise<Question[]> {
-  const { items } = await kube.listAll(workflowExecutions, { namespace });
-  return items.flatMap((execution) => {
+async function questions(deps: KubernetesDeps): Promise<Question[]> {
+  const { items } = await deps.kube.listAll(workflowExecutions, { namespace: deps.namespace });
+  return (await listedIn(deps, items)).flatMap((execution) => {
     const { metadata, status } = execution;
     if (waitingFor(execution) === undefined || status?.current === undefined) return [];
     const { state, prompt = '', entered_at: since } = status.current;

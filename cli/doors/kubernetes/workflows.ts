@@ -1,7 +1,7 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
-import { byName, scopeOf } from '../../../lib/catalogue/scope.ts';
+import { byName, type Scope, scopeOf } from '../../../lib/catalogue/scope.ts';
 import { workflows } from '../../../lib/kinds.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { registerWorkflow, specOfVersion } from '../../../lib/registration/index.ts';
@@ -16,6 +16,7 @@ import type {
   WorkflowRow,
 } from '../door.ts';
 import { findWorkflow } from './find-workflow.ts';
+import { inNamespace, listedIn } from './known-namespace.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
@@ -23,20 +24,21 @@ import { unlessRefused } from './unless-refused.ts';
 /** Definitions as custom resources. */
 export function createWorkflows(deps: KubernetesDeps): WorkflowDoor {
   const { kube } = deps;
+  const find = (nameOrUid: string, scope?: Scope) => inNamespace(deps, findWorkflow(deps, nameOrUid, scope));
   return {
-    register: (workflow, options) => register(deps, workflow, options),
+    register: (workflow, options) => inNamespace(deps, register(deps, workflow, options)),
     verdict: async ({ metadata }) => {
       const { name, namespace, generation = 0 } = metadata;
       return verdictOn(await kube.get(workflows, { namespace, name }), generation);
     },
     list: (options) => list(deps, options),
     read: async (nameOrUid, version) => {
-      const workflow = await findWorkflow(deps, nameOrUid);
+      const workflow = await find(nameOrUid);
       return { ...workflow, spec: await specOfVersion(kube, workflow, version) };
     },
-    versions: async (nameOrUid) => versionsOf(await findWorkflow(deps, nameOrUid)),
+    versions: async (nameOrUid) => versionsOf(await find(nameOrUid)),
     delete: async (nameOrUid, scope) => {
-      const found = await findWorkflow(deps, nameOrUid, scope);
+      const found = await find(nameOrUid, scope);
       const { name, namespace, uid } = found.metadata;
       await kube.delete(workflows, { namespace, name }, { uid });
       return workflowName(found.metadata);
@@ -64,12 +66,11 @@ async function register(
   return { result: kind, workflow: object, where: `in ${target}` };
 }
 
-async function list(
-  { kube, namespace }: KubernetesDeps,
-  { everywhere, timeoutMs }: ListOptions,
-): Promise<WorkflowRow[]> {
+async function list(deps: KubernetesDeps, { everywhere, timeoutMs }: ListOptions): Promise<WorkflowRow[]> {
+  const { kube, namespace } = deps;
   if (everywhere) return (await kube.listAll(workflows, { timeoutMs })).items.map(rowOf);
   const { items } = await kube.listAll(workflows, { namespace, timeoutMs });
+  await listedIn(deps, items);
   if (namespace === globalNamespace) return items.map(rowOf).toSorted(byName);
   const global = await unlessRefused(kube.listAll(workflows, { namespace: globalNamespace, timeoutMs }));
   return [...items, ...(global?.items ?? [])].map(rowOf).toSorted(byName);

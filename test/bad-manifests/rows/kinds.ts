@@ -161,9 +161,45 @@ export const kinds: readonly BadManifest[] = [
   ),
   bySchema(
     'WF-CR-14',
-    'a memory without unit',
-    [[`${s}.container.resources.memory`, '512']],
+    'a memory in a unit that Kubernetes does not know',
+    [[`${s}.container.resources.memory`, '512MB']],
     [`${s}.container.resources.memory`, 'pattern'],
+  ),
+  byCel(
+    'AMB-192 WF-CR-14',
+    'a memory of nothing',
+    [[`${s}.container.resources.memory`, '0Mi']],
+    [`${s}.container.resources.memory`, 'minimum', 'must be more than zero'],
+  ),
+  bySchema(
+    'AMB-192',
+    'a step with a memory below zero',
+    [[`${s}.parallel.steps.0.resources.memory`, '-1Gi']],
+    [`${s}.parallel.steps[0].resources.memory`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-03',
+    'an image with a blank',
+    [[`${s}.container.image`, 'busybox 1.36']],
+    [`${s}.container.image`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-03',
+    'an image with a path in upper case',
+    [[`${s}.container.image`, 'docker.io/Library/busybox']],
+    [`${s}.container.image`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-03',
+    'an image with an address in front',
+    [[`${s}.container.image`, 'https://docker.io/library/busybox']],
+    [`${s}.container.image`, 'pattern'],
+  ),
+  bySchema(
+    'WF-CR-03',
+    'a step whose image is a template',
+    [[`${s}.parallel.steps.0.image`, '{{input.image}}']],
+    [`${s}.parallel.steps[0].image`, 'pattern'],
   ),
   bySchema(
     'WF-CR-15 AMB-071',

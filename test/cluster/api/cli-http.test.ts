@@ -249,7 +249,7 @@ describe('windlass over HTTP', () => {
 
   it('STIM-08 STIM-09 hands a stimulus to the API, which Kubernetes knows nothing of', async () => {
     expect(await http.run('stimulus', 'send', 'the page is down', '--source', 'nobody')).toMatchObject({
-      code: exitCodes.usage,
+      code: exitCodes.not_found,
       stderr: expect.stringContaining("no StimulusRouter routes the source 'nobody'"),
     });
     expect((await kubernetes.run('stimulus', 'send', 'x')).stderr).toContain('only the API takes stimuli');

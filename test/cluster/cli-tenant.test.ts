@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../cli/exit-codes.ts';
+import {
+  findObject,
+  type KubeClient,
+  namespaces,
+  networkPolicies,
+  resourceQuotas,
+  roleBindings,
+} from '../../lib/kube/index.ts';
+import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
+import { bundleProgram, type Result, startProgram } from './cli/program.ts';
+import { connect, kubeconfigPath } from './harness/cluster.ts';
+import { projectDir } from './harness/project.ts';
+import { waitForNone } from './harness/wait.ts';
+
+let main: string;
+let kube: KubeClient;
+
+const windlass = (...args: readonly string[]): Promise<Result> =>
+  startProgram(main, args, { ...process.env, KUBECONFIG: kubeconfigPath() }).result;
+
+beforeAll(async () => {
+  main = await bundleProgram('cli-tenant');
+  ({ kube } = await connect());
+});
+
+describe('windlass tenant', () => {
+  const slug = `cli-${process.pid}`;
+  const namespace = `tenant-${slug}`;
+
+  it('makes a tenant, twice without harm, lists it, and deletes it only when told so', async () => {
+    const create = () =>
+      windlass('tenant', 'create', slug, '-n', namespace, '--operator', 'Group:devs', '--quota', 'pods=7');
+    expect(await create()).toMatchObject({ code: exitCodes.ok });
+    expect(await create()).toMatchObject({ code: exitCodes.ok });
+
+    const [space, quotas, policies, bindings] = await Promise.all([
+      kube.get(namespaces, { name: namespace }),
+      kube.listAll(resourceQuotas, { namespace }),
+      kube.listAll(networkPolicies, { namespace }),
+      kube.listAll(roleBindings, { namespace }),
+    ]);
+    expect(space.metadata.labels).toMatchObject({
+      'windlass.dev/tenant': slug,
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
+    expect(quotas.items.map(({ spec }) => spec?.hard)).toEqual([{ ...defaultQuota, pods: '7' }]);
+    expect(policies.items.length).toBeGreaterThan(0);
+    expect(bindings.items.flatMap(({ subjects }) => subjects?.map(({ name }) => name))).toContain('devs');
+    expect((await windlass('tenant', 'list')).stdout).toMatch(new RegExp(`^${slug} +${namespace} `, 'm'));
+    expect((await windlass('tenant', 'list', '-o', 'name')).stdout.split('\n')).toContain(`namespace/${namespace}`);
+    expect(await windlass('tenant', 'delete', slug)).toMatchObject({ code: exitCodes.usage });
+    expect(await windlass('tenant', 'create', 'other', '-n', namespace)).toMatchObject({ code: exitCodes.conflict });
+    expect(await windlass('tenant', 'delete', slug, '--yes')).toMatchObject({ code: exitCodes.ok });
+    expect(await windlass('tenant', 'delete', 'cli-never-was', '--yes')).toMatchObject({ code: exitCodes.not_found });
+  });
+
+  it('keeps what its options do not name, and a part that is refused leaves nothing half-made', async () => {
+    const own = `${slug}-again`;
+    const space = `space-of-${own}`;
+    const create = (...options: string[]) => windlass('tenant', 'create', own, ...options);
+    // Of an amount that the command line cannot judge: the API server knows the names of resources.
+    const wrong = ['--quota', 'nonsense=1'];
+    expect(await create('-n', space, ...wrong)).toMatchObject({
+      code: exitCodes.usage,
+      stderr: expect.stringContaining('nonsense'),
+    });
+    await waitForNone(kube, { resource: namespaces, fieldSelector: `metadata.name=${space}` });
+    expect(await create('-n', space, '--quota', 'pods=many')).toMatchObject({ code: exitCodes.usage });
+    expect(await findObject(kube, namespaces, { name: space })).toBeUndefined();
+
+    const people = ['--operator', 'Group:devs', '--egress', 'dns', '--quota', 'pods=7'];
+    expect(await create('-n', space, ...people)).toMatchObject({ code: exitCodes.ok });
+    const state = async () => ({
+      quotas: (await kube.listAll(resourceQuotas, { namespace: space })).items.map(({ spec }) => spec),
+      policies: (await kube.listAll(networkPolicies, { namespace: space })).items.map(({ spec }) => spec),
+      bindings: (await kube.listAll(roleBindings, { namespace: space })).items.map(({ subjects }) => subjects),
+    });
+    const before = await state();
+    expect(await create(...wrong, '--operator', 'Group:others')).toMatchObject({ code: exitCodes.usage });
+    expect(await create()).toMatchObject({
+      code: exitCodes.ok,
+      stdout: `tenant ${own} is ready in namespace ${space}\n`,
+    });
+    expect(await state()).toEqual(before);
+    expect(await create('-n', 'elsewhere')).toMatchObject({ code: exitCodes.conflict });
+    expect(await windlass('tenant', 'delete', own, '--yes')).toMatchObject({ code: exitCodes.ok });
+  });
+
+  it('a namespace that does not exist is said to be none, by every command that looks into it', async () => {
+    const nowhere = ['-n', 'cli-nowhere'];
+    const missing = {
+      code: exitCodes.not_found,
+      stderr: expect.stringContaining("there is no namespace 'cli-nowhere'"),
+    };
+    const hello = join(projectDir, 'examples/hello.yaml');
+    const looking = [['list'], ['workflow', 'list'], ['get', 'x'], ['run', 'hello'], ['approvals']];
+    for (const args of [...looking, ['workflow', 'register', hello]]) {
+      expect({ args, ...(await windlass(...args, ...nowhere)) }).toMatchObject({ args, ...missing });
+    }
+  });
+});
