@@ -30,7 +30,7 @@ interface ControllerOptions {
   /** Kind that is reconciled, for logs. */
   readonly kind: string;
   readonly reconcile: Reconcile;
-  /** Reconciles at once of one namespace; a quarter more run where several have work. */
+  /** Reconciles at once of one namespace alone; a quarter more run where several have work. */
   readonly workers: number;
 }
 
@@ -58,6 +58,7 @@ class QueueController implements Controller {
   readonly #deps: ControllerDeps;
   readonly #options: ControllerOptions;
   readonly #refusals: RefusalLog;
+  readonly #workers: number;
 
   constructor(deps: ControllerDeps, options: ControllerOptions) {
     const { clock, random, observer } = deps;
@@ -65,15 +66,15 @@ class QueueController implements Controller {
     this.#deps = deps;
     this.#options = options;
     this.#refusals = createRefusalLog(clock);
-    this.queue = createWorkQueue({ clock, random, observer: observer?.queue }, options.workers);
+    this.#workers = Math.ceil(options.workers * (1 + sparePart));
+    this.queue = createWorkQueue({ clock, random, observer: observer?.queue }, this.#workers);
   }
 
   async run(stop: AbortSignal): Promise<void> {
     const close = (): void => this.queue.close();
     if (stop.aborted) close();
     stop.addEventListener('abort', close, { once: true });
-    const length = Math.ceil(this.#options.workers * (1 + sparePart));
-    await Promise.all(Array.from({ length }, () => this.#work()));
+    await Promise.all(Array.from({ length: this.#workers }, () => this.#work()));
     stop.removeEventListener('abort', close);
   }
 

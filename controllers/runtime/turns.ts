@@ -1,3 +1,4 @@
+import { mayHold } from '../../lib/fair-pool.ts';
 import { refOfKey } from '../../lib/kube/index.ts';
 import { createFifo, type Fifo } from './fifo.ts';
 
@@ -27,9 +28,9 @@ export interface Turns {
   readonly oldest: number | undefined;
 }
 
-/** `most`: keys of one namespace that may be under way at once. */
-export function createTurns(most: number): Turns {
-  return new NamespaceTurns(most);
+/** `workers`: keys that may be under way at once, of which no namespace has the last (`mayHold`). */
+export function createTurns(workers: number): Turns {
+  return new NamespaceTurns(workers);
 }
 
 /** The keys of one namespace. */
@@ -40,7 +41,7 @@ interface Lane {
 }
 
 class NamespaceTurns implements Turns {
-  readonly #most: number;
+  readonly #workers: number;
   /** Every namespace with a key that is ready or under way. */
   readonly #lanes = new Map<string, Lane>();
   /** Those with ready keys and none under way, in turn. */
@@ -48,9 +49,10 @@ class NamespaceTurns implements Turns {
   /** Those with ready keys and some under way, in turn: no more than there are workers. */
   readonly #running = new Set<Lane>();
   #size = 0;
+  #underWay = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(workers: number) {
+    this.#workers = workers;
   }
 
   get size(): number {
@@ -74,12 +76,14 @@ class NamespaceTurns implements Turns {
   }
 
   next(): ReadyKey | undefined {
+    if (this.#underWay >= this.#workers) return undefined;
     const lane = this.#resting.shift() ?? this.#leastRunning();
     const taken = lane?.ready.shift();
     if (lane === undefined || taken === undefined) return undefined;
     this.#size -= 1;
     this.#running.delete(lane);
     lane.underWay += 1;
+    this.#underWay += 1;
     if (lane.ready.first !== undefined) this.#queueUp(lane);
     return taken;
   }
@@ -87,6 +91,7 @@ class NamespaceTurns implements Turns {
   end(key: string): void {
     const lane = this.#laneOf(key);
     lane.underWay -= 1;
+    this.#underWay -= 1;
     if (lane.underWay > 0) return;
     if (this.#running.delete(lane)) this.#resting.push(lane);
     else this.#lanes.delete(lane.namespace);
@@ -109,10 +114,8 @@ class NamespaceTurns implements Turns {
 
   #leastRunning(): Lane | undefined {
     let least: Lane | undefined;
-    for (const lane of this.#running) {
-      if (lane.underWay < (least?.underWay ?? this.#most)) least = lane;
-    }
-    return least;
+    for (const lane of this.#running) if (least === undefined || lane.underWay < least.underWay) least = lane;
+    return least !== undefined && mayHold(least.underWay, this.#workers - this.#underWay) ? least : undefined;
   }
 
   #laneOf(key: string): Lane {

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-function setUp(options: { random?: number; mostOfNamespace?: number } = {}) {
+function setUp(options: { random?: number; workers?: number } = {}) {
   const clock = createManualClock(0);
   const waits: number[] = [];
   const depths: number[] = [];
   const observer = { depth: (depth: number) => void depths.push(depth), waited: (ms: number) => void waits.push(ms) };
   const queue = createWorkQueue(
     { clock, random: () => options.random ?? 1, observer },
-    options.mostOfNamespace ?? Number.POSITIVE_INFINITY,
+    options.workers ?? Number.POSITIVE_INFINITY,
   );
   return { clock, queue, waits, depths };
 }
@@ -28,7 +28,7 @@ async function readyKeys(queue: WorkQueue): Promise<string[]> {
 
 describe('a queue', () => {
   it('tells its depth, also where a worker that waited gets a key because another one has ended', async () => {
-    const { queue, depths } = setUp({ mostOfNamespace: 1 });
+    const { queue, depths } = setUp({ workers: 2 });
     queue.add('n/a');
     queue.add('n/b');
     await queue.take();
@@ -74,7 +74,7 @@ describe('a queue', () => {
   });
 
   it('leaves a worker idle rather than give one namespace more than its part', async () => {
-    const { queue } = setUp({ mostOfNamespace: 1 });
+    const { queue } = setUp({ workers: 2 });
     for (const key of ['a/1', 'a/2']) queue.add(key);
     expect(await queue.take()).toBe('a/1');
     const idle = queue.take();
@@ -252,7 +252,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 it('property: a key is never held twice, and whatever was added is handed out after it was added', async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (plan) => {
-      const { queue, clock } = setUp({ mostOfNamespace: 2 });
+      const { queue, clock } = setUp({ workers: 8 });
       const held = new Set<string>();
       /** Keys added (or to be due) since they were last handed out. */
       const owed = new Set<string>();

@@ -54,9 +54,9 @@ export interface WorkQueue {
   readonly oldestMs: number;
 }
 
-/** `mostOfNamespace`: keys of one namespace that workers may hold at once. */
-export function createWorkQueue(deps: WorkQueueDeps, mostOfNamespace: number): WorkQueue {
-  return new KeyQueue(deps, mostOfNamespace);
+/** `workers`: who takes keys; no namespace has all of them (`turns.ts`). */
+export function createWorkQueue(deps: WorkQueueDeps, workers: number): WorkQueue {
+  return new KeyQueue(deps, workers);
 }
 
 /** `dirty`: a worker holds the key, and it was added again. */
@@ -74,11 +74,11 @@ class KeyQueue implements WorkQueue {
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
 
-  constructor(deps: WorkQueueDeps, mostOfNamespace: number) {
+  constructor(deps: WorkQueueDeps, workers: number) {
     this.#clock = deps.clock;
     this.#random = deps.random ?? Math.random;
     this.#observer = deps.observer;
-    this.#turns = createTurns(mostOfNamespace);
+    this.#turns = createTurns(workers);
     this.#delays = createDelayHeap(deps.clock, (key) => this.#enqueue(key));
   }
 

@@ -1,8 +1,11 @@
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Endpoint } from './credentials.ts';
 
-/** Watches and logs hold a connection for as long as they last; apart, they cannot starve short requests of theirs. */
-export type Use = 'requests' | 'streams';
+/**
+ * Watches and logs hold a connection for as long as they last; apart, they cannot starve short requests of theirs.
+ * `bookkeeping`: see RequestPurpose.
+ */
+export type Use = 'requests' | 'bookkeeping' | 'streams';
 
 /** Connections, kept and shared. One dispatcher for each distinct endpoint and use, however many requests there are. */
 export interface Dispatchers {
@@ -18,41 +21,48 @@ export interface Dispatchers {
 const keepAliveMs = 30_000;
 const connectTimeoutMs = 10_000;
 
-type Pair = Readonly<Record<Use, Dispatcher>>;
+type Trio = Readonly<Record<Use, Dispatcher>>;
 
-/** `maxConnections` bounds short requests under way; more wait their turn. Streams are not bounded. */
-export function createDispatchers(maxConnections: number): Dispatchers {
+/** Connections for short requests: as many as may be under way (`request-shares.ts`). Streams are not bounded. */
+type Connections = Readonly<Record<Exclude<Use, 'streams'>, number>>;
+
+export function createDispatchers(connections: Connections): Dispatchers {
   /** The source hands out the same object until something changes, which spares comparing keys and certificates. */
-  const byEndpoint = new WeakMap<Endpoint, Pair>();
-  let current: { readonly key: string; readonly pair: Pair } | undefined;
+  const byEndpoint = new WeakMap<Endpoint, Trio>();
+  let current: { readonly key: string; readonly trio: Trio } | undefined;
 
-  function pairOf(endpoint: Endpoint): Pair {
+  function trioOf(endpoint: Endpoint): Trio {
     const known = byEndpoint.get(endpoint);
     if (known !== undefined) return known;
     const key = JSON.stringify([endpoint.server, endpoint.proxyUrl, endpoint.tls]);
     if (current?.key !== key) {
-      retire(current?.pair);
-      current = { key, pair: { requests: open(endpoint, maxConnections), streams: open(endpoint, undefined) } };
+      retire(current?.trio);
+      current = { key, trio: openTrio(endpoint, connections) };
     }
-    byEndpoint.set(endpoint, current.pair);
-    return current.pair;
+    byEndpoint.set(endpoint, current.trio);
+    return current.trio;
   }
 
   return {
-    of: (endpoint, use) => pairOf(endpoint)[use],
+    of: (endpoint, use) => trioOf(endpoint)[use],
     async close() {
-      const pair = current?.pair;
+      const dispatchers = Object.values(current?.trio ?? {});
       current = undefined;
-      await Promise.all([pair?.requests.destroy(), pair?.streams.destroy()]);
+      await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
     },
   };
 }
 
 /** After a certificate rotation: what is under way ends by itself, then the old connections close. */
-function retire(pair: Pair | undefined): void {
-  if (pair === undefined) return;
-  for (const dispatcher of [pair.requests, pair.streams]) dispatcher.close().catch(() => undefined);
+function retire(trio: Trio | undefined): void {
+  for (const dispatcher of Object.values(trio ?? {})) dispatcher.close().catch(() => undefined);
 }
+
+const openTrio = (endpoint: Endpoint, { requests, bookkeeping }: Connections): Trio => ({
+  requests: open(endpoint, requests),
+  bookkeeping: open(endpoint, bookkeeping),
+  streams: open(endpoint, undefined),
+});
 
 function open(endpoint: Endpoint, connections: number | undefined): Dispatcher {
   const { ca, cert, key, serverName, insecureSkipVerify } = endpoint.tls;

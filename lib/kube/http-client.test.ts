@@ -1,13 +1,15 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { KubeClient } from './client.ts';
 import { createCredentialSource, type Endpoint } from './credentials.ts';
 import { withFence } from './fence.ts';
 import { createKubeClient } from './http-client.ts';
 import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from './http-peer.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound, isRetryable, KubeError } from './kube-error.ts';
-import { configMaps, leases, metadataOf, namespaces, pods } from './resource.ts';
+import { configMaps, leases, metadataOf, namespaces, nodes, pods } from './resource.ts';
 import type { RequestReport } from './transport.ts';
 
 const pod = { metadata: { namespace: 'team-a', name: 'step-1' }, spec: { containers: [] } };
@@ -30,9 +32,10 @@ async function setUp(
   answer: Answerer,
   options: {
     tls?: boolean;
-    maxConnections?: number;
+    maxRequests?: number;
     writeTimeoutMs?: number;
     endpoint?: (e: Endpoint) => Endpoint;
+    clock?: Clock;
   } = {},
 ): Promise<Setup> {
   const peer = await startHttpPeer(answer, options);
@@ -40,8 +43,8 @@ async function setUp(
   const credentials = createCredentialSource(async () => options.endpoint?.(endpoint) ?? endpoint, { now: Date.now });
   const reports: RequestReport[] = [];
   const client = createKubeClient(
-    { credentials, clock: systemClock, onRequest: (report) => reports.push(report) },
-    { maxConnections: options.maxConnections, writeTimeoutMs: options.writeTimeoutMs },
+    { credentials, clock: options.clock ?? systemClock, onRequest: (report) => reports.push(report) },
+    { maxRequests: options.maxRequests, writeTimeoutMs: options.writeTimeoutMs },
   );
   cleanups.push(
     () => peer.close(),
@@ -72,7 +75,7 @@ describe('connections', () => {
         if (request.query.get('watch')) response.writeHead(200).flushHeaders();
         else setTimeout(() => answerJson(response, 200, pod), 5);
       },
-      { maxConnections: 3 },
+      { maxRequests: 3 },
     );
     const stop = new AbortController();
     const watches = Array.from({ length: 4 }, () => drain(client.watch(pods, { signal: stop.signal })));
@@ -80,6 +83,29 @@ describe('connections', () => {
     expect(peer.connections).toBeLessThanOrEqual(3 + 4);
     stop.abort();
     expect(await Promise.all(watches)).toEqual([[], [], [], []]);
+  });
+
+  it('requests of one namespace that hang leave connections for another one, and for a status', async () => {
+    const { client, peer } = await setUp(
+      (request, response) => {
+        if (request.method === 'POST') return;
+        answerJson(response, 200, pod);
+      },
+      { maxRequests: 10 },
+    );
+    const stop = new AbortController();
+    const hanging = Array.from({ length: 50 }, () => client.create(pods, pod, { signal: stop.signal }));
+    for (const create of hanging) create.catch(() => undefined);
+    await expect.poll(() => peer.requests.length).toBe(8);
+    await client.get(pods, { namespace: 'team-b', name: 'x' });
+    await client.mergePatchStatus(pods, ref, {});
+    await client.get(nodes, { name: 'n' });
+    const own = client.get(pods, ref);
+    expect(peer.requests.map(({ method }) => method).slice(8)).toEqual(['GET', 'PATCH', 'GET']);
+    stop.abort();
+    await Promise.allSettled(hanging);
+    await own;
+    expect(peer.requests).toHaveLength(8 + 4);
   });
 
   it('a plain http server works, below a path prefix as well', async () => {
@@ -446,16 +472,28 @@ describe('streams', () => {
   });
 
   it('a stream has no time limit once it has begun, but its beginning has', async () => {
-    let begin = true;
-    const { client } = await setUp((_, response) => {
-      if (!begin) return;
-      response.writeHead(200).flushHeaders();
-      setTimeout(() => response.end('late'), 150);
-    });
-    const chunks = await drain(client.readLog(ref, { timeoutMs: 60 }));
-    expect(Buffer.concat(chunks).toString()).toBe('late');
-    begin = false;
-    await expect(drain(client.readLog(ref, { timeoutMs: 60 }))).rejects.toMatchObject({ code: 'timeout' });
+    const clock = createManualClock();
+    let late: ServerResponse | undefined;
+    const { client, peer } = await setUp(
+      (_, response) => {
+        if (late !== undefined) return;
+        late = response;
+        response.writeHead(200).write('early,');
+      },
+      { clock },
+    );
+    const chunks: string[] = [];
+    for await (const chunk of client.readLog(ref, { timeoutMs: 60 })) {
+      chunks.push(Buffer.from(chunk).toString());
+      await clock.advance(3_600_000);
+      if (chunks.length === 1) late?.end('late');
+    }
+    expect(chunks).toEqual(['early,', 'late']);
+    const silent = drain(client.readLog(ref, { timeoutMs: 60 }));
+    silent.catch(() => undefined);
+    await expect.poll(() => peer.requests.length).toBe(2);
+    await clock.advance(60);
+    await expect(silent).rejects.toMatchObject({ code: 'timeout' });
   });
 });
 
@@ -552,7 +590,7 @@ describe('the fence', () => {
             resolve();
           };
         }),
-      { maxConnections: 1 },
+      { maxRequests: 1 },
     );
     const fenced = withFence(client, () => {
       if (!open) throw boom;

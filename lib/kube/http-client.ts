@@ -21,7 +21,7 @@ import type {
 import { execInPod } from './exec.ts';
 import { isGone, isNotFound } from './kube-error.ts';
 import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
-import { apiVersionOf, pathOf, type Resource } from './resource.ts';
+import { apiVersionOf, leases, namespaces, pathOf, type Resource } from './resource.ts';
 import { askAccess, askVersion, askWhoAmI } from './reviews.ts';
 import { readLogStream, readWatchStream } from './streams.ts';
 import { type Call, createTransport, type Transport, type TransportDeps, type TransportOptions } from './transport.ts';
@@ -69,6 +69,7 @@ class HttpKubeClient implements KubeClient {
       verb: 'list',
       resource: labelOf(resource),
       object: namespace,
+      namespace,
       method: 'GET',
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
@@ -163,6 +164,7 @@ class HttpKubeClient implements KubeClient {
       verb: 'deletecollection',
       resource: labelOf(resource),
       object: namespace,
+      namespace,
       method: 'DELETE',
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector },
@@ -230,6 +232,8 @@ class HttpKubeClient implements KubeClient {
       verb,
       resource: labelOf(resource, subresource),
       object: [ref.namespace, ref.name ?? nameOf(body)].filter(Boolean).join('/'),
+      namespace: ref.namespace ?? ownNamespaceOf(resource, ref),
+      isBookkeeping: subresource === 'status' || resource.plural === leases.plural,
       method,
       path: pathOf(resource, ref, subresource),
       query: { fieldManager: options.fieldManager, dryRun: options.dryRun ? 'All' : undefined, force },
@@ -254,6 +258,11 @@ function refOf(object: KubeObject): ObjectRef {
   const { namespace, name } = object.metadata;
   if (name === undefined) throw new TypeError('the object has no metadata.name');
   return { namespace, name };
+}
+
+/** A namespace by itself is its tenant's as well. */
+function ownNamespaceOf(resource: Resource, { name }: Partial<ObjectRef>): string | undefined {
+  return resource.plural === namespaces.plural ? name : undefined;
 }
 
 /** The name a create asks for; only for messages. */

@@ -6,6 +6,7 @@ import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts'
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
 import { KubeError, type RequestName } from './kube-error.ts';
 import type { KubeStatus } from './objects.ts';
+import { createRequestShares, type RequestPurpose, type RequestShares } from './request-shares.ts';
 import { type Answer, sendOnce } from './unary.ts';
 
 /** One request as told to an observer. `code` is the HTTP status, or how the call ended without an answer. */
@@ -26,13 +27,14 @@ export interface TransportDeps {
 
 export interface TransportOptions {
   readonly userAgent?: string;
-  readonly maxConnections?: number;
+  /** Short requests under way at once, of all namespaces, those that write a status left aside. Default 40. */
+  readonly maxRequests?: number;
   /** How long a call that writes may take, where it does not say itself. Default 30 s, as for a read. */
   readonly writeTimeoutMs?: number;
 }
 
 /** A request to be made. `path` starts with a slash. */
-export interface Call extends RequestName {
+export interface Call extends RequestName, RequestPurpose {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -60,6 +62,8 @@ export interface Transport {
 }
 
 export const defaultTimeoutMs = 30_000;
+/** One namespace has 32 of them: a quarter more than a controller has workers for it. */
+const maxRequestsDefault = 40;
 /** Sends of one call, the first included. */
 const mostSends = 5;
 /** First pause after a broken connection; doubles. */
@@ -72,12 +76,14 @@ export function createTransport(deps: TransportDeps, options: TransportOptions =
 class HttpTransport implements Transport {
   readonly #deps: TransportDeps;
   readonly #dispatchers: Dispatchers;
+  readonly #shares: RequestShares;
   readonly #userAgent: string;
   readonly #writeTimeoutMs: number;
 
   constructor(deps: TransportDeps, options: TransportOptions) {
     this.#deps = deps;
-    this.#dispatchers = createDispatchers(options.maxConnections ?? 32);
+    this.#shares = createRequestShares(options.maxRequests ?? maxRequestsDefault);
+    this.#dispatchers = createDispatchers(this.#shares.most);
     this.#userAgent = options.userAgent ?? 'windlass';
     this.#writeTimeoutMs = options.writeTimeoutMs ?? defaultTimeoutMs;
   }
@@ -139,10 +145,15 @@ class HttpTransport implements Transport {
   }
 
   async #attempt(call: Call, signal: AbortSignal): Promise<Outcome> {
-    const started = performance.now();
+    let started = performance.now();
     try {
       call.guard?.();
-      const { dispatcher, request } = await this.#prepare(call, 'requests');
+      using _place = await this.#shares.enter(call, signal);
+      started = performance.now();
+      const { dispatcher, request } = await this.#prepare(
+        call,
+        call.isBookkeeping === true ? 'bookkeeping' : 'requests',
+      );
       const answer = await sendOnce(dispatcher, request, { signal, guard: call.guard });
       this.#report(call, String(answer.status), started);
       if (answer.status === 401) this.#deps.credentials.refused();

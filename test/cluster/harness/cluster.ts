@@ -27,10 +27,7 @@ export async function connect(kubeconfig: string = kubeconfigPath()): Promise<Cl
     throw new Error(`no kubeconfig at ${kubeconfig}: run make up, or set KUBECONFIG`, { cause });
   });
   const credentials = await findCredentials({ env: {}, now: () => Date.now(), kubeconfig });
-  const kube = createKubeClient(
-    { credentials, clock: systemClock },
-    { userAgent: 'windlass-test', maxConnections: 64 },
-  );
+  const kube = createKubeClient({ credentials, clock: systemClock }, { userAgent: 'windlass-test', maxRequests: 64 });
   return { kube, kubeconfig };
 }
 

@@ -24,7 +24,7 @@ const scale = Number(values.scale);
 const say = (word: string, number = 0): void => void process.stdout.write(`${word} ${number}\n`);
 
 const credentials = await findCredentials({ env: {}, now: () => Date.now(), kubeconfig });
-const client = createKubeClient({ credentials, clock: systemClock }, { userAgent: identity, maxConnections: 2 });
+const client = createKubeClient({ credentials, clock: systemClock }, { userAgent: identity, maxRequests: 2 });
 const timing = { leaseMs: 15_000 * scale, renewMs: 10_000 * scale, retryMs: 2_000 * scale };
 const election = createLeaseElection(
   {

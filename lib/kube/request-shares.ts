@@ -1,0 +1,35 @@
+import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+
+/** What a request is for, as far as its turn depends on it. */
+export interface RequestPurpose {
+  /** On whose account it goes; absent for what concerns the cluster. */
+  readonly namespace?: string | undefined;
+  /**
+   * Writes down what is so already: a status or a Lease. No webhook of a tenant can hold that up, and it is what makes
+   * room again, so it never waits behind creates that hang.
+   */
+  readonly isBookkeeping?: boolean | undefined;
+}
+
+/** Turns of short requests, among namespaces. */
+export interface RequestShares {
+  /** Waits for a turn; rejects with the signal's reason where that aborts first. */
+  enter(purpose: RequestPurpose, signal: AbortSignal): Promise<Place>;
+  /** Requests that may be under way at once: as many connections are needed. */
+  readonly most: { readonly requests: number; readonly bookkeeping: number };
+}
+
+/** Bookkeeping requests for each ten others: one namespace can use all workers of the controllers for it. */
+const bookkeepingPart = 0.6;
+
+/** `most`: requests under way, bookkeeping left aside, of which one namespace has four fifths (`mayHold`). */
+export function createRequestShares(most: number): RequestShares {
+  const bookkeepingMost = Math.ceil(most * bookkeepingPart);
+  const work: FairPool = createFairPool({ size: most });
+  const bookkeeping: FairPool = createFairPool({ size: bookkeepingMost });
+  return {
+    most: { requests: most, bookkeeping: bookkeepingMost },
+    enter: ({ namespace = '', isBookkeeping = false }, signal) =>
+      (isBookkeeping ? bookkeeping : work).enter({ tenant: namespace, signal }),
+  };
+}
