@@ -2,6 +2,7 @@ import { WindlassApiError, WindlassConnectionError } from '../client/api-error.t
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
 import { isMissingKind, KubeError } from '../lib/kube/kube-error.ts';
+import { answerCommands } from './answer-commands.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from './exit-codes.ts';
 import { trustHint } from './trust-hint.ts';
 
@@ -82,10 +83,13 @@ const hintOfCode: Partial<Record<AppError['code'], string>> = {
 function executionHint(error: ExecutionError, flags: string): string {
   const { name, namespace } = error.execution;
   const own = namespace === undefined || flags.includes(' --namespace ') ? flags : ` -n ${namespace}${flags}`;
-  return hintOfRefusal[error.reason](error, { get: `windlass get ${name}${own}`, list: `windlass list${own}` });
+  const target = `${name}${own}`;
+  return hintOfRefusal[error.reason](error, { target, get: `windlass get ${target}`, list: `windlass list${own}` });
 }
 
 interface Commands {
+  /** The execution's name and the flags that lead to it. */
+  readonly target: string;
   readonly get: string;
   readonly list: string;
 }
@@ -95,6 +99,8 @@ const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, commands: 
   WaitsElsewhere: ({ facts }) => `Leave out --state, or give --state ${facts.waiting}.`,
   AlreadyDecided: (_, { get }) => `See what it does now: ${get}`,
   AlreadyFinished: (_, { get }) => `See its output: ${get}`,
+  UnmatchedResponse: ({ facts }, { target }) =>
+    `Answer: ${answerCommands(target, facts.responses ?? []).join(', or ')}`,
   NoSuchLog: ({ facts }, { get }) =>
     facts.known?.length ? `There are: ${facts.known.join(', ')}.` : `See what it does: ${get}`,
   Deleted: (_, { list }) => `List what there is: ${list}`,

@@ -7,7 +7,7 @@ const started = anExecution()
   .build();
 const waiting = anExecution()
   .past({ state: 'build', target: 'review' }, { output: { exit_code: 0 } })
-  .now({ state: 'review', kind: 'Human', prompt: 'Ship\nit?' })
+  .now({ state: 'review', kind: 'Human', prompt: 'Ship\nit?', answers: ['approved'] })
   .build();
 const signal = { id: 'review-1', by: 'kim', at: after(8), response: 'approved' };
 const completed = anExecution()
@@ -25,7 +25,7 @@ describe('the lines that a watched execution appends', () => {
     expect(progressLines(started, waiting, ' -n default')).toEqual([
       '2026-01-02T03:04:06Z build succeeded after 1.0s, exit 0',
       '2026-01-02T03:04:06Z review (Human) started',
-      '2026-01-02T03:04:06Z review waits for windlass approve or reject demo-1 -n default: Ship ⏎ it?',
+      '2026-01-02T03:04:06Z review waits for windlass approve demo-1 -n default: Ship ⏎ it?',
     ]);
     expect(progressLines(waiting, completed, ' -n default')).toEqual([
       '2026-01-02T03:04:13Z review succeeded after 7.0s, approved by kim',

@@ -1,6 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
 import { waitingFor } from '../lib/decision/human-decision.ts';
+import { answerCommands } from './answer-commands.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
 import { printable } from './text-width.ts';
@@ -81,9 +82,9 @@ export function newlyWaiting(before: WorkflowExecution | undefined, after: Workf
 function waitingLine(before: WorkflowExecution | undefined, after: WorkflowExecution, flags: string): string[] {
   const waiting = newlyWaiting(before, after);
   if (waiting === undefined) return [];
-  const { prompt, entered_at: entered = '' } = after.status?.current ?? {};
-  const name = `${after.metadata.name}${flags}`;
-  return [line(entered, `${waiting} waits for windlass approve or reject ${name}${prompt ? `: ${prompt}` : ''}`)];
+  const { prompt, entered_at: entered = '', answers = [] } = after.status?.current ?? {};
+  const commands = answerCommands(`${after.metadata.name}${flags}`, answers).join(', or ');
+  return [line(entered, `${waiting} waits for ${commands}${prompt ? `: ${prompt}` : ''}`)];
 }
 
 function endLine(

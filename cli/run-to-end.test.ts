@@ -26,6 +26,6 @@ it('each visit that waits for a decision is told once, also one right after anot
     interrupted: new AbortController().signal,
   } as unknown as Session;
   expect(await waitFor(session, inReview(1), { until: finished })).toBe(ended);
-  const told = "demo-1 waits in 'review': windlass approve demo-1, or reject with --reason";
+  const told = "demo-1 waits in 'review': windlass signal demo-1 --response …";
   expect(notes).toEqual([told, told]);
 });

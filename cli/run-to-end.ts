@@ -1,6 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { finished } from '../lib/execution/finished.ts';
 import { hasLogs } from '../lib/execution/log-source.ts';
+import { answerCommands } from './answer-commands.ts';
 import type { Door } from './doors/door.ts';
 import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
@@ -94,7 +95,8 @@ function tellDecision(
   const waiting = newlyWaiting(before, after);
   if (waiting === undefined) return;
   const { name } = after.metadata;
-  terminal.note(`${name} waits in '${waiting}': windlass approve ${name}${words.flags}, or reject with --reason`);
+  const commands = answerCommands(`${name}${words.flags}`, after.status?.current?.answers ?? []);
+  terminal.note(`${name} waits in '${waiting}': ${commands.join(', or ')}`);
 }
 
 function timedOut({ words }: Door, { metadata, status }: WorkflowExecution): CliError {

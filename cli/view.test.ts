@@ -56,7 +56,9 @@ describe('the view of an execution', () => {
   });
 
   it('WF-HUMAN-01 shows what a person is asked and how to answer', () => {
-    const execution = anExecution().now({ state: 'review', kind: 'Human', prompt: 'Ship it?\nThink.' }).build();
+    const execution = anExecution()
+      .now({ state: 'review', kind: 'Human', prompt: 'Ship it?\nThink.', answers: ['approved', 'rejected', 'not yet'] })
+      .build();
     expect(text(view(execution, begin + 3_000, wide))).toEqual([
       'demo-1  demo 1.0.0  waiting  3.0s',
       '  ⏸ review  Human  2.0s',
@@ -66,6 +68,7 @@ describe('the view of an execution', () => {
       '',
       '    windlass approve demo-1 -n default',
       '    windlass reject demo-1 -n default --reason …',
+      "    windlass signal demo-1 -n default --response 'not yet'",
     ]);
   });
 

@@ -1,6 +1,7 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
 import { waitingFor } from '../lib/decision/human-decision.ts';
+import { answerCommands } from './answer-commands.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
 import { type Line, type Span, span, type Tone } from './terminal.ts';
@@ -179,12 +180,12 @@ function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutio
     ...(more > 0 ? [[span(`    … ${more} more lines`, 'dim')]] : []),
     ...(current?.prompt_ref ? [[span(`    the whole of it: windlass get ${name} --full -o yaml`, 'dim')]] : []),
     [],
-    [span(`    windlass approve ${name}`, 'bold')],
-    [span(`    windlass reject ${name} --reason …`, 'bold')],
+    ...answerCommands(name, current?.answers ?? []).map((command) => [span(`    ${command}`, 'bold')]),
   ];
 }
 
-function reasonLines({ phase, reason, message }: WorkflowExecutionStatus): Line[] {
+function reasonLines({ phase, reason, message, current }: WorkflowExecutionStatus): Line[] {
+  if (current?.signals_refused !== undefined) return [[span(`  ${printable(message ?? '')}`, 'wait')]];
   if (phase !== 'failed' && phase !== 'cancelled' && phase !== 'pending') return [];
   const why = [reason, message].filter(Boolean).join(': ');
   return why ? [[span(`  ${printable(why)}`, toneOfPhase[phase])]] : [];

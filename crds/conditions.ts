@@ -80,6 +80,7 @@ export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
 /** Reasons of Events that belong to no condition. */
 export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',
+  UnmatchedResponse: 'A signal matches no rule of the Human state that it answers; the state keeps waiting.',
   OutputsHeld: 'An execution cannot be deleted: its outputs are in S3, and the controllers have no bucket.',
 } as const;
 export type EventReason = keyof typeof eventReasons;

@@ -83,6 +83,9 @@ export const limits = {
   volumes: 20,
   sharedVolumes: 20,
   signals: 500,
+  /** Responses of a Human state that its status lists, and the longest one listed: a hint, not the rules themselves. */
+  answersListed: 20,
+  answerLength: 128,
   mapEntries: 200,
   commandElements: 200,
   templateLength: 65_536,

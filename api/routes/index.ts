@@ -1,5 +1,6 @@
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createGate } from '../../lib/decision/gate.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -41,10 +42,11 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   const { billing, bus, clock, cluster, rateLimit, stimuli, webhookSecrets: secrets } = deps;
+  const gate = createGate(deps);
   return [
     createWorkflowRoutes(deps),
-    createExecutionRoutes(deps),
-    createHumanApprovalRoutes(deps),
+    createExecutionRoutes({ ...deps, gate }),
+    createHumanApprovalRoutes({ ...deps, gate }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),

@@ -36,6 +36,8 @@ export type HumanApprovalRequested = {
   readonly requested_at: string;
   /** What is asked; only as long as the state waits. */
   readonly prompt?: string;
+  /** Responses that match a rule; only as long as the state waits. */
+  readonly answers?: readonly string[];
 };
 
 /** An attempt of a command failed and is made again. */
@@ -1312,6 +1314,8 @@ export interface Operations {
    *
    * - 404 `Execution not found`: The tenant has no execution of that id.
    * - 409 `conflict`: No state waits, another state waits, or somebody was first; `message` says which, and who.
+   * - 422 `unmatched_response`: The response matches no rule of the state that waits; nothing was written.
+   *   `responses` are those that would match.
    */
   signalExecution(request: SignalExecutionRequest, options?: CallOptions): Promise<SignalExecutionReply>;
   /**
@@ -1377,6 +1381,8 @@ export interface Operations {
    *   described; `details` names each place.
    * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
    *   or never was.
+   * - 422 `unmatched_response`: The response matches no rule of the state that waits; nothing was written.
+   *   `responses` are those that would match.
    */
   approveHumanApproval(request: ApproveHumanApprovalRequest, options?: CallOptions): Promise<ApproveHumanApprovalReply>;
   /**
@@ -1390,6 +1396,8 @@ export interface Operations {
    *   described; `details` names each place.
    * - 404 `Request not found or already completed`: The request is decided, expired, cancelled, of another tenant,
    *   or never was.
+   * - 422 `unmatched_response`: The response matches no rule of the state that waits; nothing was written.
+   *   `responses` are those that would match.
    */
   rejectHumanApproval(request: RejectHumanApprovalRequest, options?: CallOptions): Promise<RejectHumanApprovalReply>;
   /**

@@ -12,6 +12,7 @@ import { finish } from './finish.ts';
 import { lackingValues } from './lacking-values.ts';
 import type { VisitOutcome } from './outcome.ts';
 import { renderText, scopeOf } from './scope.ts';
+import { waitingText } from './states/human.ts';
 import { runState } from './states/index.ts';
 
 /** Room for a message in the history of visits, in characters; 101 visits must fit one status. */
@@ -54,7 +55,7 @@ function pause(draft: Draft, current: CurrentState): void {
     draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
   status.phase = waiting ? 'waiting' : 'running';
   status.reason = waiting ? 'WaitingForSignal' : 'Running';
-  status.message = waiting ? `state ${current.state} waits for a decision` : `in state ${current.state}`;
+  status.message = waiting ? waitingText(draft, current) : `in state ${current.state}`;
   if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
     draft.wakeAt(Date.parse(current.deadline));
   }

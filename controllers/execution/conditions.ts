@@ -1,5 +1,6 @@
 import type { StateKind } from '../../crds/schema/state-kinds.ts';
 import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
+import { isNo, isYes } from '../../lib/decision/answers.ts';
 import { evaluate } from '../../lib/expression/evaluate.ts';
 import type { LoadedValues, NeedsValues } from '../../lib/template/large-value.ts';
 import type { Scope } from '../../lib/template/scope.ts';
@@ -46,9 +47,6 @@ export type Rule = Pick<Transition, 'condition' | 'threshold' | 'agreement' | 'v
 
 type Test = (rule: Rule, outcome: StateOutcome) => boolean;
 
-const yes = new Set(['yes', 'approve', 'approved', 'true']);
-const no = new Set(['no', 'reject', 'rejected', 'false']);
-
 /** The conditions of spec 1 §2.6.9 but `custom`. A number that is missing on either side makes a condition false. */
 const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
   always: () => true,
@@ -66,8 +64,8 @@ const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
   any_rejected: (_rule, { consensus }) =>
     consensus !== undefined && consensus.scores.some((score) => score < consensus.threshold),
   input_equals: ({ value }, { signal }) => signal !== undefined && signal === value,
-  input_equals_yes: (_rule, { signal }) => yes.has(word(signal)),
-  input_equals_no: (_rule, { signal }) => no.has(word(signal)),
+  input_equals_yes: (_rule, { signal }) => isYes(signal ?? ''),
+  input_equals_no: (_rule, { signal }) => isNo(signal ?? ''),
 };
 
 /**
@@ -108,9 +106,4 @@ function allApproved(consensus: ConsensusOutcome | undefined): boolean {
 /** NaN compares false with everything (requirements AMB-066). */
 function number(value: number | undefined): number {
   return value ?? Number.NaN;
-}
-
-/** Case and blanks around a yes or no do not count (requirements AMB-065). */
-function word(signal: string | undefined): string {
-  return (signal ?? '').trim().toLowerCase();
 }

@@ -586,10 +586,75 @@ describe('Human states', () => {
     expect(world.visits()).toEqual(phase === 'completed' ? ['ask', 'stop'] : []);
   });
 
-  it('AMB-070 a timeout without default_response fails the execution, whatever the rules say', () => {
-    const rules = [{ condition: 'always', target: 'ship' }];
+  const failedAsk = { state: 'ask', status: 'failed', reason: 'StateTimeout' };
+
+  it.each<[rules: State['transitions'], end: string[]]>([
+    [
+      [{ condition: 'input_equals_yes', target: 'ship' }, { target: 'stop' }],
+      ['ask', 'stop'],
+    ],
+    [[{ condition: 'custom', expression: "ask.status == 'failed'", target: 'stop' }], ['ask', 'stop']],
+  ])('AMB-171 a timeout without default_response fails the state, and %j lead on', (rules, end) => {
     const world = new World(workflow({ timeout: '1m', transitions: rules })).settle().pass(60_000).settle();
-    expect(world.status).toMatchObject({ phase: 'failed', reason: 'StateTimeout' });
+    expect(world.visits()).toEqual(end);
+    expect(world.status).toMatchObject({ phase: 'completed', history: [failedAsk, {}] });
+  });
+
+  it.each<[rules: State['transitions']]>([
+    [[{ condition: 'input_equals_yes', target: 'ship' }]],
+    [[{ condition: 'custom', expression: "ask.status == 'success'", target: 'stop' }]],
+  ])('AMB-171 without a match among %j the execution fails with StateTimeout', (rules) => {
+    const world = new World(workflow({ timeout: '1m', transitions: rules })).settle().pass(60_000).settle();
+    expect(world.status).toMatchObject({ phase: 'failed', reason: 'StateTimeout', history: [failedAsk] });
+  });
+
+  it('AMB-170 a response that matches no rule changes nothing but the message, and a later one decides', () => {
+    const world = new World(workflow()).settle().signal('ask', 'aproved').settle();
+    expect(world.status).toMatchObject({
+      phase: 'waiting',
+      reason: 'WaitingForSignal',
+      message:
+        "state ask waits for a decision; the response 'aproved' of ann matches no rule; it takes approved, rejected",
+      current: { signals_refused: 1, answers: ['approved', 'rejected'] },
+    });
+    const told = () => world.happenings.filter(({ reason }) => reason === 'UnmatchedResponse');
+    expect(told()).toMatchObject([{ type: 'Warning', message: expect.stringContaining("'aproved' of ann") }]);
+    world.pass(1_000).settle().signal('ask', 'approved').settle();
+    expect(told()).toHaveLength(1);
+    expect(world.visits()).toEqual(['ask', 'ship']);
+    expect(world.status.history?.[0]?.signal).toMatchObject({ id: 's1', response: 'approved' });
+  });
+
+  it('AMB-170 of many responses at once the first that matches decides, also where one names its visit', () => {
+    const world = new World(workflow()).settle();
+    world.signal('ask', 'x', { visit: 1 }).signal('ask', 'y').signal('ask', 'no').signal('ask', 'yes').settle();
+    expect(world.visits()).toEqual(['ask', 'stop']);
+  });
+
+  it.each([
+    { expression: "ask.response == 'later'", response: 'later', end: ['ask', 'ship'] },
+    { expression: "ask.response == 'later'", response: 'sooner', end: [] },
+    { expression: "human.feedback == 'later'", response: 'later', end: ['ask', 'ship'] },
+  ])('AMB-170 $expression is tested on $response: $end', ({ expression, response, end }) => {
+    const rules: State['transitions'] = [{ condition: 'custom', expression, target: 'ship' }];
+    const world = new World(workflow({ transitions: rules })).settle().signal('ask', response).settle();
+    expect(world.visits()).toEqual(end);
+  });
+
+  it('AMB-170 always takes every response, and so does a terminal gate', () => {
+    const always = new World(workflow({ transitions: [{ target: 'ship' }] })).settle().signal('ask', 'hm').settle();
+    expect(always.visits()).toEqual(['ask', 'ship']);
+    const terminal = new World(workflow({ transitions: [] })).settle().signal('ask', 'hm').settle();
+    expect(terminal.status.phase).toBe('completed');
+  });
+
+  it('AMB-170 AMB-171 a default_response that an expression refuses is as good as none', () => {
+    const rules: State['transitions'] = [
+      { condition: 'custom', expression: "ask.response == 'yes'", target: 'ship' },
+      { condition: 'custom', expression: "ask.status == 'failed'", target: 'stop' },
+    ];
+    const fields = { timeout: '1m', default_response: 'no', transitions: rules };
+    expect(new World(workflow(fields)).settle().pass(60_000).settle().visits()).toEqual(['ask', 'stop']);
   });
 
   it('the first of two signals decides, and the second does not answer a later visit', () => {

@@ -1,32 +1,30 @@
+import { executionScope } from '../../lib/execution/execution-scope.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { render } from '../../lib/template/render.ts';
-import { createScope, type Scope } from '../../lib/template/scope.ts';
+import type { Scope } from '../../lib/template/scope.ts';
 import { Work } from '../../lib/template/work.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
 
-/** Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6). */
-export function scopeOf(draft: Draft): Scope {
-  const { execution } = draft.facts;
-  const blackboard = draft.blackboard();
-  const stateNames = Object.keys(draft.spec.states);
-  const shared = draft.spec.storage?.shared_volumes ?? [];
-  return createScope({
-    ...(execution.spec.intent === undefined ? {} : { intent: execution.spec.intent }),
-    input: execution.spec.input ?? {},
-    workflow: {
-      context: draft.spec.context ?? {},
-      storage: {
-        ...(draft.spec.storage?.workspace === undefined ? {} : { workspace: 'workspace' }),
-        shared_volumes: Object.fromEntries(shared.map(({ name }) => [name, name])),
-      },
-    },
-    blackboard,
-    state: { feedback: draft.feedback ?? '' },
-    human: draft.humanFeedback === undefined ? {} : { feedback: draft.humanFeedback },
-    execution: { id: draft.executionUid },
-    stateNames,
-    completedStates: stateNames.filter((name) => Object.hasOwn(blackboard, name)),
+/** What an outcome would add that is not written down yet. */
+interface Ahead {
+  readonly entry: unknown;
+  readonly humanFeedback: unknown;
+}
+
+/**
+ * Everything that templates and expressions of this execution may name, as of now in the draft (spec 1 §2.6); with
+ * `ahead` as if the current state had ended so.
+ */
+export function scopeOf(draft: Draft, ahead?: Ahead): Scope {
+  const board = draft.blackboard();
+  const { state = '' } = draft.status;
+  if (ahead !== undefined) Object.defineProperty(board, state, { value: ahead.entry, enumerable: true });
+  const humanFeedback = ahead?.humanFeedback ?? draft.humanFeedback;
+  return executionScope(draft.facts.execution, draft.spec, {
+    blackboard: board,
+    feedback: draft.feedback,
+    humanFeedback,
   });
 }
 

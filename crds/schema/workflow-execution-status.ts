@@ -95,6 +95,15 @@ export const CurrentState = Type.Object(
     signals_before: Type.Optional(
       Type.Integer({ description: 'Signals that an earlier visit left; they do not answer this one.' }),
     ),
+    signals_refused: Type.Optional(
+      Type.Integer({ description: 'So many of the first signals do not answer this visit: they matched no rule.' }),
+    ),
+    answers: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.answerLength }), {
+        maxItems: limits.answersListed,
+        description: 'Responses that match a rule of the Human state, as far as its rules name them.',
+      }),
+    ),
     failure: Type.Optional(
       Type.Object(
         { reason: Type.String(), message: Type.String() },

@@ -1,16 +1,22 @@
 import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Gate } from './gate.ts';
 import { type Decision, signalFor } from './human-decision.ts';
 import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 
-/** Records the decision. Of several made at the same time one wins; the others throw an error that names the winner. */
+/**
+ * Records the decision, if `gate` lets it pass. Of several made at the same time one wins; the others throw an error that
+ * names the winner.
+ */
 export async function commitDecision(
   kube: ExecutionWriter,
   execution: WorkflowExecution,
   decision: Decision,
+  gate: Gate,
 ): Promise<Signal> {
   let written: Signal | undefined;
-  await updateExecution(kube, execution, (latest) => {
+  await updateExecution(kube, execution, async (latest) => {
     written = signalFor(latest, decision);
+    await gate(latest, written);
     return { signals: [...(latest.spec.signals ?? []), written] };
   });
   return written ?? signalFor(execution, decision);

@@ -2,17 +2,20 @@ import type { Signal } from '../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 
 /** The visit of a Human state that a signal may answer. */
-type AskedVisit = Pick<CurrentState, 'state' | 'visit' | 'signals_before'>;
+type AskedVisit = Pick<CurrentState, 'state' | 'visit' | 'signals_before' | 'signals_refused'>;
 
 /**
  * The signal that decides a visit: the first that fits. One that names no visit answers the visit that waits; where a
- * state is entered again, signals that stood there before do not answer a second time. The engine takes this one, so
- * whoever finds none and writes one against the same version of the object has decided.
+ * state is entered again, signals that stood there before do not answer a second time, and a signal that the engine
+ * found to match no rule answers nothing (requirements AMB-170). The engine takes this one, so whoever finds none and
+ * writes one that matches against the same version of the object has decided.
  */
 export function firstSignal(signals: readonly Signal[] | undefined, asked: AskedVisit): Signal | undefined {
-  const before = asked.signals_before ?? 0;
+  const { signals_before: before = 0, signals_refused: refused = 0 } = asked;
   return signals?.find(
     (signal, index) =>
-      signal.state === asked.state && (signal.visit === undefined ? index >= before : signal.visit === asked.visit),
+      index >= refused &&
+      signal.state === asked.state &&
+      (signal.visit === undefined ? index >= before : signal.visit === asked.visit),
   );
 }

@@ -18,13 +18,13 @@ const attempts = 20;
 export async function updateExecution(
   kube: ExecutionWriter,
   execution: WorkflowExecution,
-  change: (latest: WorkflowExecution) => object,
+  change: (latest: WorkflowExecution) => object | Promise<object>,
 ): Promise<WorkflowExecution> {
   let latest = execution;
   const { namespace, name } = execution.metadata;
   for (let attempt = 1; ; attempt++) {
     const { resourceVersion, uid } = latest.metadata;
-    const patch = { metadata: { resourceVersion, uid }, spec: change(latest) };
+    const patch = { metadata: { resourceVersion, uid }, spec: await change(latest) };
     try {
       return await kube.mergePatch(workflowExecutions, { namespace, name }, patch);
     } catch (error) {

@@ -5,6 +5,7 @@ import { checkConsensus } from './check-consensus.ts';
 import { checkContext } from './check-context.ts';
 import { checkExpressions } from './check-expressions.ts';
 import { checkGraph } from './check-graph.ts';
+import { checkHuman } from './check-human.ts';
 import { checkMounts } from './check-mounts.ts';
 import { checkNames } from './check-names.ts';
 import { checkResources } from './check-resources.ts';
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   checkContext,
   checkGraph,
   checkConditions,
+  checkHuman,
   checkConsensus,
   checkStorage,
   checkMounts,

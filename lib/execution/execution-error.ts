@@ -2,7 +2,14 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { AppError, type ErrorCode } from '../errors.ts';
 
 /** Why something cannot be done with an execution. */
-export type Refusal = 'NotWaiting' | 'WaitsElsewhere' | 'AlreadyDecided' | 'AlreadyFinished' | 'NoSuchLog' | 'Deleted';
+export type Refusal =
+  | 'NotWaiting'
+  | 'WaitsElsewhere'
+  | 'AlreadyDecided'
+  | 'AlreadyFinished'
+  | 'UnmatchedResponse'
+  | 'NoSuchLog'
+  | 'Deleted';
 
 /** What an edge needs to say what to do about a refusal. */
 interface RefusalFacts {
@@ -10,6 +17,8 @@ interface RefusalFacts {
   readonly waiting?: string;
   /** The logs there are, where none fits. */
   readonly known?: readonly string[];
+  /** The responses that would match, where the one given does not. */
+  readonly responses?: readonly string[];
 }
 
 /** An execution is not in a state that allows what was asked for. The message is a whole sentence about it. */
@@ -35,6 +44,7 @@ const codes: Readonly<Record<Refusal, ErrorCode>> = {
   WaitsElsewhere: 'conflict',
   AlreadyDecided: 'conflict',
   AlreadyFinished: 'conflict',
+  UnmatchedResponse: 'invalid',
   NoSuchLog: 'not_found',
   Deleted: 'not_found',
 };

@@ -23,6 +23,17 @@ const common = {
   max_state_visits: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
   timeout: fc.constantFrom(undefined, '1s', '5m'),
 };
+/** Rules that apply to a gate; the last one takes the answer that people give in the end. */
+const answers = fc.tuple(
+  fc.array(
+    fc.record({
+      condition: fc.constantFrom(undefined, 'input_equals_no' as const, 'input_equals_yes' as const),
+      target: fc.constantFrom(...names),
+    }),
+    { maxLength: 2 },
+  ),
+  fc.record({ condition: fc.constant('input_equals_yes' as const), target: fc.constantFrom(...names) }),
+);
 const image = fc.constant('busybox');
 const command = fc.constantFrom(['true'], ['echo', '{{b.output.stdout}} {{state.feedback}}']);
 const retry = fc.option(
@@ -49,6 +60,10 @@ const state = fc.oneof(
     prompt: fc.constant('{{c.status}}?'),
     default_response: fc.constantFrom(undefined, 'yes'),
     ...common,
+    transitions: fc.option(
+      answers.map(([some, last]) => [...some, last]),
+      { nil: [] },
+    ),
   }),
 ) as fc.Arbitrary<State>;
 
@@ -79,7 +94,13 @@ export const isOver = ({ status }: World): boolean => ['completed', 'failed', 'c
 export function help(world: World, exitCode: number): void {
   const [running] = world.running();
   if (running !== undefined) world.end(running, anOutcome({ exitCode, stdout: `out ${exitCode}` }));
-  else if (world.status.phase === 'waiting')
-    world.signal(world.status.state ?? '', 'yes', { visit: world.status.current?.visit });
+  else if (world.status.phase === 'waiting') answer(world);
   else if (world.decisions.at(-1)?.wakeAt !== undefined) world.wake();
+}
+
+/** Somebody mistypes first. */
+function answer(world: World): void {
+  const { state = '', current } = world.status;
+  const response = current?.signals_refused === undefined ? 'maybe' : 'yes';
+  world.signal(state, response, { visit: current?.visit });
 }

@@ -153,6 +153,19 @@ describe('warnings', () => {
       ['spec.states.container.resources.memory', 'too_small'],
     ],
     [
+      'AMB-170 a gate that approve cannot answer',
+      [['spec.states.approval.transitions', [{ condition: 'input_equals_no', target: 'done' }]]],
+      ['spec.states.approval.transitions', 'unmatched_response'],
+    ],
+    [
+      'AMB-170 a gate that takes other answers only',
+      [
+        ['spec.states.approval.transitions', [{ condition: 'input_equals', value: 'blue', target: 'done' }]],
+        ['spec.states.approval.default_response', 'blue'],
+      ],
+      ['spec.states.approval.transitions', 'unmatched_response'],
+    ],
+    [
       'an output_schema without output_template',
       [['spec.output_template', undefined]],
       ['spec.output_schema', 'no_effect'],

@@ -4,6 +4,7 @@ import { timestamp } from '../../../crds/schema/parts.ts';
 import { uidPattern } from '../../../crds/uid.ts';
 import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
 import { pageQuery, unknownCursor } from '../paging.ts';
+import { unmatchedResponse } from '../unmatched-response.ts';
 
 const tag = 'Human approvals';
 /** In capital letters as well: an id is one of RFC 9562. */
@@ -122,7 +123,7 @@ export const approveHumanApproval = defineContract({
     example: { feedback: 'Looks good.', approved_by: 'Ada' },
   },
   success: decided('approved'),
-  errors: [invalidIdError, gone],
+  errors: [invalidIdError, gone, unmatchedResponse],
 });
 
 export const rejectHumanApproval = defineContract({
@@ -147,5 +148,5 @@ export const rejectHumanApproval = defineContract({
     example: { reason: 'The tests are red.', rejected_by: 'Ada' },
   },
   success: decided('rejected'),
-  errors: [invalidIdError, gone],
+  errors: [invalidIdError, gone, unmatchedResponse],
 });

@@ -20,6 +20,7 @@ async function recordedBy(execution: WorkflowExecution): Promise<object> {
   const deps = {
     kube: { mergePatch: async () => execution },
     clock: createManualClock(),
+    gate: async () => undefined,
     cluster: {
       executions: {
         asking: async () => stripFinished(execution),

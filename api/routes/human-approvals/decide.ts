@@ -2,6 +2,7 @@ import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-ex
 import type { AuditEntry, AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { answeredIdOf } from '../../../lib/decision/approval-id.ts';
+import type { Gate } from '../../../lib/decision/gate.ts';
 import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
 import { ExecutionError } from '../../../lib/execution/execution-error.ts';
@@ -9,6 +10,7 @@ import { defineRoute, HttpError, json, type Route } from '../../../lib/http/inde
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../identity/index.ts';
+import { unmatchedReply } from '../unmatched-response.ts';
 import { approveHumanApproval, goneText, rejectHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';
 
@@ -17,6 +19,8 @@ export interface DecideDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly cluster: Pick<Cluster, 'executions'>;
   readonly audit: AuditTrail;
+  /** Holds an answer against the rules of its state. */
+  readonly gate: Gate;
 }
 
 /** What was decided on which request (requirements AMB-035). */
@@ -56,25 +60,27 @@ export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
  * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
  */
 async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
-  const { kube, clock, cluster } = deps;
+  const { kube, clock, cluster, gate } = deps;
   const id = verdict.id.toLowerCase();
   const known = await cluster.executions.asking(caller.tenant, id);
   if (known === undefined) throw gone();
   const subject = known.metadata.uid ?? '';
   let latest = known;
-  const change = (execution: WorkflowExecution): object => {
+  const change = async (execution: WorkflowExecution): Promise<object> => {
     latest = execution;
     const now = clock.now();
     if (pendingOf(latest, now)?.id !== id) throw gone();
     const at = new Date(now).toISOString();
-    return { signals: [...(latest.spec.signals ?? []), signalOf(latest, verdict, { by: caller.subject, at })] };
+    const signal = signalOf(latest, verdict, { by: caller.subject, at });
+    await gate(latest, signal);
+    return { signals: [...(latest.spec.signals ?? []), signal] };
   };
   try {
     cluster.executions.remember(await updateExecution(kube, known, change));
     tell(deps, caller, { id, subject, response: verdict.response });
   } catch (error) {
     if (answeredIdOf(latest) === id) await tellAgain(deps, caller, { id, subject, execution: latest });
-    throw error instanceof ExecutionError ? gone() : error;
+    throw unmatchedReply(error) ?? (error instanceof ExecutionError ? gone() : error);
   }
 }
 

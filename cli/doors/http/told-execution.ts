@@ -44,10 +44,10 @@ const telling: Telling = {
     state,
     current: { state, kind, visit, entered_at: started_at, ...(deadline === undefined ? {} : { deadline }) },
   }),
-  human_approval_requested: (status, { prompt }) => ({
+  human_approval_requested: (status, { prompt, answers }) => ({
     ...status,
     phase: 'waiting',
-    ...ofCurrent(status, prompt === undefined ? {} : { prompt }),
+    ...ofCurrent(status, defined({ prompt, answers: answers && [...answers] })),
   }),
   state_retried: (status, { attempt, reason, message = '', retry_at }) => ({
     ...status,

@@ -2,6 +2,7 @@ import { apiVersion, labels } from '../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
+import { createGate } from '../../../lib/decision/gate.ts';
 import { waitingFor } from '../../../lib/decision/human-decision.ts';
 import { defined } from '../../../lib/defined.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
@@ -93,8 +94,8 @@ async function cancel(
   return { execution: cancelled, ...(isOurs ? {} : { earlier: first }) };
 }
 
-async function decide({ kube, clock }: KubernetesDeps, execution: WorkflowExecution, answer: Answer) {
+async function decide({ kube, clock, outputs }: KubernetesDeps, execution: WorkflowExecution, answer: Answer) {
   const { username: by } = await kube.whoAmI();
   const at = new Date(clock.now()).toISOString();
-  return commitDecision(kube, execution, { ...answer, by, at, via: 'cli' });
+  return commitDecision(kube, execution, { ...answer, by, at, via: 'cli' }, createGate({ kube, outputs }));
 }

@@ -2,11 +2,16 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../../lib/cut-text.ts';
+import { answerEntry, feedbackOf } from '../../../lib/decision/answer-entry.ts';
+import { answersText, judge, namedAnswers } from '../../../lib/decision/answers.ts';
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { firstMatch } from '../conditions.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
+import { lackingValues } from '../lacking-values.ts';
 import type { VisitOutcome } from '../outcome.ts';
-import { renderText } from '../scope.ts';
+import { renderText, scopeOf } from '../scope.ts';
 import type { StateHandler } from '../state-handler.ts';
 
 /** Who decided when nobody did. */
@@ -15,18 +20,34 @@ const timeoutSignalId = 'default-response';
 /** Longest prompt that status shows whole, in characters. */
 const promptLength = 8_192;
 
-/** Waits for a signal in the execution's spec; holds no compute (spec 1 §2.6, kind Human). */
+/** Longest response that a message quotes, in characters. */
+const quotedLength = 64;
+
+/**
+ * Waits for a signal in the execution's spec that matches a rule; holds no compute (spec 1 §2.6, kind Human). A signal
+ * that matches none changes nothing but the message (requirements AMB-170).
+ */
 export const human: StateHandler<'Human'> = (draft, state, current) => {
-  if (current.prompt === undefined) ask(draft, current, renderText(draft, state.prompt));
-  const signal = firstSignal(draft.facts.execution.spec.signals, current);
-  if (signal !== undefined) return answered(signal);
-  if (!stopping(draft, current)) return undefined;
+  if (current.prompt === undefined) ask(draft, state, current);
+  const outcome = decided(draft, state, current);
+  if (outcome !== undefined || !stopping(draft, current)) return outcome;
   if (state.default_response === undefined) return unanswered(current);
-  return answered(defaultSignal(state, current, state.default_response));
+  const fallback = answered(defaultSignal(state, current, state.default_response));
+  return leads(draft, state, fallback) ? fallback : unanswered(current);
 };
 
+/** What the execution says while it waits; it names the last response that matched no rule. */
+export function waitingText(draft: Draft, { state, signals_refused: refused = 0, answers = [] }: CurrentState): string {
+  const waits = `state ${state} waits for a decision`;
+  const signal = refused === 0 ? undefined : draft.facts.execution.spec.signals?.[refused - 1];
+  return signal === undefined ? waits : `${waits}; ${refusedText(signal, answers)}`;
+}
+
 /** Of a longer prompt status shows the beginning; the output store has the whole. */
-function ask(draft: Draft, current: CurrentState, prompt: string): void {
+function ask(draft: Draft, state: StateOf<'Human'>, current: CurrentState): void {
+  const prompt = renderText(draft, state.prompt);
+  const answers = namedAnswers(state.transitions);
+  if (answers.length > 0) current.answers = answers;
   if (prompt.length <= promptLength) {
     current.prompt = prompt;
   } else {
@@ -35,12 +56,47 @@ function ask(draft: Draft, current: CurrentState, prompt: string): void {
   }
 }
 
-function answered({ id, by, at, response, feedback }: Signal): VisitOutcome {
-  return {
-    entry: { status: 'success', output: response, response, feedback: feedback ?? response, by, at },
-    signal: { id, by, at, response },
-    humanFeedback: feedback ?? response,
-  };
+/** The outcome of the first signal that matches a rule; those before it are marked as refused, once and for good. */
+function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): VisitOutcome | undefined {
+  const { signals = [] } = draft.facts.execution.spec;
+  for (;;) {
+    const signal = firstSignal(signals, current);
+    if (signal === undefined) return undefined;
+    const outcome = answered(signal);
+    if (leads(draft, state, outcome)) return outcome;
+    current.signals_refused = signals.indexOf(signal) + 1;
+    draft.say('Warning', 'UnmatchedResponse', `${current.state}: ${refusedText(signal, current.answers ?? [])}`);
+  }
+}
+
+/** Whether an answer leads on. An expression that cannot be evaluated on it matches nothing. */
+function leads(
+  draft: Draft,
+  { transitions }: StateOf<'Human'>,
+  { entry, signal, humanFeedback }: VisitOutcome,
+): boolean {
+  const { response = '' } = signal ?? {};
+  const verdict = judge(transitions, response);
+  if (verdict !== 'depends') return verdict === 'matches';
+  const { loaded } = draft.facts;
+  const scope = scopeOf(draft, { entry, humanFeedback });
+  try {
+    const choice = firstMatch(transitions, { kind: 'Human', failed: false, signal: response, scope, loaded });
+    if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
+    return choice.kind === 'rule';
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+function refusedText({ response, by }: Signal, answers: readonly string[]): string {
+  return `the response '${cutText(response, quotedLength)}' of ${by} matches no rule; ${answersText(answers)}`;
+}
+
+function answered(signal: Signal): VisitOutcome {
+  const { id, by, at, response } = signal;
+  return { entry: answerEntry(signal), signal: { id, by, at, response }, humanFeedback: feedbackOf(signal) };
 }
 
 function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response: string): Signal {
@@ -48,7 +104,7 @@ function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response:
   return { id: timeoutSignalId, state: current.state, response, by: `timeout:${state.timeout ?? ''}`, at };
 }
 
-/** requirements AMB-070: nobody answered and nothing stands in for an answer. */
+/** requirements AMB-171: nobody answered and nothing stands in for an answer; the rules for any outcome are tested. */
 function unanswered(current: CurrentState): VisitOutcome {
-  return { entry: { status: 'failed', output: '' }, failure: timeoutFailure(current), fatal: true };
+  return { entry: { status: 'failed', output: '' }, failure: timeoutFailure(current) };
 }

@@ -27,6 +27,12 @@ export const meaning: readonly BadManifest[] = [
     [`${s}.approval.prompt`, 'template', ''],
   ),
   byController(
+    'AMB-170 WF-HUMAN-03',
+    'a default_response that matches no rule',
+    [[`${s}.approval.transitions`, [{ condition: 'input_equals_yes', target: 'done' }]]],
+    [`${s}.approval.default_response`, 'unmatched_response', 'matches no rule'],
+  ),
+  byController(
     'WF-COND-03',
     'a bad template in a feedback',
     [[`${rule('agent', 2)}.feedback`, '{{/each}}']],

@@ -8,6 +8,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { approvalId } from '../../../lib/decision/approval-id.ts';
+import { events } from '../../../lib/kube/index.ts';
 import { anEnd, anUpdate, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { sendSignal, startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
@@ -35,6 +36,9 @@ const ask = aWorkflow('ask')
 const twice = aWorkflow('twice')
   .state('ask', { ...asks(), transitions: [{ condition: 'input_equals_yes', target: 'ask' }, { target: 'end' }] })
   .state('end', anEnd());
+const yesOnly = aWorkflow('yes-only')
+  .state('ask', { ...asks(), transitions: [{ condition: 'input_equals_yes', target: 'end' }] })
+  .state('end', anEnd());
 const short = (timeout: string, fields: Partial<StateOf<'Human'>> = {}) =>
   aWorkflow(`short-${timeout}${fields.default_response ?? ''}`)
     .state('ask', asks({ timeout, ...fields }))
@@ -45,7 +49,7 @@ beforeAll(async () => {
   world = await startApiWorld({ purpose: 'api-approvals', replicas: 2, nats: false });
   ada = await world.token({ user: 'ada', tenant: world.tenant });
   stranger = await world.token({ user: 'eve', tenant: world.otherTenant });
-  const built = [ask, twice, short('1h'), short('2s'), short('2s', { default_response: 'no' })].map((one) =>
+  const built = [ask, twice, yesOnly, short('1h'), short('2s'), short('2s', { default_response: 'no' })].map((one) =>
     one.build(),
   );
   await Promise.all(built.map(apply));
@@ -360,5 +364,39 @@ describe('a request whose time is over', () => {
     await world.kube.delete(workflowExecutions, { namespace: world.tenant, name: run.name });
     expect(shown(await call(`/${run.id}`))).toEqual(gone);
     expect(shown(await approve(run.id, {}, {}, 1))).toEqual(refused);
+  });
+});
+
+describe('a response that matches no rule', () => {
+  const unmatched = (...responses: string[]) => ({ error: 'unmatched_response', responses });
+
+  it('AMB-170 is refused over HTTP with those that would match; nothing is written, and a later one decides', async () => {
+    const run = await waiting('yes-only');
+    const signal = (response: string) =>
+      world.http(`/v1/workflows/executions/${run.uid}/signal`, { token: ada, body: { response } });
+    for (const answer of [await signal('maybe'), await reject(run.id, { reason: 'no' })]) {
+      expect(answer.status).toBe(422);
+      expect(answer.json()).toMatchObject(unmatched('approved'));
+    }
+    expect((await objectOf(run)).spec.signals ?? []).toEqual([]);
+    expect((await signal('yes')).status).toBe(200);
+    expect((await end(run)).status).toMatchObject({
+      phase: 'completed',
+      history: [{ signal: { response: 'yes' } }, {}],
+    });
+  });
+
+  it('AMB-170 that kubectl has written is named by the message and an Event, and a later one decides', async () => {
+    const run = await waiting('yes-only');
+    const ref = { namespace: world.tenant, name: run.name };
+    await sendSignal(world.kube, ref, { id: 'typo', state: 'ask', response: 'aproved' });
+    const told = ({ status }: WorkflowExecution) => status?.message?.includes("'aproved' of") === true;
+    const { status } = await waitForObject(world.kube, { resource: workflowExecutions, ...ref }, told);
+    expect(status).toMatchObject({ phase: 'waiting', current: { signals_refused: 1 } });
+    const { items } = await world.kube.list(events, { namespace: world.tenant });
+    const notes = items.filter(({ reason }) => reason === 'UnmatchedResponse').map(({ note }) => note);
+    expect(notes).toContainEqual(expect.stringContaining("'aproved' of"));
+    expect((await approve(run.id)).status).toBe(200);
+    expect((await end(run)).status?.phase).toBe('completed');
   });
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { unknownExecution } from '../../not-found.ts';
+import { unmatchedResponse } from '../../unmatched-response.ts';
 import { ExecutionId } from '../execution-id.ts';
 
 /** spec 1 §4.9, requirements AMB-055. */
@@ -39,6 +40,7 @@ export const signalExecution = defineContract({
   },
   errors: [
     unknownExecution,
+    unmatchedResponse,
     {
       status: 409,
       error: 'conflict',

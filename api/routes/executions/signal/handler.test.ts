@@ -22,6 +22,7 @@ async function recordedBy(make: typeof createSignalRoute | typeof createCancelRo
       }),
     },
     clock: createManualClock(),
+    gate: async () => undefined,
     cluster: { executions: { find: async () => execution } },
     audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
   } as unknown as SignalDeps;

@@ -2,10 +2,12 @@ import type { Signal, WorkflowExecution } from '../../../../crds/schema/workflow
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { commitDecision } from '../../../../lib/decision/commit-decision.ts';
+import type { Gate } from '../../../../lib/decision/gate.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
+import { unmatchedReply } from '../../unmatched-response.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';
 import { signalExecution } from './contract.ts';
@@ -15,9 +17,11 @@ export interface SignalDeps {
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'executions'>;
   readonly audit: AuditTrail;
+  /** Holds an answer against the rules of its state. */
+  readonly gate: Gate;
 }
 
-export function createSignalRoute({ kube, clock, cluster, audit }: SignalDeps): Route<Caller> {
+export function createSignalRoute({ kube, clock, cluster, audit, gate }: SignalDeps): Route<Caller> {
   return defineRoute<typeof signalExecution, Caller>(signalExecution, async ({ params, body, caller }) => {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
     const at = new Date(clock.now()).toISOString();
@@ -28,13 +32,13 @@ export function createSignalRoute({ kube, clock, cluster, audit }: SignalDeps): 
     let latest = known;
     const decide = (execution: WorkflowExecution): Promise<Signal> => {
       latest = execution;
-      return commitDecision(kube, execution, decision);
+      return commitDecision(kube, execution, decision, gate);
     };
     try {
       tell(await onLatest(kube, known, decide));
     } catch (error) {
       for (const signal of signalsOf(latest, caller)) tell(signal, signal.at);
-      throw error;
+      throw unmatchedReply(error) ?? error;
     }
     return json({ status: 'signaled' });
   });

@@ -41,6 +41,9 @@ export const eventFields = {
       request_id: Type.String({ format: 'uuid', description: 'Its id under `/v1/human-approvals`.' }),
       requested_at: timestamp(),
       prompt: Type.Optional(Type.String({ description: 'What is asked; only as long as the state waits.' })),
+      answers: Type.Optional(
+        Type.Array(Type.String(), { description: 'Responses that match a rule; only as long as the state waits.' }),
+      ),
     },
     'A Human state waits for an answer.',
   ),

@@ -175,7 +175,7 @@ function versionsOf(flow: Workflow, codes: readonly number[], cancelAt: number):
 
 const runs = [anyWorkflow, anyExits, fc.integer({ min: 0, max: 60 })] as const;
 /** Facts that only the present state knows. */
-const passing = new Set(['prompt', 'reason', 'message', 'retry_at', 'deadline']);
+const passing = new Set(['prompt', 'answers', 'reason', 'message', 'retry_at', 'deadline']);
 const known = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !passing.has(name)));
 const lasting = (placed: PlacedEvent) =>

@@ -89,10 +89,10 @@ function visitEvents(
 /** The visit that is under way, or was when the execution ended. */
 function openVisitEvents(execution: WorkflowExecution, current: CurrentState, number: number): PlacedEvent[] {
   const which = whichVisit(execution, current);
-  const { kind, entered_at, prompt, attempt: latest } = current;
+  const { kind, entered_at, prompt, answers, attempt: latest } = current;
   return [
     beginning(which, current, number),
-    ...(kind === 'Human' ? [requested(which, number, { requested_at: entered_at, prompt })] : []),
+    ...(kind === 'Human' ? [requested(which, number, { requested_at: entered_at, prompt, answers })] : []),
     ...attempts(latest).map((attempt) =>
       place(attemptStarted(number, attempt), 'state_retried', {
         ...which,
@@ -115,7 +115,7 @@ function beginning(which: WhichVisit, { kind, entered_at, deadline }: Beginning,
   return place(visitStarted(number), 'state_started', { ...which, kind, started_at: entered_at, deadline });
 }
 
-type Request = Pick<EventFields['human_approval_requested'], 'requested_at' | 'prompt'>;
+type Request = Pick<EventFields['human_approval_requested'], 'requested_at' | 'prompt' | 'answers'>;
 
 function requested(which: WhichVisit, number: number, request: Request): PlacedEvent {
   const request_id = approvalId(which.execution_id, which);
