@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
@@ -14,6 +15,7 @@ import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
+import { createManifestReader, manifestWorker } from '../lib/manifest/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { docsScript } from './docs-script.ts';
@@ -34,6 +36,12 @@ function openDocsScript(): Readable {
   return createReadStream(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source));
 }
 
+/** Beside the bundle in the image, and in its folder where the sources are. */
+function manifestWorkerUrl(): URL {
+  const bundled = join(import.meta.dirname, manifestWorker.bundled);
+  return existsSync(bundled) ? pathToFileURL(bundled) : new URL(manifestWorker.source, import.meta.url);
+}
+
 /** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
 async function main(): Promise<number> {
   const config = parseConfig(ApiConfig, process.env);
@@ -51,6 +59,7 @@ async function main(): Promise<number> {
   const runtime = createProcessRuntime({ process, clock, logger });
   const webhookSecrets = secretsFromEnvironment(process.env);
   const outputs = createOutputReader(kube, process.env);
+  const manifests = createManifestReader({ clock, workerUrl: manifestWorkerUrl() });
   try {
     return await runApi({
       config,
@@ -63,11 +72,13 @@ async function main(): Promise<number> {
       openDocsScript,
       webhookSecrets,
       outputs,
+      manifests,
       onLoaded: collectGarbage,
       stdin: () => process.stdin,
       readFile: (path) => readFile(path, 'utf8'),
     });
   } finally {
+    await manifests.close();
     await kube.close();
   }
 }

@@ -6,6 +6,7 @@ import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { ManifestReader } from '../lib/manifest/index.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
@@ -28,6 +29,8 @@ export interface ApiDeps {
   readonly openDocsScript: () => Readable;
   readonly webhookSecrets: WebhookSecrets;
   readonly outputs: OutputReader;
+  /** Reads in threads of its own; ended by whoever made it. */
+  readonly manifests: ManifestReader;
   /** Everything is there that a request may need, and none has come yet. */
   readonly onLoaded: () => void;
   /** Standard input, touched only when a sensor reads it. */

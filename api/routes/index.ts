@@ -9,6 +9,7 @@ import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Billing } from '../billing/index.ts';
 import type { Cluster } from '../cluster/index.ts';
+import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
@@ -32,6 +33,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   /** Told of everything that somebody did and that somebody may ask about later. */
   readonly audit: AuditTrail;
   readonly newId: NewId;
+  readonly manifests: ManifestReader;
   readonly outputs: OutputReader;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;

@@ -4,6 +4,8 @@ export const programs = {
   controllers: 'controllers/main.ts',
   /** The HTTP API. */
   api: 'api/main.ts',
+  /** The thread of the API that reads manifests. */
+  'manifest-worker': 'lib/manifest/manifest-worker.ts',
   /** The command line. */
   windlass: 'cli/main.ts',
 } as const;

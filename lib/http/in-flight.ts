@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 import type { Access } from './contract.ts';
-import { MemoryShares } from './memory-shares.ts';
+import { RawShares } from './raw-shares.ts';
 import { tooManyBodies } from './request-errors.ts';
 
 /** A request whose handler runs. */
@@ -35,19 +37,21 @@ const mib = 1_048_576;
 
 /**
  * What the bodies of all requests of one access may take together as they came, and what is made of them. Apart, so that
- * those who may be anybody take nothing from callers who are known; of each, one owner may have half. With the copies
- * that a start makes of its input this stays below the memory that the chart gives the API (design §11).
+ * those who may be anybody take nothing from callers who are known; no owner can have all of it. With the copies that
+ * a start makes of its input this stays below the memory that the chart gives the API (design §11).
  */
 export const bodyLimits = {
   raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
   parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
   /** What a request may have whatever others have: the small ones go on. */
   smallRawBytes: 65_536,
-  smallParsedBytes: 512 * 1024,
+  smallParsedBytes: 65_536,
+  /** How long a request waits for memory. */
+  waitMs: 15_000,
 } as const;
 
 export function createInFlight(clock: Clock): InFlight {
-  const state: ServerState = { isStopping: false, isAbandoned: false, memory: createMemory(clock) };
+  const state: ServerState = { isStopping: false, isAbandoned: false, clock, memory: createMemory() };
   const ring = new Entry(state, 'public');
 
   function abort(which: (request: Entry) => boolean): void {
@@ -83,14 +87,14 @@ export function createInFlight(clock: Clock): InFlight {
 interface ServerState {
   isStopping: boolean;
   isAbandoned: boolean;
-  readonly memory: Readonly<Record<Access, { readonly raw: MemoryShares; readonly parsed: MemoryShares }>>;
+  readonly clock: Clock;
+  readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
 }
 
-function createMemory(clock: Clock): ServerState['memory'] {
-  const { smallRawBytes, smallParsedBytes } = bodyLimits;
+function createMemory(): ServerState['memory'] {
   const of = (access: Access) => ({
-    raw: new MemoryShares(clock, { totalBytes: bodyLimits.raw[access], smallBytes: smallRawBytes }),
-    parsed: new MemoryShares(clock, { totalBytes: bodyLimits.parsed[access], smallBytes: smallParsedBytes }),
+    raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
+    parsed: createFairPool({ size: bodyLimits.parsed[access] }),
   });
   return { bearer: of('bearer'), signature: of('signature'), public: of('public') };
 }
@@ -107,7 +111,7 @@ class Entry implements InFlightRequest {
   readonly #access: Access;
   #owner = '';
   #heldBytes = 0;
-  #reservedBytes = 0;
+  #place: Place | undefined;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
@@ -153,10 +157,21 @@ class Entry implements InFlightRequest {
 
   async reserve(bytes: number): Promise<void> {
     this.#giveBack();
-    if (!(await this.#memory.parsed.wait(this.#owner, bytes, () => this.signal))) throw tooManyBodies();
-    this.#reservedBytes = bytes;
-    // It ended while it waited: nobody will give it back.
+    if (bytes <= bodyLimits.smallParsedBytes) return;
+    this.#place = await this.#enter(bytes);
+    // It ended while it waited: nobody else gives the place back.
     if (this.#hasLeft) this.#giveBack();
+  }
+
+  async #enter(cost: number): Promise<Place> {
+    const entry = { tenant: this.#owner, cost };
+    const { parsed } = this.#memory;
+    const place = parsed.tryEnter(entry);
+    if (place !== undefined) return place;
+    using patience = startDeadline(this.#server.clock, bodyLimits.waitMs, this.signal);
+    return await parsed.enter({ ...entry, signal: patience.signal }).catch(() => {
+      throw tooManyBodies();
+    });
   }
 
   get #memory(): ServerState['memory'][Access] {
@@ -164,8 +179,8 @@ class Entry implements InFlightRequest {
   }
 
   #giveBack(): void {
-    this.#memory.parsed.give(this.#owner, this.#reservedBytes);
-    this.#reservedBytes = 0;
+    this.#place?.leave();
+    this.#place = undefined;
   }
 
   /** Refers to nobody any more, so that it keeps nobody alive. */

@@ -22,11 +22,12 @@ function invalidDefinition(cause: KubeError): HttpError {
   return new HttpError({ code: 'invalid', error: 'invalid_manifest', message: sentence(details), details, cause });
 }
 
-/** The first problem in words, and how many more there are. */
-export function sentence(details: readonly RequestProblem[]): string {
+/** The first problem in words, and how many more there are: those of the list, and `further` ones. */
+export function sentence(details: readonly RequestProblem[], further = 0): string {
   const [first, ...others] = details;
   const text = [first?.path, first?.message].filter(Boolean).join(': ');
-  return others.length === 0 ? text : `${text}, and ${others.length} more`;
+  const more = others.length + further;
+  return more === 0 ? text : `${text}, and ${more} more`;
 }
 
 /** The server names fields, or an admission policy begins its message with a path. */

@@ -1,8 +1,9 @@
 import { annotations } from '../../../crds/labels.ts';
 import { errorAt, type Problem } from '../../../crds/problem.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
-import { type LocatedProblem, readManifest } from '../../../lib/manifest/index.ts';
+import type { LocatedProblem, ManifestReader } from '../../../lib/manifest/index.ts';
 import { sentence } from './kube-refusal.ts';
 import { isOurs } from './present.ts';
 
@@ -11,23 +12,29 @@ interface ReadBody {
   readonly warnings: readonly RequestProblem[];
 }
 
-/** Problems that one answer lists; the others are counted. */
-const problemsMax = 1_000;
-
-/** The workflow of a manifest. @throws HttpError 400 with every problem and its path (requirements AMB-054). */
-export function readBody(text: string): ReadBody {
-  const { problems, workflow } = readManifest(text);
+/**
+ * The workflow of a manifest, read in the turn of its tenant. @throws HttpError 400 with every problem and its path
+ * (requirements AMB-054), 413 where reading it takes too much.
+ */
+export async function readBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadBody> {
+  const { problems, furtherProblems, workflow } = await manifests.read(text, tenant).catch((error: unknown) => {
+    throw asTooLarge(error);
+  });
   const reserved = workflow === undefined ? [] : reservedKeys(workflow);
   const errors = [...problems.filter(({ severity }) => severity === 'error').map(present), ...reserved];
-  if (workflow === undefined || errors.length > 0) throw invalidManifest(errors);
+  if (workflow === undefined || errors.length > 0) throw invalidManifest(errors, furtherProblems);
   return { workflow, warnings: problems.map(present) };
 }
 
-function invalidManifest(all: readonly RequestProblem[]): HttpError {
-  const rest = all.length - problemsMax;
-  const more = { path: '', message: `and ${rest} more problems` };
-  const details = rest > 0 ? [...all.slice(0, problemsMax), more] : all;
-  return new HttpError({ code: 'invalid', error: 'invalid_manifest', message: sentence(all), details });
+function invalidManifest(errors: readonly RequestProblem[], further: number): HttpError {
+  const details = further > 0 ? [...errors, { path: '', message: `and ${further} more problems` }] : errors;
+  const message = sentence(errors, further);
+  return new HttpError({ code: 'invalid', error: 'invalid_manifest', message, details });
+}
+
+function asTooLarge(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.reason !== 'ManifestTooCostly') return error;
+  return new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message: error.message });
 }
 
 const present = ({ path, message, line, column }: LocatedProblem): RequestProblem => ({

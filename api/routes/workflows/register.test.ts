@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { AuditEntry } from '../../../lib/bus/index.ts';
 import type { KubeObject } from '../../../lib/kube/index.ts';
+import { readingOf } from '../../../lib/manifest/reading.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
 import { manifestExample } from './examples.ts';
 import { createRegisterRoute, type Writer } from './register.ts';
@@ -27,6 +28,7 @@ async function registered(kind: 'created' | 'updated' | 'unchanged', object = st
     cluster: { tenants: { namespaceOf: () => 'team' } },
     audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
     write,
+    manifests: { read: async (text: string) => readingOf(text), close: async () => undefined },
   };
   const caller = { subject: 'ada', tenant: 'acme' };
   await createRegisterRoute(deps as never).handle({

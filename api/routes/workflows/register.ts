@@ -6,6 +6,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
+import type { ManifestReader } from '../../../lib/manifest/index.ts';
 import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../identity/index.ts';
@@ -21,13 +22,14 @@ export interface RegisterDeps {
   readonly clock: Clock;
   readonly cluster: Pick<Cluster, 'tenants' | 'workflows'>;
   readonly audit: AuditTrail;
+  readonly manifests: ManifestReader;
 }
 
 export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonly write: Writer }): Route<Caller> {
   return defineRoute<typeof contract, Caller>(contract, async ({ body, query: { scope, force }, caller }) => {
     if (scope === 'global') requireOperator(caller);
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
-    const { workflow, warnings } = readBody(body);
+    const { workflow, warnings } = await readBody(deps.manifests, body, caller.tenant);
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
     const identity = presentIdentity(object);
     const { workflow_id: subject, name, version } = identity;
@@ -63,7 +65,7 @@ export type Writer = (
 /** Pause before the n-th attempt, for another replica to finish. */
 const pauseMs = 10;
 
-export function createWriter({ kube, clock, cluster }: RegisterDeps): Writer {
+export function createWriter({ kube, clock, cluster }: Pick<RegisterDeps, 'kube' | 'clock' | 'cluster'>): Writer {
   const turns = createTurns();
   const keep = createKeepRevision(kube);
   const pause = (attempt: number): Promise<void> => clock.sleep(pauseMs * attempt);

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import { AppError } from '../errors.ts';
+import { createFairPool } from '../fair-pool.ts';
+import type { ManifestReading } from './reading.ts';
+
+/** What reading manifests may take of the process (design §11). */
+export const readerLimits = {
+  /** Threads: one tenant has one of them at most, so that another's manifest never waits for it alone. */
+  threads: 2,
+  /** Texts that wait, of all tenants together. */
+  waiting: 100,
+  /** For one text: fifty times what the largest legal definition takes, for a machine that is busy. */
+  timeoutMs: 10_000,
+  /** Heap of a thread; a text of the most tokens takes some 80 MiB. */
+  heapMb: 192,
+  /** For a thread to be there. */
+  startMs: 30_000,
+  /** After so long without a text a thread gives its memory back, some 40 MiB. */
+  idleMs: 300_000,
+} as const;
+
+/** Where the module `manifest-worker.ts` is, or what a bundle made of it. */
+export const manifestWorker = { source: '../lib/manifest/manifest-worker.ts', bundled: 'manifest-worker.js' } as const;
+
+/** Reads manifests in threads of their own: whatever a text makes its parser do, the event loop goes on. */
+export interface ManifestReader {
+  /**
+   * Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
+   * `unavailable` where too many wait.
+   */
+  read(text: string, tenant: string): Promise<ManifestReading>;
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
+
+interface ReaderOptions {
+  readonly clock: Clock;
+  /** Of the module that a thread runs. */
+  readonly workerUrl: URL;
+  readonly timeoutMs?: number;
+  readonly idleMs?: number;
+}
+
+export function createManifestReader(options: ReaderOptions): ManifestReader {
+  return new ThreadedReader(options);
+}
+
+class ThreadedReader implements ManifestReader {
+  readonly #options: ReaderOptions;
+  readonly #turns = createFairPool({ size: readerLimits.threads, waiting: readerLimits.waiting });
+  /** Threads without a text, the one used last at the end, each with the end of its rest. */
+  readonly #idle: { readonly worker: Worker; readonly wake: AbortController }[] = [];
+  readonly #all = new Set<Worker>();
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  async read(text: string, tenant: string): Promise<ManifestReading> {
+    using _turn = await this.#turns.enter({ tenant });
+    const worker = this.#wake() ?? (await this.#start());
+    try {
+      const reading = await this.#ask(worker, text);
+      this.#rest(worker);
+      return reading;
+    } catch (cause) {
+      void this.#end(worker);
+      throw tooCostly(cause);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { wake } of this.#idle.splice(0)) wake.abort();
+    await Promise.all([...this.#all].map((worker) => this.#end(worker)));
+  }
+
+  #wake(): Worker | undefined {
+    const idle = this.#idle.pop();
+    idle?.wake.abort();
+    return idle?.worker;
+  }
+
+  async #start(): Promise<Worker> {
+    const { clock, workerUrl } = this.#options;
+    const worker = new Worker(workerUrl, {
+      resourceLimits: { maxOldGenerationSizeMb: readerLimits.heapMb, maxYoungGenerationSizeMb: 16 },
+    });
+    this.#all.add(worker);
+    // What goes wrong without a text under way is found out by the next one.
+    worker.on('error', () => undefined).once('exit', () => this.#all.delete(worker));
+    using deadline = startDeadline(clock, readerLimits.startMs);
+    try {
+      await once(worker, 'message', { signal: deadline.signal });
+      return worker;
+    } catch (cause) {
+      void this.#end(worker);
+      throw new AppError('unavailable', 'no thread for the manifest has started; try again', { cause });
+    }
+  }
+
+  async #ask(worker: Worker, text: string): Promise<ManifestReading> {
+    using deadline = startDeadline(this.#options.clock, this.#options.timeoutMs ?? readerLimits.timeoutMs);
+    const answered = once(worker, 'message', { signal: deadline.signal });
+    worker.postMessage(text);
+    const [reading] = (await answered) as [ManifestReading];
+    return reading;
+  }
+
+  #rest(worker: Worker): void {
+    const wake = new AbortController();
+    const entry = { worker, wake };
+    this.#idle.push(entry);
+    void this.#options.clock.sleep(this.#options.idleMs ?? readerLimits.idleMs, wake.signal).then(() => {
+      const index = this.#idle.indexOf(entry);
+      if (index < 0) return;
+      this.#idle.splice(index, 1);
+      void this.#end(worker);
+    });
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    this.#all.delete(worker);
+    await worker.terminate();
+  }
+}
+
+const tooCostly = (cause: unknown): AppError =>
+  new AppError('limit_exceeded', 'reading the manifest takes too long or too much memory; make it smaller', {
+    reason: 'ManifestTooCostly',
+    cause,
+  });
