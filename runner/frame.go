@@ -23,12 +23,10 @@ const (
 	escapedEscape  = 0x1F
 )
 
-// textLines is how many lines a container may have passed on as lines of
-// their own. The container runtime adds about 45 bytes to each line of its log file
-// and the kubelet drops the head of a file above containerLogMaxSize (10 MiB
-// by default), so a mebibyte of very short lines must not become half a
-// million log lines. Beyond the budget, output travels in packed fragments:
-// the worst case is 65536 × 46 B + 2 × 2 MiB, about 7 MiB.
+// textLines is how many lines a container may have passed on as lines of their own. The container runtime adds about 45
+// bytes to each line of its log file and the kubelet drops the head of a file above containerLogMaxSize (10 MiB by
+// default), so a mebibyte of very short lines must not become half a million log lines. Beyond the budget, output
+// travels in packed fragments: the worst case is 65536 × 46 B + 2 × 2 MiB, about 7 MiB.
 const textLines = 65536
 
 // packedBytes is how much output a packed fragment collects. The container

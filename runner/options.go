@@ -17,6 +17,7 @@ type options struct {
 	grace          time.Duration
 	limit          int64
 	terminationLog string
+	oomCounter     string
 }
 
 func newFlags() (*flag.FlagSet, *options) {
@@ -29,6 +30,7 @@ func newFlags() (*flag.FlagSet, *options) {
 	f.DurationVar(&o.grace, "grace", 20*time.Second, "time between a forwarded stop signal and SIGKILL; keep it below the pod's grace period")
 	f.Int64Var(&o.limit, "limit", 1048576, "bytes of each stream to pass on; the rest is read and dropped")
 	f.StringVar(&o.terminationLog, "termination-log", "/dev/termination-log", "file for the result (empty: none)")
+	f.StringVar(&o.oomCounter, "oom-counter", "", "file with a line oom_kill NUMBER (default: the container's cgroup, version 2 or 1)")
 	return f, o
 }
 

@@ -22,14 +22,12 @@ const (
 	sigsetSize          = 8
 )
 
-// killPatience bounds the wait for processes that do not die even of SIGKILL
-// (stuck in the kernel). They end with the container: none of them can reach
-// the runner's output.
+// killPatience bounds the wait for processes that do not die even of SIGKILL (stuck in the kernel). They end with the
+// container: none of them can reach the runner's output.
 const killPatience = 3 * time.Second
 
-// protect makes the runner's /proc entries and memory unreachable for the
-// command, even under the same user, so that nobody but the runner can write
-// to the container's output; and makes every orphan the runner's child.
+// protect makes the runner's /proc entries and memory unreachable for the command, even under the same user, so that
+// nobody but the runner can write to the container's output; and makes every orphan the runner's child.
 func protect() error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0); errno != 0 {
 		return fmt.Errorf("cannot protect itself: prctl(PR_SET_DUMPABLE): %w", errno)
@@ -39,8 +37,7 @@ func protect() error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
 		return fmt.Errorf("cannot adopt orphans: prctl(PR_SET_CHILD_SUBREAPER): %w", errno)
 	}
-	// Descriptors that a container runtime may have leaked stay out of the
-	// command. Kernels before 5.11 do not know the call.
+	// Descriptors that a runtime may have leaked stay out of the command. Kernels before 5.11 do not know the call.
 	_, _, _ = syscall.RawSyscall(sysCloseRange, 3, math.MaxUint32, closeRangeCloexec)
 	return nil
 }
@@ -52,8 +49,7 @@ var forwarded = []os.Signal{
 	syscall.SIGTERM, syscall.SIGCONT, syscall.SIGWINCH, syscall.Signal(37),
 }
 
-// survived are the other signals that would end a Go program: the command must
-// not be able to crash the runner, nor a reader of its log that went away.
+// survived are the other signals that would end a Go program: neither the command nor a reader that left may do that.
 var survived = []os.Signal{
 	syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV,
 	syscall.SIGPIPE, syscall.SIGSTKFLT, syscall.SIGSYS,
@@ -72,11 +68,10 @@ func catchSignals() <-chan os.Signal {
 // idleHandler is the address of a signal handler that does nothing (handler.s).
 var idleHandler uintptr
 
-// catchLibrarySignals gives a handler to the two signals that the Go runtime
-// leaves alone because C libraries use them. The kernel shields process 1 from
-// a signal without a handler only while its first thread does not block it, and
-// that thread blocks all whenever it makes another: then a command could end
-// the runner. The exec of the command undoes handlers, not so ignored signals.
+// catchLibrarySignals gives a handler to the two signals that the Go runtime leaves alone because C libraries use
+// them. The kernel shields process 1 from a signal without a handler only while its first thread does not block it,
+// and that thread blocks all whenever it makes another: then a command could end the runner. The exec of the command
+// undoes handlers, not so ignored signals.
 func catchLibrarySignals() {
 	action := new([4]uintptr) // the kernel's struct sigaction; the handler comes first
 	sigaction := func(s uintptr, to, from unsafe.Pointer) {
@@ -150,9 +145,8 @@ func (f *family) kill() {
 	}
 }
 
-// killAll is called after the command has ended; it returns when every process
-// left behind is dead and reaped, or cannot be killed. Killing is repeated
-// because the death of one orphan can hand over others.
+// killAll is called after the command has ended; it returns when every process left behind is dead and reaped, or
+// cannot be killed. Killing is repeated because the death of one orphan can hand over others.
 func (f *family) killAll() {
 	patience := time.After(killPatience)
 	pause := time.Millisecond

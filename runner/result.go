@@ -30,6 +30,7 @@ type result struct {
 	Signal     string       `json:"signal,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
 	Error      string       `json:"error,omitempty"`
+	OOMKilled  bool         `json:"oom_killed,omitempty"`
 	StartedAt  time.Time    `json:"started_at"`
 	FinishedAt time.Time    `json:"finished_at"`
 	DurationMS int64        `json:"duration_ms"`

@@ -43,7 +43,7 @@ func run(o *options, log *os.File) int {
 	f := newFramer(log)
 	streams := [2]*stream{newStream(f, markStdout, o.limit), newStream(f, markStderr, o.limit)}
 
-	begun := time.Now()
+	killed, begun := oomKills(o.oomCounter), time.Now()
 	end := supervise(o, streams, signals)
 	finished := time.Now()
 
@@ -53,6 +53,7 @@ func run(o *options, log *os.File) int {
 		Signal:     end.signal,
 		Reason:     end.reason,
 		Error:      end.message,
+		OOMKilled:  oomKills(o.oomCounter) > killed,
 		StartedAt:  begun.UTC(),
 		FinishedAt: finished.UTC(),
 		DurationMS: finished.Sub(begun).Milliseconds(),

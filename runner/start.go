@@ -16,9 +16,8 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 // start starts the command with the given standard output and error and
 // returns its process id, or the outcome that tells why it could not.
 //
-// The command leads a process group of its own, so that a forwarded signal also
-// reaches what a shell has started. Arguments and environment go through
-// untouched. The kernel's default signal actions are restored by the exec.
+// The command leads a process group of its own, so that a forwarded signal also reaches what a shell has started.
+// Arguments and environment go through untouched. The kernel's default signal actions are restored by the exec.
 func start(o *options, stdout, stderr int) (int, *outcome) {
 	if failure := enterWorkdir(o.workdir); failure != nil {
 		return 0, failure
@@ -61,9 +60,8 @@ func failed(code int, reason, format string, args ...any) *outcome {
 	return &outcome{exitCode: code, reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
-// lookup finds a command as a shell does: a name with a slash is a path, any
-// other is searched in PATH. A file that is there but cannot be executed is
-// only an answer if no later directory has a better one.
+// lookup finds a command as a shell does: a name with a slash is a path, any other is searched in PATH. A file that is
+// there but cannot be executed is only an answer if no later directory has a better one.
 func lookup(name string) (string, *outcome) {
 	if strings.Contains(name, "/") {
 		return name, nil

@@ -18,10 +18,8 @@ const maxPipe = 1 << 20
 
 // stream passes on the first bytes of one output stream and counts the rest.
 //
-// The last three bytes before the limit are held back until it is known
-// whether the stream ends there: only then can a character that the limit
-// would cut in two be left out, while a stream that ends by itself, within the
-// limit, is passed on byte for byte.
+// The last three bytes before the limit are held back until it is known whether the stream ends there: only then can a
+// character that the limit would cut in two be left out, while a stream that ends within the limit is passed on whole.
 type stream struct {
 	ch        channel
 	limit     int64
@@ -94,11 +92,9 @@ type source struct {
 	fd   int
 }
 
-// newPipe returns a pipe's reading end, under the runtime's poller, and the
-// descriptor of its writing end, which stays blocking as a program expects of
-// its standard output. The pipe keeps the default size of 64 KiB: larger ones
-// are charged to the user, all pods together, and beyond the user's allowance
-// the kernel makes every new pipe tiny.
+// newPipe returns a pipe's reading end, under the runtime's poller, and the descriptor of its writing end, which stays
+// blocking as a program expects of its standard output. The pipe keeps the default size of 64 KiB: larger ones are
+// charged to the user, all pods together, and beyond the user's allowance the kernel makes every new pipe tiny.
 func newPipe() (*source, int, error) {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {

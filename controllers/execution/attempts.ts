@@ -6,6 +6,7 @@ import { instantAfter } from '../../lib/instant.ts';
 import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
+import { warnOfLoss } from './lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
 import type { PlanOrFailure } from './step-plan.ts';
 
@@ -26,6 +27,7 @@ export function runAttempts(
   if (pod.outcome === undefined) return undefined;
   const { failure } = pod.outcome;
   if (failure === undefined || attempt >= (retry?.max_attempts ?? limits.retryAttemptsDefault)) {
+    warnOfLoss(draft, current.state, pod.outcome);
     return attemptsEnded(pod.outcome, attempt);
   }
   scheduleRetry(draft, current, failure, retryDelayMs(retry, attempt + 1));

@@ -1,43 +1,115 @@
-import { type Captured, CaptureError, outputText, type Trailer } from '../../lib/capture/index.ts';
+import {
+  type Captured,
+  CaptureError,
+  isProven,
+  outputText,
+  parseTerminationMessage,
+  type Trailer,
+} from '../../lib/capture/index.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { textOrRaw } from '../../lib/output-store/raw-text.ts';
 import { stepState } from '../../lib/pod-slot.ts';
+import { disruptionOf } from './disruption.ts';
 import type { Failure, StepOutcome } from './facts.ts';
-import { noResult } from './outcome.ts';
+import { noOutput, noResult } from './outcome.ts';
 
 /** What a verified capture says of a step. */
 export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {
+  return { ...endOf(trailer, pod), stdout: textOrRaw(stdout, outputText), stderr: textOrRaw(stderr, outputText) };
+}
+
+/**
+ * Whether a trailer says all there is to know. A command that was told to stop, and failed, did so for a reason that the
+ * pod's object gives, at the latest when the kubelet says that its container has ended.
+ */
+export const isConclusive = ({ reason, exit_code: exitCode }: Trailer, pod: Pod): boolean =>
+  reason !== 'terminated' ||
+  exitCode === 0 ||
+  pod.metadata.deletionTimestamp !== undefined ||
+  stepState(pod)?.terminated !== undefined;
+
+/**
+ * What is known of a step whose log could not be taken in full. The runner's termination message, or else the kubelet,
+ * says how the command ended, and that stands; of the output there is what fits the runner's hash.
+ */
+export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
+  const captured = error instanceof CaptureError ? error : undefined;
+  const terminated = stepState(pod)?.terminated;
+  const trailer = captured?.trailer ?? trailerOf(terminated);
+  if (trailer === undefined) return unexplained(error, pod, terminated);
+  const kept = (name: 'stdout' | 'stderr') => {
+    const bytes = captured?.streams[name] ?? new Uint8Array();
+    return isProven(bytes, trailer[name]) ? bytes : undefined;
+  };
+  const [stdout, stderr] = [kept('stdout'), kept('stderr')];
+  return {
+    ...endOf(trailer, pod),
+    stdout: stdout === undefined ? '' : textOrRaw(stdout, outputText),
+    stderr: stderr === undefined ? '' : textOrRaw(stderr, outputText),
+    ...(stdout === undefined || stderr === undefined ? { lost: messageOf(error) } : {}),
+  };
+}
+
+/** The runner's last word in the container's status: nobody else's, if it agrees with the kubelet on the exit code. */
+function trailerOf(terminated: ContainerStateTerminated | undefined): Trailer | undefined {
+  try {
+    const trailer = parseTerminationMessage(terminated?.message ?? '');
+    return trailer.exit_code === terminated?.exitCode ? trailer : undefined;
+  } catch (error) {
+    if (error instanceof CaptureError) return undefined;
+    throw error;
+  }
+}
+
+/** The runner itself was killed, or never ran: the kubelet alone says how that ended. */
+function unexplained(error: unknown, pod: Pod, terminated: ContainerStateTerminated | undefined): StepOutcome {
+  const streams = error instanceof CaptureError ? error.streams : undefined;
+  const failure = unexplainedFailure(error, pod, terminated);
+  return {
+    ...(failure === undefined ? noOutput : noResult(failure)),
+    exitCode: terminated?.exitCode ?? -1,
+    stdout: streams === undefined ? '' : textOrRaw(wholeLines(streams.stdout), outputText),
+    stderr: streams === undefined ? '' : textOrRaw(streams.stderr, outputText),
+    lost: messageOf(error),
+  };
+}
+
+function unexplainedFailure(
+  error: unknown,
+  pod: Pod,
+  terminated: ContainerStateTerminated | undefined,
+): Failure | undefined {
+  if (terminated?.exitCode === 0) return undefined;
+  if (terminated?.reason === 'OOMKilled') return { reason: 'OutOfMemory', message: 'the container ran out of memory' };
+  return (
+    disruptionOf(pod) ??
+    deletion(pod) ?? {
+      reason: 'CaptureFailed',
+      message: `exit code ${terminated?.exitCode ?? 'unknown'}; ${messageOf(error)}`,
+    }
+  );
+}
+
+const lineFeed = 0x0a;
+
+/**
+ * A runner writes whole lines. What follows the last of them in a log that breaks off is the kubelet's own, which
+ * answers with its troubles in the place of the log.
+ */
+const wholeLines = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
+
+/** The outcome that a trailer gives, but for the streams. */
+function endOf(trailer: Trailer, pod: Pod): StepOutcome {
   const failure = failureOf(trailer, pod);
   return {
+    ...noOutput,
     exitCode: trailer.exit_code,
-    stdout: textOrRaw(stdout, outputText),
-    stderr: textOrRaw(stderr, outputText),
     stdoutTruncated: trailer.stdout.truncated,
     stderrTruncated: trailer.stderr.truncated,
     durationMs: trailer.duration_ms,
     ...(failure === undefined ? {} : { failure }),
   };
-}
-
-/**
- * What is known of a step whose log could not be taken in full: the kubelet's word on how the container ended, and as
- * much output as there is. It has failed, whatever its exit code, because output is lost.
- */
-export function outcomeOfLoss(error: unknown, pod: Pod): StepOutcome {
-  const streams = error instanceof CaptureError ? error.streams : undefined;
-  const terminated = stepState(pod)?.terminated;
-  return {
-    ...noResult(lossOf(error, terminated)),
-    exitCode: terminated?.exitCode ?? -1,
-    stdout: streams === undefined ? '' : textOrRaw(streams.stdout, outputText),
-    stderr: streams === undefined ? '' : textOrRaw(streams.stderr, outputText),
-  };
-}
-
-function lossOf(error: unknown, terminated: ContainerStateTerminated | undefined): Failure {
-  if (terminated?.reason === 'OOMKilled') return { reason: 'OutOfMemory', message: 'the container ran out of memory' };
-  const message = error instanceof Error ? error.message : String(error);
-  return { reason: 'CaptureFailed', message: `exit code ${terminated?.exitCode ?? 'unknown'}; ${message}` };
 }
 
 /** Reasons that the runner gives with a sentence of its own (runner/README.md). */
@@ -48,18 +120,29 @@ const runnerReasons: Readonly<Record<string, Failure['reason']>> = {
   start_failed: 'ContainerStartFailed',
 };
 
-function failureOf({ exit_code: exitCode, reason = '', error, signal }: Trailer, pod: Pod): Failure | undefined {
+function failureOf(trailer: Trailer, pod: Pod): Failure | undefined {
+  const { exit_code: exitCode, reason = '' } = trailer;
   const known = runnerReasons[reason];
-  if (known !== undefined) return { reason: known, message: error ?? `exit code ${exitCode}` };
+  if (known !== undefined) return { reason: known, message: trailer.error ?? `exit code ${exitCode}` };
   if (reason === 'timeout') return { reason: 'ContainerTimeout', message: 'the command took longer than its timeout' };
-  if (isOutOfMemory(pod)) return { reason: 'OutOfMemory', message: 'the command ran out of memory' };
-  if (reason === 'terminated')
-    return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
   if (exitCode === 0) return undefined;
-  return {
-    reason: 'ExitCode',
-    message: signal === undefined ? `exit code ${exitCode}` : `exit code ${exitCode} (${signal})`,
-  };
+  const stopped = reason === 'terminated' ? (disruptionOf(pod) ?? deletion(pod)) : undefined;
+  return outOfMemory(trailer, pod) ?? stopped ?? { reason: 'ExitCode', message: exitText(trailer) };
 }
 
-const isOutOfMemory = (pod: Pod): boolean => stepState(pod)?.terminated?.reason === 'OOMKilled';
+function outOfMemory({ oom_killed: killed, exit_code: exitCode }: Trailer, pod: Pod): Failure | undefined {
+  if (killed !== true && stepState(pod)?.terminated?.reason !== 'OOMKilled') return undefined;
+  const message = `a process used more memory than the step may, and the kernel killed it; exit code ${exitCode}`;
+  return { reason: 'OutOfMemory', message };
+}
+
+function deletion({ metadata }: Pod): Failure | undefined {
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  return { reason: 'PodDeleted', message: 'the pod was told to stop before the command had ended' };
+}
+
+/** A process of the container may tell its first process to stop; nobody outside has a part in that. */
+function exitText({ exit_code: exitCode, signal, reason }: Trailer): string {
+  const by = reason === 'terminated' ? ', after a signal from within the container' : '';
+  return signal === undefined ? `exit code ${exitCode}${by}` : `exit code ${exitCode} (${signal})${by}`;
+}

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { KubeError, type LogOptions, type Pod } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
+import { anOutcome } from '../../test/builders/world.ts';
 import { createCaptures } from './captures.ts';
 
 const report = (text: string) => ({
@@ -13,26 +14,37 @@ const report = (text: string) => ({
   truncated: false,
 });
 
-/** What a runner writes whose command printed these lines. */
-const logOf = (stdout: string, exitCode = 0): string =>
-  `${stdout}\x1d${JSON.stringify({
+interface Run {
+  readonly exitCode?: number;
+  readonly reason?: string;
+}
+
+/** How a runner says that its command ended, in its log and in the termination message. */
+const trailerOf = (stdout: string, { exitCode = 0, reason }: Run = {}): string =>
+  JSON.stringify({
     v: 1,
     exit_code: exitCode,
+    ...(reason === undefined ? {} : { reason }),
     started_at: '2026-01-02T03:04:05Z',
     finished_at: '2026-01-02T03:04:06Z',
     duration_ms: 1_000,
     stdout: report(stdout),
     stderr: report(''),
-  })}\n`;
+  });
+
+/** What a runner writes whose command printed these lines. */
+const logOf = (stdout: string, run: Run = {}): string => `${stdout}\x1d${trailerOf(stdout, run)}\n`;
 
 const running = { running: { startedAt: '2026-01-02T03:04:05Z' } };
-const terminated = (reason = 'Completed') => ({ terminated: { exitCode: 0, reason } });
+const terminated = (reason = 'Completed', exitCode = 0, message = '') => ({
+  terminated: { exitCode, reason, message },
+});
 
-const aPod = (state: object, uid = 'u1'): Pod =>
+const aPod = (state: object, uid = 'u1', metadata: object = {}, status: object = {}): Pod =>
   ({
-    metadata: { name: `pod-${uid}`, namespace: 'team-a', uid },
+    metadata: { name: `pod-${uid}`, namespace: 'team-a', uid, ...metadata },
     spec: { containers: [] },
-    status: { containerStatuses: [{ name: 'step', state }] },
+    status: { containerStatuses: [{ name: 'step', state }], ...status },
   }) as unknown as Pod;
 
 /** A log that stays open and silent until the reader goes away. */
@@ -69,7 +81,11 @@ function setUp(answers: LogAnswer[]) {
 
 const request = { verb: 'get', resource: 'pods/log' };
 const noAnswer = () => new AppError('unavailable', 'connection refused', { reason: 'NoAnswer' });
-const kubeError = (status: number) => new KubeError(status, {} as never, request);
+const kubeError = (status: number, message = 'trouble') =>
+  new KubeError(status, { message, reason: status === 404 ? 'NotFound' : 'InternalError' } as never, request);
+const kubeletAway = () => kubeError(500, 'Get "https://10.0.0.1:10250/containerLogs/…": connect: connection refused');
+/** What a kubelet answers, with 200, in the place of a log that it has collected already. */
+const collected = 'failed to try resolving symlinks in path "/var/log/pods/x/step/0.log": no such file or directory';
 
 describe('a step that runs', () => {
   it('is followed, and its trailer is the outcome before the kubelet says so', async () => {
@@ -121,7 +137,7 @@ describe('a step that runs', () => {
 
 describe('a step that has ended', () => {
   it('is read once, however often it is asked for', async () => {
-    const { captures, clock, known, asked } = setUp([logOf('out\n', 3)]);
+    const { captures, clock, known, asked } = setUp([logOf('out\n', { exitCode: 3 })]);
     for (let i = 0; i < 3; i += 1) captures.outcomeOf(aPod(terminated()));
     await clock.advance(0);
     expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 3, failure: { reason: 'ExitCode' } });
@@ -130,15 +146,77 @@ describe('a step that has ended', () => {
   });
 
   it.each([
-    { what: 'seven', failures: 7, outcome: { exitCode: 0, stdout: 'at last\n' } },
-    { what: 'eight', failures: 8, outcome: { failure: { reason: 'CaptureFailed' } } },
-  ])('may fail to be read seven times: $what', async ({ failures, outcome }) => {
-    const answers = Array.from({ length: failures }, () => kubeError(500));
-    const { captures, clock, known } = setUp([...answers, logOf('at last\n')]);
-    captures.outcomeOf(aPod(terminated()));
+    { what: 'a kubelet that is away for 29 s', ms: 29_000 },
+    { what: 'a kubelet that is away for five minutes', ms: 300_000 },
+    { what: 'a kubelet that is away for ten minutes', ms: 590_000 },
+  ])('keeps its output through $what', async ({ ms }) => {
+    const answers: LogAnswer[] = Array.from({ length: 1_000 }, kubeletAway);
+    const { captures, clock, known } = setUp(answers);
+    captures.outcomeOf(aPod(terminated('Completed', 0, trailerOf('kept\n'))));
+    await clock.advance(ms);
+    expect(known).toEqual([]);
+    answers.splice(0, answers.length, logOf('kept\n'));
+    await clock.advance(10_000);
+    expect(captures.outcomeOf(aPod(terminated()))).toEqual(anOutcome({ stdout: 'kept\n', durationMs: 1_000 }));
+  });
+
+  it.each([
+    { proof: 'the termination message', state: terminated('Completed', 0, trailerOf('out\n')) },
+    { proof: 'the kubelet alone', state: terminated('Completed', 0) },
+  ])('and exited 0 is no failure, though its log cannot be read for ever: $proof says so', async ({ state }) => {
+    const { captures, clock, known } = setUp(Array.from({ length: 1_000 }, kubeletAway));
+    captures.outcomeOf(aPod(state));
+    await clock.advance(599_000);
+    expect(known).toEqual([]);
+    await clock.advance(10_000);
+    const outcome = captures.outcomeOf(aPod(state));
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: '', lost: expect.stringContaining('connection refused') });
+    expect(outcome?.failure).toBeUndefined();
+  });
+
+  it('keeps the exit code of a command that failed where its log cannot be read', async () => {
+    const state = terminated('Error', 3, trailerOf('out\n', { exitCode: 3 }));
+    const { captures, clock } = setUp([kubeError(404)]);
+    captures.outcomeOf(aPod(state));
+    await clock.advance(0);
+    const outcome = captures.outcomeOf(aPod(state));
+    expect(outcome).toMatchObject({ exitCode: 3, failure: { reason: 'ExitCode' }, lost: expect.any(String) });
+  });
+
+  it.each([
+    { failures: 7, outcome: { stdout: 'at last\n' }, lost: false },
+    { failures: 8, outcome: { stdout: '' }, lost: true },
+  ])('and whose log fits no hash is read seven times more: after $failures it is lost: $lost', async (row) => {
+    const { captures, clock } = setUp([...Array.from({ length: row.failures }, () => 'cut'), logOf('at last\n')]);
+    const state = terminated('Completed', 0, trailerOf('at last\n'));
+    captures.outcomeOf(aPod(state));
     await clock.advance(60_000);
-    expect(known).toEqual(['u1']);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject(outcome);
+    const outcome = captures.outcomeOf(aPod(state));
+    expect(outcome).toMatchObject({ exitCode: 0, ...row.outcome });
+    expect(outcome?.lost !== undefined).toBe(row.lost);
+  });
+
+  it.each([
+    { what: 'alone', text: collected, stdout: '' },
+    { what: 'after the lines that were left', text: `some\n${collected}`, stdout: 'some\n' },
+    { what: 'of a container that is gone', text: 'unable to retrieve container logs for containerd://1f', stdout: '' },
+  ])("never takes the kubelet's own error text for its output: $what", async ({ text, stdout }) => {
+    const set = setUp(Array.from({ length: 20 }, () => text));
+    const killed = aPod(terminated('Error', 137));
+    set.captures.outcomeOf(killed);
+    const proven = aPod(terminated('Completed', 0, trailerOf('some\nmore\n')), 'u2');
+    set.captures.outcomeOf(proven);
+    await set.clock.advance(60_000);
+    expect(set.captures.outcomeOf(killed)).toMatchObject({ exitCode: 137, stdout, lost: expect.any(String) });
+    expect(set.captures.outcomeOf(proven)).toMatchObject({ exitCode: 0, stdout: '', lost: expect.any(String) });
+  });
+
+  it('believes no termination message that disagrees with the kubelet on the exit code', async () => {
+    const { captures, clock } = setUp([kubeError(404)]);
+    const forged = aPod(terminated('Error', 137, trailerOf('')));
+    captures.outcomeOf(forged);
+    await clock.advance(0);
+    expect(captures.outcomeOf(forged)).toMatchObject({ exitCode: 137, failure: { reason: 'CaptureFailed' } });
   });
 
   it.each([
@@ -161,25 +239,78 @@ describe('a step that has ended', () => {
     captures.outcomeOf(aPod(terminated()));
     await clock.advance(59_999);
     expect(captures.outcomeOf(aPod(terminated()))).toBeUndefined();
-    await clock.advance(201);
+    await clock.advance(501);
     expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ stdout: 'second\n' });
   });
 
-  it('has no output where its pod is gone', async () => {
+  it('is not asked for again where its pod is gone', async () => {
     const { captures, clock, asked } = setUp([kubeError(404)]);
     captures.outcomeOf(aPod(terminated()));
     await clock.advance(60_000);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ failure: { reason: 'CaptureFailed' } });
+    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 0, lost: expect.any(String) });
     expect(asked).toHaveLength(1);
   });
 
-  it('and whose runner was killed keeps what it had printed', async () => {
-    const { captures, clock, asked } = setUp(['some\n']);
-    captures.outcomeOf(aPod(terminated('OOMKilled')));
+  it('and whose runner was killed for its memory keeps the whole lines that it had printed', async () => {
+    const { captures, clock, asked } = setUp(['some\nhalf']);
+    const killed = aPod(terminated('OOMKilled', 137));
+    captures.outcomeOf(killed);
     await clock.advance(60_000);
-    const outcome = { stdout: 'some\n', failure: { reason: 'OutOfMemory' } };
-    expect(captures.outcomeOf(aPod(terminated('OOMKilled')))).toMatchObject(outcome);
+    expect(captures.outcomeOf(killed)).toMatchObject({ stdout: 'some\n', failure: { reason: 'OutOfMemory' } });
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a step that was told to stop', () => {
+  const stopped = { exitCode: 143, reason: 'terminated' };
+  const going = { deletionTimestamp: '2026-01-02T03:05:05Z' };
+  const drained = {
+    conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'drain' }],
+  };
+
+  it.each([
+    { what: 'by its deletion', metadata: going, status: {}, reason: 'PodDeleted' },
+    { what: 'by a drain', metadata: going, status: drained, reason: 'PodDrained' },
+  ])('$what is known as soon as its trailer and its object are', async ({ metadata, status, reason }) => {
+    const { captures, clock, known } = setUp([logOf('out\n', stopped)]);
+    captures.outcomeOf(aPod(running));
+    await clock.advance(0);
+    expect(known).toEqual([]);
+    const outcome = captures.outcomeOf(aPod(running, 'u1', metadata, status));
+    expect(outcome).toMatchObject({ stdout: 'out\n', failure: { reason } });
+  });
+
+  it('from within its own container has an exit code and was not deleted', async () => {
+    const { captures, clock, asked } = setUp([logOf('out\n', stopped)]);
+    captures.outcomeOf(aPod(running));
+    await clock.advance(0);
+    const outcome = captures.outcomeOf(aPod(terminated('Error', 143)));
+    expect(outcome).toMatchObject({
+      exitCode: 143,
+      stdout: 'out\n',
+      failure: { reason: 'ExitCode', message: 'exit code 143, after a signal from within the container' },
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('and exited 0 has succeeded at once', async () => {
+    const { captures, clock, known } = setUp([logOf('out\n', { ...stopped, exitCode: 0 })]);
+    captures.outcomeOf(aPod(running));
+    await clock.advance(0);
+    expect(known).toEqual(['u1']);
+    expect(captures.outcomeOf(aPod(running))?.failure).toBeUndefined();
+  });
+
+  it('is followed again, before its node collects its log', async () => {
+    const { captures, clock, asked } = setUp([hangs, logOf('out\n', stopped)]);
+    captures.outcomeOf(aPod(running));
+    await clock.advance(60_000);
+    captures.outcomeOf(aPod(running));
+    expect(asked).toHaveLength(1);
+    captures.outcomeOf(aPod(running, 'u1', going));
+    await clock.advance(0);
+    expect(asked).toEqual([{ follow: true }, { follow: true }]);
+    expect(captures.outcomeOf(aPod(running, 'u1', going))).toMatchObject({ stdout: 'out\n' });
   });
 });
 

@@ -1,24 +1,14 @@
-import { type Captured, CaptureError, createCapture } from '../../lib/capture/index.ts';
+import { type Captured, createCapture } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type Place } from '../../lib/fair-pool.ts';
-import { isNotFound, type KubeClient, KubeError, type Pod } from '../../lib/kube/index.ts';
+import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
-import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
+import { isConclusive, outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import type { StepOutcome } from './facts.ts';
-
-/**
- * The log of a step is followed for at most its first minute: for a longer one the kubelet's delay is noise. One that
- * has ended stands there in full; a reading that takes longer has got stuck.
- */
-const readingMs = 60_000;
-/** Logs that are followed at once, of which one tenant has four fifths. */
-const streamsMax = 250;
-/** Waits between readings of a log that cannot be read, in milliseconds; after the last one the output counts as lost. */
-const rereadAfterMs = [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000];
-/** Wait before asking again an API server that did not answer; the output outlives its outage (design §6). */
-const unansweredAfterMs = 5_000;
+import { engineLimits } from './limits.ts';
+import { createLogPatience } from './log-patience.ts';
 
 interface CapturesDeps {
   readonly kube: Pick<KubeClient, 'readLog'>;
@@ -39,8 +29,9 @@ export interface Captures {
 }
 
 /**
- * Follows the log of a young step, so that its trailer tells the outcome before the kubelet does, and reads the whole
- * log of one that has ended. The outcome is the same whichever way it came, for both read the same bytes.
+ * Follows the log of a young step, so that its trailer tells the outcome before the kubelet does, and the log of one that
+ * is told to go, because its node collects that within a minute; reads the whole log of one that has ended. The outcome
+ * is the same whichever way it came, for all read the same bytes.
  */
 export function createCaptures(deps: CapturesDeps): Captures {
   return new LogCaptures(deps);
@@ -49,18 +40,21 @@ export function createCaptures(deps: CapturesDeps): Captures {
 /** What is known of one pod. */
 interface Entry {
   outcome?: StepOutcome;
+  /** All of the output, while the pod's object has yet to say why the command ended. */
+  captured?: Captured;
   /** The newest version of the pod that was asked for. */
   pod: Pod;
   /** Somebody reads its log now. */
   busy: boolean;
-  followed: boolean;
+  /** Whether its log was followed already: while it was young, and since it was told to go. */
+  followed: 'no' | 'young' | 'going';
   readonly stop: AbortController;
 }
 
 class LogCaptures implements Captures {
   readonly #deps: CapturesDeps;
   readonly #entries = new Map<string, Entry>();
-  readonly #streams = createFairPool({ size: streamsMax });
+  readonly #streams = createFairPool({ size: engineLimits.streamsMax });
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
@@ -68,7 +62,7 @@ class LogCaptures implements Captures {
 
   outcomeOf(pod: Pod): StepOutcome | undefined {
     const uid = pod.metadata.uid ?? '';
-    const entry = this.#entries.get(uid) ?? { pod, stop: new AbortController(), busy: false, followed: false };
+    const entry = this.#entries.get(uid) ?? { pod, stop: new AbortController(), busy: false, followed: 'no' };
     this.#entries.set(uid, entry);
     entry.pod = pod;
     this.#consider(entry);
@@ -81,10 +75,19 @@ class LogCaptures implements Captures {
   }
 
   #consider(entry: Entry): void {
-    if (entry.outcome !== undefined || entry.busy || this.#isOver(entry)) return;
+    const { pod, captured, outcome, busy } = entry;
+    if (outcome !== undefined || busy || this.#isOver(entry)) return;
+    if (captured === undefined) this.#take(entry);
+    else if (isConclusive(captured.trailer, pod)) {
+      entry.outcome = outcomeOfCapture(captured, pod);
+      delete entry.captured;
+    }
+  }
+
+  #take(entry: Entry): void {
     const state = stepState(entry.pod);
     if (state?.terminated !== undefined) void this.#read(entry);
-    else if (state?.running !== undefined && !entry.followed) this.#tryFollow(entry);
+    else if (state?.running !== undefined && isToFollow(entry)) this.#tryFollow(entry);
   }
 
   #tryFollow(entry: Entry): void {
@@ -94,10 +97,10 @@ class LogCaptures implements Captures {
 
   async #follow(entry: Entry, place: Place): Promise<void> {
     entry.busy = true;
-    entry.followed = true;
+    entry.followed = entry.pod.metadata.deletionTimestamp === undefined ? 'young' : 'going';
     try {
       const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
-      this.#settle(entry, outcomeOfCapture(await readLog(this.#deps, entry.pod, { follow: true, signal }), entry.pod));
+      entry.captured = await readLog(this.#deps, entry.pod, { follow: true, signal });
     } catch (error) {
       this.#deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
     } finally {
@@ -105,25 +108,26 @@ class LogCaptures implements Captures {
       entry.busy = false;
     }
     this.#consider(entry);
+    if (entry.outcome !== undefined) this.#deps.onKnown(entry.pod);
   }
 
   async #read(entry: Entry): Promise<void> {
     entry.busy = true;
     const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
-    let outcome = await tryRead(this.#deps, entry.pod, signal);
-    for (let failures = 0; 'lost' in outcome && !this.#isOver(entry); ) {
-      const delayMs = isUnanswered(outcome.lost) ? unansweredAfterMs : rereadAfterMs[failures++];
+    const patience = createLogPatience(this.#deps.clock);
+    let reading = await tryRead(this.#deps, entry.pod, signal);
+    while ('trouble' in reading && !this.#isOver(entry)) {
+      const delayMs = patience.delayMs(reading.trouble, entry.pod);
       if (delayMs === undefined) break;
       await this.#deps.clock.sleep(delayMs, signal);
-      outcome = await tryRead(this.#deps, entry.pod, signal);
+      reading = await tryRead(this.#deps, entry.pod, signal);
     }
     entry.busy = false;
     if (this.#isOver(entry)) return;
-    if ('lost' in outcome) {
-      this.#deps.logger.warn({ err: outcome.lost, pod: entry.pod.metadata.name }, 'output of a step is lost');
-      outcome = outcomeOfLoss(outcome.lost, entry.pod);
-    }
-    this.#settle(entry, outcome);
+    if ('trouble' in reading) {
+      this.#deps.logger.warn({ err: reading.trouble, pod: entry.pod.metadata.name }, 'output of a step is lost');
+      this.#settle(entry, outcomeOfLoss(reading.trouble, entry.pod));
+    } else this.#settle(entry, outcomeOfCapture(reading, entry.pod));
   }
 
   #settle(entry: Entry, outcome: StepOutcome): void {
@@ -136,6 +140,10 @@ class LogCaptures implements Captures {
   }
 }
 
+/** While it is young, and once more when it is told to go. */
+const isToFollow = ({ pod, followed }: Entry): boolean =>
+  followed === 'no' || (followed === 'young' && pod.metadata.deletionTimestamp !== undefined);
+
 type Reading = { readonly follow: boolean; readonly signal: AbortSignal };
 
 /** @throws CaptureError, or what reading the log throws. */
@@ -143,36 +151,29 @@ async function readLog({ kube, clock }: CapturesDeps, pod: Pod, { follow, signal
   const { name = '', namespace = '' } = pod.metadata;
   const enough = new AbortController();
   const signal = AbortSignal.any([stop, enough.signal]);
-  void clock.sleep(readingMs, signal).then(() => enough.abort());
+  void clock.sleep(engineLimits.readingMs, signal).then(() => enough.abort());
   const capture = createCapture();
   try {
     for await (const chunk of kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
       capture.push(chunk);
       if (capture.isComplete()) break;
     }
+    if (enough.signal.aborted) throw new AppError('timeout', 'reading the log got stuck', { reason: 'Stuck' });
     return capture.finish();
   } finally {
     enough.abort();
   }
 }
 
-/** The outcome, or why it could not be read; reading again may bring it, unless the runner itself was killed. */
+/** The output, or why it could not be read. */
 async function tryRead(
   deps: CapturesDeps,
   pod: Pod,
   signal: AbortSignal,
-): Promise<StepOutcome | { readonly lost: unknown }> {
+): Promise<Captured | { readonly trouble: unknown }> {
   try {
-    return outcomeOfCapture(await readLog(deps, pod, { follow: false, signal }), pod);
+    return await readLog(deps, pod, { follow: false, signal });
   } catch (error) {
-    const killed = stepState(pod)?.terminated?.reason === 'OOMKilled';
-    const final = isNotFound(error) || (killed && error instanceof CaptureError);
-    return final ? outcomeOfLoss(error, pod) : { lost: error };
+    return { trouble: error };
   }
-}
-
-/** The API server is away or overloaded: that says nothing of the log. A node that is away shows as another error. */
-function isUnanswered(error: unknown): boolean {
-  if (error instanceof KubeError) return error.status === 429 || error.status === 503;
-  return error instanceof AppError && !(error instanceof CaptureError) && error.code === 'unavailable';
 }

@@ -406,6 +406,17 @@ describe('ContainerRun states', () => {
     expect(never.board()['a']).toMatchObject({ exit_code: -1, error: 'ImagePullFailed: no such image' });
   });
 
+  it('an exit code without its output is kept, marked and warned of, and costs no attempt', () => {
+    const a = aScript('x', { retry: { max_attempts: 3 } });
+    const world = new World(aWorkflow('w').state('a', a).build()).settle();
+    world.end('a', { lost: 'the kubelet does not answer' }).settle();
+    expect(world.status).toMatchObject({ phase: 'completed', history: [{ status: 'success', attempts: 1 }] });
+    expect(world.board()['a']).toMatchObject({ exit_code: 0, output_lost: true, output: { output_lost: true } });
+    const text = 'a: exit code 0, and its output is lost: the kubelet does not answer';
+    expect(world.status.warnings).toEqual([text]);
+    expect(world.happenings).toContainEqual({ type: 'Warning', reason: 'CaptureFailed', message: text });
+  });
+
   it('WF-RUN-13 an outcome that arrived while nobody looked counts even after the deadline', () => {
     const world = new World(
       aWorkflow('w')
@@ -480,6 +491,14 @@ describe('ParallelContainerRun states', () => {
     expect(world.status.history).toMatchObject([{ status: want }]);
   });
 
+  it('a step whose output is lost is warned of once, and marked', () => {
+    const world = new World(aWorkflow('w').state('p', parallel()).build()).settle();
+    world.end('p/a', { lost: 'cut' }).settle().wake().settle();
+    world.end('p/b').end('p/c').settle();
+    expect(world.status.warnings).toEqual(['p/a: exit code 0, and its output is lost: cut']);
+    expect(world.board()['p']).toMatchObject({ a: { exit_code: 0, output_lost: true } });
+  });
+
   it('WF-PCR-06 a finished step is written down after two seconds and survives the loss of its pod', () => {
     const world = new World(aWorkflow('w').state('p', parallel()).build()).settle();
     world.end('p/a', { stdout: 'kept' }).settle();
@@ -501,6 +520,27 @@ describe('ParallelContainerRun states', () => {
     world.settle().end('p/a', { exitCode: 1 }).end('p/b').end('p/c').pass(60_000).settle();
     expect(world.status.history).toMatchObject([{ status: 'success' }]);
   });
+
+  it.each([
+    { completion: 'all_succeed', inTime: ['a', 'b'], want: { status: 'failed', reason: 'StateTimeout' } },
+    { completion: 'all_succeed', inTime: ['a', 'b', 'c'], want: { status: 'success' } },
+    { completion: 'any_succeed', inTime: [], want: { status: 'failed', reason: 'StateTimeout' } },
+    { completion: 'any_succeed', inTime: ['b'], want: { status: 'success' } },
+    { completion: 'best_effort', inTime: [], want: { status: 'success' } },
+    { completion: 'best_effort', inTime: ['c'], want: { status: 'success' } },
+  ])(
+    'WF-PCR-04 WF-PCR-05 AMB-168 at the timeout of its state $completion judges what ended in time: $inTime',
+    (row) => {
+      const p = parallel({ timeout: '5s', completion: row.completion });
+      const world = new World(aWorkflow('w').state('p', p).build()).settle();
+      for (const step of row.inTime) world.end(`p/${step}`);
+      world.pass(5_000).settle();
+      expect(world.status.history).toMatchObject([row.want]);
+      const codes = ['a', 'b', 'c'].map((step) => [step, { exit_code: row.inTime.includes(step) ? 0 : 124 }]);
+      expect(world.board()['p']).toMatchObject(Object.fromEntries(codes));
+      expect(world.running()).toEqual([]);
+    },
+  );
 
   it('WF-RUN-13 a timeout stops the steps that still run', () => {
     const world = new World(

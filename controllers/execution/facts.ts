@@ -22,8 +22,10 @@ export interface StepOutcome {
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
   readonly durationMs: number;
-  /** Set when the command did not end with 0, or its output is not known. */
+  /** Set when the command did not end with 0, or it is not known how it ended. */
   readonly failure?: Failure;
+  /** Why output is missing from the streams, or not proven to be the command's. */
+  readonly lost?: string;
 }
 
 /** A pod of the execution as far as deciding needs it. */

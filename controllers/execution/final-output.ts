@@ -5,9 +5,7 @@ import { renderOutput } from '../../lib/final-output.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
 import { scopeOf } from './scope.ts';
-
-/** How many warnings status keeps. */
-const warningsMax = 20;
+import { warn } from './warn.ts';
 
 /**
  * Renders `output_template` on the final Blackboard and gives each text its type (WF-API-03). A template that cannot
@@ -19,20 +17,15 @@ export function finalOutput(draft: Draft): void {
   try {
     const result = renderOutput({ outputTemplate, outputSchema }, scopeOf(draft), draft.facts.loaded);
     if (result.kind === 'needs') throw lackingValues(draft, result.refs);
-    warn(draft, result.warnings);
+    warn(draft.status, result.warnings);
     keep(draft, result.output as Record<string, Json>);
   } catch (error) {
     if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
-    warn(draft, [`output_template: ${error.message}`]);
+    warn(draft.status, [`output_template: ${error.message}`]);
   }
 }
 
 function keep(draft: Draft, output: Record<string, Json>): void {
   if (Buffer.byteLength(JSON.stringify(output)) <= limits.inlineFinalOutputBytes) draft.status.final_output = output;
   else draft.setFinalOutput(output);
-}
-
-function warn(draft: Draft, warnings: readonly string[]): void {
-  if (warnings.length === 0) return;
-  draft.status.warnings = [...(draft.status.warnings ?? []), ...warnings].slice(-warningsMax);
 }

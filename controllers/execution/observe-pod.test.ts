@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { ContainerState, Pod, PodStatus } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { begin } from '../../test/builders/execution-builder.ts';
 import { anOutcome } from '../../test/builders/world.ts';
-import { outcomeOfLoss } from './captured-outcome.ts';
+import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
+import { isDisruption } from './disruption.ts';
 import { observePod } from './observe-pod.ts';
 
 const aPod = (state: ContainerState | undefined, status: PodStatus = {}, metadata: object = {}): Pod => ({
@@ -20,6 +22,7 @@ const aPod = (state: ContainerState | undefined, status: PodStatus = {}, metadat
   status: { ...status, ...(state === undefined ? {} : { containerStatuses: [{ name: 'step', state }] }) },
 });
 const unknown = () => undefined;
+const aKill = { name: 'step', state: { terminated: { exitCode: 137, reason: 'Error' } } };
 const gone = new Date(begin).toISOString();
 const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager', message: 'taint' };
 
@@ -40,12 +43,48 @@ describe('what a pod tells', () => {
   });
 
   it.each([
-    { reason: 'Evicted', want: 'PodEvicted' },
-    { reason: 'NodeShutdown', want: 'NodeLost' },
-    { reason: 'UnexpectedAdmissionError', want: 'PodRejected' },
-  ])('a pod that failed with $reason before its container ran is $want', ({ reason, want }) => {
+    { reason: 'Evicted', want: 'StorageExceeded', message: 'node node7: m' },
+    { reason: 'NodeShutdown', want: 'NodeShutdown', message: 'node node7: m' },
+    { reason: 'Terminated', want: 'NodeShutdown', message: 'node node7: m' },
+    { reason: 'Preempting', want: 'PodPreempted', message: 'node node7: m' },
+    { reason: 'NodeLost', want: 'NodeLost', message: 'node node7: m' },
+    { reason: 'UnexpectedAdmissionError', want: 'PodRejected', message: 'UnexpectedAdmissionError: m' },
+  ])('a pod that failed with $reason before its container ran is $want', ({ reason, want, message }) => {
     const fact = observePod(aPod(undefined, { phase: 'Failed', reason, message: 'm' }), unknown, begin);
-    expect(fact?.outcome?.failure?.reason).toBe(want);
+    expect(fact?.outcome?.failure).toEqual({ reason: want, message });
+  });
+
+  it.each([
+    { by: 'EvictionByEvictionAPI', reason: '', message: 'Eviction API: evicting', want: 'PodDrained' },
+    { by: 'PreemptionByScheduler', reason: '', message: 'preempting to accommodate', want: 'PodPreempted' },
+    { by: 'DeletionByTaintManager', reason: '', message: 'Taint manager: deleting', want: 'NodeLost' },
+    { by: 'DeletionByPodGC', reason: '', message: 'PodGC: node no longer exists', want: 'NodeLost' },
+    { by: 'TerminationByKubelet', reason: 'Evicted', message: 'low on resource: memory', want: 'PodEvicted' },
+    { by: 'TerminationByKubelet', reason: '', message: 'low on resource: memory', want: 'PodEvicted' },
+    { by: 'TerminationByKubelet', reason: '', message: 'in response to imminent node shutdown.', want: 'NodeShutdown' },
+    { by: 'TerminationByKubelet', reason: '', message: 'Preempted to admit critical pod', want: 'PodPreempted' },
+  ])('AMB-191 a pod taken away with $by, $reason, $message is $want, in the words of who took it', (row) => {
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: row.by, message: row.message }];
+    const pod = aPod(undefined, { phase: 'Failed', reason: row.reason, conditions });
+    const failure = { reason: row.want, message: `node node7: ${row.message}` };
+    expect(observePod(pod, unknown, begin)?.outcome?.failure).toEqual(failure);
+    expect(isDisruption(observePod(pod, unknown, begin)?.outcome?.failure)).toBe(true);
+    const killed = { ...pod, status: { ...pod.status, containerStatuses: [aKill] } };
+    expect(outcomeOfLoss(new Error('no log'), killed).failure).toEqual(failure);
+  });
+
+  it('a pod that failed without a word says so', () => {
+    const failure = observePod(aPod(undefined, { phase: 'Failed' }), unknown, begin)?.outcome?.failure;
+    expect(failure).toEqual({ reason: 'PodRejected', message: 'the pod failed, and its status does not say why' });
+  });
+
+  it.each([
+    { reason: 'StartError', want: 'ContainerStartFailed' },
+    { reason: 'ContainerStatusUnknown', want: 'NodeLost' },
+    { reason: 'Error', want: undefined },
+  ])('a container that ended with $reason is $want without its log being read', ({ reason, want }) => {
+    const pod = aPod({ terminated: { exitCode: 128, reason, message: 'm' } });
+    expect(observePod(pod, unknown, begin)?.outcome?.failure?.reason).toBe(want);
   });
 
   it.each([
@@ -75,17 +114,56 @@ describe('what a pod tells', () => {
   });
 });
 
+describe('memory that ran out', () => {
+  const report = { bytes: 0, total_bytes: 0, sha256: createHash('sha256').digest('hex'), truncated: false };
+  const captured = (trailer: object) => ({
+    trailer: {
+      v: 1,
+      exit_code: 137,
+      oom_killed: true,
+      started_at: '2026-01-02T03:04:05Z',
+      finished_at: '2026-01-02T03:04:06Z',
+      duration_ms: 1,
+      stdout: report,
+      stderr: report,
+      ...trailer,
+    } as const,
+    stdout: new Uint8Array(),
+    stderr: new Uint8Array(),
+  });
+
+  it('is the reason of the failure in the trailer, before the kubelet has a word', () => {
+    const outcome = outcomeOfCapture(captured({}), aPod({ running: {} }));
+    expect(outcome).toMatchObject({ exitCode: 137, failure: { reason: 'OutOfMemory' } });
+  });
+
+  it.each([
+    { what: 'a command that did without the killed process', trailer: { exit_code: 0 }, reason: undefined },
+    { what: 'a command that failed otherwise', trailer: { oom_killed: false }, reason: 'ExitCode' },
+    {
+      what: 'a command that took too long',
+      trailer: { reason: 'timeout', exit_code: 124 },
+      reason: 'ContainerTimeout',
+    },
+  ])('is not the reason of $what', ({ trailer, reason }) => {
+    expect(outcomeOfCapture(captured(trailer), aPod({ running: {} })).failure?.reason).toBe(reason);
+  });
+});
+
 describe('output that is lost', () => {
   it('a container killed for its memory is OutOfMemory with the exit code of the kubelet', () => {
     const pod = aPod({ terminated: { exitCode: 137, reason: 'OOMKilled' } });
     expect(outcomeOfLoss(new Error('x'), pod)).toMatchObject({ exitCode: 137, failure: { reason: 'OutOfMemory' } });
   });
 
-  it('an exit code 0 without its output has failed all the same', () => {
-    const pod = aPod({ terminated: { exitCode: 0 } });
-    expect(outcomeOfLoss(new Error('log is gone'), pod).failure).toMatchObject({
-      reason: 'CaptureFailed',
-      message: expect.stringContaining('log is gone'),
-    });
+  it('an exit code 0 without its output is no failure, and says that output is lost', () => {
+    const outcome = outcomeOfLoss(new Error('log is gone'), aPod({ terminated: { exitCode: 0 } }));
+    expect(outcome).toMatchObject({ exitCode: 0, lost: 'log is gone' });
+    expect(outcome.failure).toBeUndefined();
+  });
+
+  it('an end that nobody can explain is CaptureFailed, with what there is to say', () => {
+    const outcome = outcomeOfLoss(new Error('log is gone'), aPod({ terminated: { exitCode: 137 } }));
+    expect(outcome.failure).toEqual({ reason: 'CaptureFailed', message: 'exit code 137; log is gone' });
   });
 });

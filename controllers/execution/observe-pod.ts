@@ -23,7 +23,7 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact
     held,
     deleting: deletionTimestamp !== undefined,
     ended: problem === undefined && (outcome !== undefined || hasEnded(pod)),
-    lost: problem?.reason === 'NodeLost',
+    lost: isLost(pod, problem, now),
     silentUntil: silenceEndsAt(pod),
     outcome,
   };
@@ -31,6 +31,10 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact
 
 const outcomeOfPod = (pod: Pod, problem: Failure | undefined, outcomeOf: OutcomeOf): StepOutcome | undefined =>
   problem === undefined ? outcomeOf(pod) : noResult(problem);
+
+/** Nobody will confirm that what runs of the pod has stopped. */
+const isLost = (pod: Pod, problem: Failure | undefined, now: number): boolean =>
+  problem !== undefined && (problem.reason === 'NodeLost' || (silenceEndsAt(pod) ?? Number.POSITIVE_INFINITY) <= now);
 
 /** A pod that was let go has nothing more to say. */
 const nothing: OutcomeOf = () => undefined;

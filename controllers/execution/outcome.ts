@@ -30,6 +30,7 @@ export function containerResult(outcome: StepOutcome): Record<string, unknown> {
     ...(outcome.stdoutTruncated || outcome.stderrTruncated
       ? { truncated: true, stdout_truncated: outcome.stdoutTruncated, stderr_truncated: outcome.stderrTruncated }
       : {}),
+    ...(outcome.lost === undefined ? {} : { output_lost: true }),
   };
 }
 

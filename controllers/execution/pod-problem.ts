@@ -1,5 +1,6 @@
-import type { ContainerState, Pod } from '../../lib/kube/index.ts';
+import type { ContainerState, ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
+import { disruptionOf } from './disruption.ts';
 import type { Failure } from './facts.ts';
 
 /** How long after its grace a pod that was told to go may keep silent before its node counts as lost, in milliseconds. */
@@ -18,13 +19,20 @@ const startReasons: Readonly<Record<string, Failure['reason']>> = {
   PostStartHookError: 'ContainerStartFailed',
 };
 
+/** Words for a container in which no process ever began, and for one that its node has lost. */
+const stillborn: Readonly<Record<string, Failure['reason']>> = {
+  StartError: 'ContainerStartFailed',
+  ContainerCannotRun: 'ContainerStartFailed',
+  ContainerStatusUnknown: 'NodeLost',
+};
+
 /**
  * Why a pod will never hand over an output, judged by its object alone at a time (milliseconds since the epoch).
  * Undefined while it may.
  */
 export function podProblem(pod: Pod, now: number): Failure | undefined {
   const state = stepState(pod);
-  if (state?.terminated !== undefined) return undefined;
+  if (state?.terminated !== undefined) return neverRan(pod, state.terminated);
   return startProblem(pod, state) ?? rejection(pod) ?? silence(pod, now);
 }
 
@@ -32,6 +40,12 @@ export function podProblem(pod: Pod, now: number): Failure | undefined {
 export function silenceEndsAt(pod: Pod): number | undefined {
   const { deletionTimestamp } = pod.metadata;
   return deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) + silenceMs;
+}
+
+function neverRan(pod: Pod, { reason: word = '', message = '' }: ContainerStateTerminated): Failure | undefined {
+  const reason = stillborn[word];
+  if (reason === undefined) return undefined;
+  return (reason === 'NodeLost' ? disruptionOf(pod) : undefined) ?? { reason, message: `${word}: ${message}` };
 }
 
 function startProblem(pod: Pod, state: ContainerState | undefined): Failure | undefined {
@@ -44,28 +58,22 @@ function startProblem(pod: Pod, state: ContainerState | undefined): Failure | un
   return undefined;
 }
 
-/** The kubelet ended the pod without ever running, or finishing, its container. */
+/** The pod was ended without its container ever running, or finishing. */
 function rejection(pod: Pod): Failure | undefined {
   const { phase, reason = '', message = '' } = pod.status ?? {};
   if (phase !== 'Failed') return undefined;
-  if (reason === 'Evicted') return { reason: 'PodEvicted', message };
-  if (reason === 'NodeLost' || reason === 'NodeShutdown' || reason === 'Terminated') {
-    return { reason: 'NodeLost', message: message === '' ? reason : message };
-  }
-  return { reason: 'PodRejected', message: `${reason}: ${message}` };
+  const disruption = disruptionOf(pod);
+  if (disruption !== undefined) return disruption;
+  const words = [reason, message].filter((word) => word !== '').join(': ');
+  return { reason: 'PodRejected', message: words === '' ? 'the pod failed, and its status does not say why' : words };
 }
 
 /** The pod was told to go and its kubelet says nothing any more. */
 function silence(pod: Pod, now: number): Failure | undefined {
   const endsAt = silenceEndsAt(pod);
   if (endsAt === undefined || now < endsAt) return undefined;
-  const disrupted = pod.status?.conditions?.find(
-    ({ type, status }) => type === 'DisruptionTarget' && status === 'True',
-  );
-  if (disrupted !== undefined) {
-    const message = `node ${pod.spec.nodeName ?? ''}: ${disrupted.message ?? disrupted.reason ?? ''}`;
-    return { reason: 'NodeLost', message };
-  }
+  const disruption = disruptionOf(pod);
+  if (disruption !== undefined) return disruption;
   if (pod.spec.nodeName === undefined) return { reason: 'PodDeleted', message: 'the pod was deleted before it ran' };
   return { reason: 'NodeLost', message: `node ${pod.spec.nodeName} does not answer` };
 }

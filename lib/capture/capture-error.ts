@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Streams } from './captured-streams.ts';
+import type { Trailer } from './trailer.ts';
 
 /**
  * Why a log could not be taken as a step's output.
@@ -12,16 +13,21 @@ import type { Streams } from './captured-streams.ts';
  */
 type CaptureFailure = 'TrailerMissing' | 'HashMismatch' | 'MalformedTrailer' | 'MalformedLog';
 
-/** The output of a step could not be read in full. `streams` holds what could be, unverified. */
+/**
+ * The output of a step could not be read in full. `streams` holds what could be, unverified; `trailer` is there where the
+ * log had one and a stream does not fit it.
+ */
 export class CaptureError extends AppError {
   override readonly name = 'CaptureError';
   readonly failure: CaptureFailure;
   readonly streams: Streams;
+  readonly trailer: Trailer | undefined;
 
-  constructor(failure: CaptureFailure, message: string, streams: Streams = noStreams) {
+  constructor(failure: CaptureFailure, message: string, streams: Streams & { readonly trailer?: Trailer } = noStreams) {
     super('unavailable', message, { reason: failure });
     this.failure = failure;
     this.streams = streams;
+    this.trailer = streams.trailer;
   }
 
   /** The same failure, with what had been decoded before it. */

@@ -3,7 +3,7 @@ import { limits } from '../../crds/limits.ts';
 import { CaptureError } from './capture-error.ts';
 import { createByteSink, type StreamName, type Streams } from './captured-streams.ts';
 import { createDecoder, type LogEvent } from './decoder.ts';
-import type { Trailer } from './trailer.ts';
+import type { StreamReport, Trailer } from './trailer.ts';
 
 /** A step's output, byte for byte as the command wrote it up to the limit, and how the command ended. */
 export interface Captured extends Streams {
@@ -70,15 +70,14 @@ export function decodeLog(log: Uint8Array, options?: CaptureOptions): Captured {
 }
 
 function verify(captured: Captured, name: StreamName): void {
-  const [bytes, report] = [captured[name], captured.trailer[name]];
-  if (bytes.length !== report.bytes) {
-    throw new CaptureError(
-      'HashMismatch',
-      `${name} has ${bytes.length} bytes, the runner passed on ${report.bytes}`,
-      captured,
-    );
-  }
-  if (hash('sha256', bytes) !== report.sha256) {
-    throw new CaptureError('HashMismatch', `${name} has another hash than the runner's`, captured);
-  }
+  const problem = problemOf(captured[name], captured.trailer[name]);
+  if (problem !== undefined) throw new CaptureError('HashMismatch', `${name} has ${problem}`, captured);
+}
+
+/** Whether these are the bytes that the runner passed on, by length and hash. */
+export const isProven = (bytes: Uint8Array, report: StreamReport): boolean => problemOf(bytes, report) === undefined;
+
+function problemOf(bytes: Uint8Array, report: StreamReport): string | undefined {
+  if (bytes.length !== report.bytes) return `${bytes.length} bytes, the runner passed on ${report.bytes}`;
+  return hash('sha256', bytes) === report.sha256 ? undefined : "another hash than the runner's";
 }

@@ -1,4 +1,4 @@
-export { type Captured, createCapture, decodeLog } from './capture.ts';
+export { type Captured, createCapture, decodeLog, isProven } from './capture.ts';
 export { CaptureError } from './capture-error.ts';
 export type { StreamName, Streams } from './captured-streams.ts';
 export { createDecoder, type LogEvent } from './decoder.ts';

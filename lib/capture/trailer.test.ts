@@ -24,6 +24,10 @@ describe('parseTerminationMessage', () => {
     expect(parseTerminationMessage(JSON.stringify({ ...trailer, rss: 1 }))).toEqual(trailer);
   });
 
+  it('says that memory ran out', () => {
+    expect(parseTerminationMessage(JSON.stringify({ ...trailer, oom_killed: true })).oom_killed).toBe(true);
+  });
+
   it.each([0, 255])('WF-CR-19 accepts exit code %d', (exit_code) => {
     expect(parseTerminationMessage(JSON.stringify({ ...trailer, exit_code })).exit_code).toBe(exit_code);
   });
@@ -45,6 +49,7 @@ describe('parseTerminationMessage', () => {
     'a signal by number': { ...trailer, signal: 9 },
     'a reason that is no text': { ...trailer, reason: {} },
     'an error that is no text': { ...trailer, error: 1 },
+    'memory that ran out, in words': { ...trailer, oom_killed: 'yes' },
     'no start': { ...trailer, started_at: undefined },
     'a start that is no time': { ...trailer, started_at: 'yesterday' },
     'an end that is no time': { ...trailer, finished_at: 5 },

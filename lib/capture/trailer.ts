@@ -23,6 +23,8 @@ export interface Trailer {
   readonly reason?: string;
   /** One line for people, where the command never started. */
   readonly error?: string;
+  /** The kernel killed a process of the container because its memory ran out. */
+  readonly oom_killed?: boolean;
   /** RFC 3339, UTC. */
   readonly started_at: string;
   readonly finished_at: string;
@@ -39,6 +41,7 @@ type Check = (value: unknown) => boolean;
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isText: Check = (value) => typeof value === 'string';
 const isOptionalText: Check = (value) => value === undefined || isText(value);
+const isOptionalFlag: Check = (value) => value === undefined || typeof value === 'boolean';
 const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
 const streamChecks: Readonly<Record<keyof StreamReport, Check>> = {
@@ -56,6 +59,7 @@ const trailerChecks: Readonly<Record<keyof Trailer, Check>> = {
   signal: isOptionalText,
   reason: isOptionalText,
   error: isOptionalText,
+  oom_killed: isOptionalFlag,
   started_at: isTime,
   finished_at: isTime,
   duration_ms: isCount,

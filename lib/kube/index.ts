@@ -7,6 +7,7 @@ export { withFence } from './fence.ts';
 export { findAgain, findObject } from './find-object.ts';
 export { createKubeClient } from './http-client.ts';
 export {
+  isAbsent,
   isAlreadyExists,
   isConflict,
   isDenied,

@@ -6,6 +6,7 @@ import { containerPlan } from '../container-plan.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../facts.ts';
+import { warnOfLoss } from '../lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from '../outcome.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { loadStored } from '../stored.ts';
@@ -58,6 +59,7 @@ function recordSome(draft: Draft, current: CurrentState, outcomes: ReadonlyMap<s
   if (draft.now < due) return draft.wakeAt(due);
   for (const [name, outcome] of outcomes) {
     const { failure } = outcome;
+    warnOfLoss(draft, `${current.state}/${name}`, outcome);
     draft.recordStep(name, {
       status: failure === undefined ? 'success' : 'failed',
       result: containerResult(outcome),
@@ -75,9 +77,8 @@ function allEnded(
 ): VisitOutcome {
   const ends = new Map<string, StepEnd>();
   for (const { name } of state.steps) ends.set(name, endOf(draft, current, name, outcomes.get(name)));
-  const failed = [...ends].filter(([, end]) => end.failed).map(([name]) => name);
-  const timedOut = [...ends.values()].some(({ reason }) => reason === 'StateTimeout');
-  const failure = timedOut ? timeoutFailure(current) : judge(state, failed);
+  for (const [name, outcome] of outcomes) warnOfLoss(draft, `${current.state}/${name}`, outcome);
+  const failure = judge(state, current, ends);
   const output = Object.fromEntries([...ends].map(([name, end]) => [name, end.result]));
   return {
     entry: withTwins(failure === undefined ? 'success' : 'failed', output),
@@ -95,15 +96,21 @@ function endOf(draft: Draft, current: CurrentState, name: string, outcome: StepO
   return { failed: step.status === 'failed', reason: step.reason, result: loadStored(draft, step.result) };
 }
 
-/** spec 1 §2.6, `completion`. */
-function judge(state: StateOf<'ParallelContainerRun'>, failed: readonly string[]): Failure | undefined {
+/** spec 1 §2.6, `completion`; a step that was stopped for the state's timeout is one that failed (requirements AMB-168). */
+function judge(
+  state: StateOf<'ParallelContainerRun'>,
+  current: CurrentState,
+  ends: ReadonlyMap<string, StepEnd>,
+): Failure | undefined {
+  const failed = [...ends].filter(([, end]) => end.failed);
   const completion = state.completion ?? 'all_succeed';
   const tooMany = { all_succeed: 1, any_succeed: state.steps.length, best_effort: Number.POSITIVE_INFINITY }[
     completion
   ];
   if (failed.length < tooMany) return undefined;
+  if (failed.some(([, { reason }]) => reason === 'StateTimeout')) return timeoutFailure(current);
   return {
     reason: 'StepsFailed',
-    message: `${failed.length} of ${state.steps.length} steps failed: ${failed.join(', ')}`,
+    message: `${failed.length} of ${state.steps.length} steps failed: ${failed.map(([name]) => name).join(', ')}`,
   };
 }

@@ -1,0 +1,22 @@
+/** Numbers of the engine that are no part of the contract; those are in `crds/limits.ts`. */
+export const engineLimits = {
+  /**
+   * design §6: the log of a step is followed for at most its first minute, for a longer one the kubelet's delay is noise.
+   * The log of a step that has ended stands there in full; a reading that takes longer has got stuck.
+   */
+  readingMs: 60_000,
+  /** design §6: logs that are followed at once, of which one tenant has four fifths. */
+  streamsMax: 250,
+  /** Wait before asking again an API server that did not answer; an output outlives its outage, however long (design §6). */
+  unansweredAfterMs: 5_000,
+  /**
+   * Waits before reading a log again that does not fit its hashes, or has none: the kubelet may still write it. After the
+   * last one the output is lost, and the exit code is all there is.
+   */
+  unprovenAfterMs: [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000],
+  /** How long a kubelet that does not answer for a log is asked again, and how often (issue 10, D1: minutes). */
+  kubeletAwayMs: 10 * 60_000,
+  kubeletAwayAfterMs: [500, 1_000, 2_000, 5_000],
+  /** Warnings that a status keeps, the newest; those of the schema's `maxItems`. */
+  warnings: 20,
+} as const;

@@ -1,0 +1,47 @@
+import { CaptureError } from '../../lib/capture/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isAbsent, KubeError, type Pod } from '../../lib/kube/index.ts';
+import { stepState } from '../../lib/pod-slot.ts';
+import { engineLimits } from './limits.ts';
+
+/** How long to go on trying to read the log of one pod. */
+export interface LogPatience {
+  /** Milliseconds until the next reading, after one that failed; undefined: the output is lost. */
+  delayMs(trouble: unknown, pod: Pod): number | undefined;
+}
+
+/**
+ * A pod that is gone has no log, and a log that does not fit its hashes soon counts as cut. A kubelet that does not
+ * answer says nothing of the log: it gets minutes. An API server that does not answer gets for ever.
+ */
+export function createLogPatience(clock: Pick<Clock, 'now'>): LogPatience {
+  let unproven = 0;
+  let refusals = 0;
+  let awaySince: number | undefined;
+  return {
+    delayMs(trouble, pod) {
+      if (isAbsent(trouble)) return undefined;
+      if (trouble instanceof CaptureError) {
+        return endsWithoutTrailer(pod) ? undefined : engineLimits.unprovenAfterMs[unproven++];
+      }
+      if (isUnanswered(trouble)) return engineLimits.unansweredAfterMs;
+      awaySince ??= clock.now();
+      if (clock.now() - awaySince >= engineLimits.kubeletAwayMs) return undefined;
+      const delays = engineLimits.kubeletAwayAfterMs;
+      return delays[Math.min(refusals++, delays.length - 1)];
+    },
+  };
+}
+
+/** The runner itself was killed before it could write one: reading again would bring the same. */
+const endsWithoutTrailer = (pod: Pod): boolean => {
+  const { reason, message = '' } = stepState(pod)?.terminated ?? {};
+  return reason === 'OOMKilled' && message === '';
+};
+
+/** The API server is away or overloaded: that says nothing of the log. A node that is away shows as another error. */
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof KubeError) return error.status === 429 || error.status === 503;
+  return error instanceof AppError && error.code === 'unavailable';
+}
