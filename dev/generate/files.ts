@@ -9,6 +9,7 @@ import { clientFile } from './client/client-file.ts';
 import type { OpenApiDocument } from './client/operation.ts';
 import { executionEventsPage } from './execution-events.ts';
 import { jsonSchemas } from './json-schemas.ts';
+import { limitsPage } from './limits-page.ts';
 import { referencePages } from './reference-pages.ts';
 
 const header = '# Generated from crds/ by "npm run generate". Change the sources there, not this file.\n';
@@ -36,6 +37,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/api.md', apiReference()],
     ['docs/reference/cli.md', cliReference()],
     ['docs/reference/execution-events.md', executionEventsPage()],
+    ['docs/reference/limits.md', limitsPage()],
     ['api/generated/openapi.json', document],
     // Made from the text, so that the client is what anybody's generator would see.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],

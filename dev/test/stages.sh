@@ -87,20 +87,8 @@ skip_stage() {
 
 all_passed() { awk -F'\t' '$2 != "passed" { exit 1 }' "$results"; }
 
-# A test that passed when it was tried again shows that it is not to be relied on, or that the product is not.
-print_retried() {
-  local name
-  while IFS=$'\t' read -r name _; do
-    [[ -f $log_dir/$name.log.json ]] || continue
-    jq -r --arg stage "$name" '
-      .testResults[]?.assertionResults[] | select(.status == "passed" and (.failureMessages | length) > 0) |
-      "↻ passed only when tried again: \($stage): \(.fullName)"' "$log_dir/$name.log.json" 2>/dev/null || true
-  done <"$results"
-}
-
 print_summary() {
   printf '\n%-14s %-8s %7s %7s %7s  %s\n' stage outcome passed failed seconds log
   awk -F'\t' '{ printf "%-14s %-8s %7s %7s %7s  %s\n", $1, $2, $3, $4, $5, $6; p += $3; f += $4; s += $5 }
     END { printf "%-14s %-8s %7s %7s %7s\n\n", "all", (f ? "failed" : "passed"), p, f, s }' "$results"
-  print_retried
 }

@@ -1,0 +1,31 @@
+import { cell } from './field-table.ts';
+import { type LimitGroup, type LimitRow, limitGroups } from './limits-table.ts';
+
+/** The page of `docs/reference` that names every ceiling of ours (requirements AMB-192). */
+export function limitsPage(): string {
+  const parts = [
+    '<!-- Generated from crds/limits.ts and its like by "npm run generate". Change the sources there, not this file. -->',
+    '# Limits',
+    'The ceilings that Windlass itself sets, and what a refusal says that meets one. `…` stands for what varies. What a ' +
+      "field takes otherwise is in the page of its kind; quotas of a tenant are its administrator's.",
+    ...limitGroups.flatMap(({ title, rows }) => [`## ${title}`, table(rows)]),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+const table = (rows: LimitGroup['rows']): string =>
+  [
+    '| What | At most | A refusal says |',
+    '|---|---|---|',
+    ...rows.map((row) => `| ${cell(row.what)} | ${amount(row)} | \`${cell(row.says)}\` |`),
+  ].join('\n');
+
+const binaryUnits = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
+
+/** Bytes in the largest unit that leaves no fraction. */
+function amount({ most, unit }: LimitRow): string {
+  if (unit !== 'bytes') return [most.toLocaleString('en'), unit].filter(Boolean).join(' ');
+  let [value, power] = [most, 0];
+  while (value % 1024 === 0 && power < binaryUnits.length - 1) [value, power] = [value / 1024, power + 1];
+  return `${value.toLocaleString('en')} ${binaryUnits[power]}`;
+}

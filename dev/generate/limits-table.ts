@@ -1,0 +1,170 @@
+import { limits } from '../../crds/limits.ts';
+import { expressionLimits } from '../../lib/expression/limits.ts';
+import { schemaLimits } from '../../lib/json-schema/limits.ts';
+import { templateLimits } from '../../lib/template/limits.ts';
+
+/** A ceiling that a user can meet. */
+export interface LimitRow {
+  /** What is bounded, in the words of the field. */
+  readonly what: string;
+  readonly most: number;
+  /** Of the number; empty where `what` says it. */
+  readonly unit: string;
+  /** The message that names the ceiling, or the part of it that is always the same; `…` stands for what varies. */
+  readonly says: string;
+}
+
+export interface LimitGroup {
+  readonly title: string;
+  readonly rows: readonly LimitRow[];
+}
+
+const row = (what: string, most: number, unit: string, says: string): LimitRow => ({ what, most, unit, says });
+const items = (what: string, most: number): LimitRow => row(what, most, 'items', 'must have at most … items');
+const entries = (what: string, most: number): LimitRow => row(what, most, 'entries', 'must have at most … entries');
+const characters = (what: string, most: number): LimitRow =>
+  row(what, most, 'characters', 'must have at most … characters');
+
+const definition: LimitGroup = {
+  title: 'A workflow',
+  rows: [
+    entries('`states`', limits.states),
+    items('`transitions` of a state', limits.transitionsPerState),
+    items('`steps` of a ParallelContainerRun', limits.steps),
+    items('`agents` of a ParallelAgents', limits.judges),
+    items('`volumes` of a container', limits.volumes),
+    items('`storage.shared_volumes`', limits.sharedVolumes),
+    items('`command`', limits.commandElements),
+    entries('`env`, `context`, `output_template`', limits.mapEntries),
+    row('`max_total_transitions`', limits.transitionsMax, '', 'must be at most …, not …'),
+    row('`max_state_visits`', limits.stateVisitsMax, '', 'must be at most …, not …'),
+    row('`retry.max_attempts`', limits.retryAttemptsMax, '', 'must be at most …, not …'),
+    row('`size_limit_mb` of a volume', limits.volumeSizeMb, 'MiB', 'must be at most …, not …'),
+    characters('Names of states, steps, volumes and sources', limits.nameLength),
+    characters('A template', limits.templateLength),
+    characters('`image`', limits.imageReferenceLength),
+    characters('`resources.memory`', limits.quantityLength),
+    row('Levels of a value in `context`', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
+  ],
+};
+
+const templates: LimitGroup = {
+  title: 'Templates, expressions and schemas',
+  rows: [
+    row('A template', templateLimits.tokens, 'tokens', 'the template has more than … tokens; split it'),
+    row('Blocks in each other', templateLimits.blockDepth, 'levels', 'more than … nested blocks or else branches'),
+    row('Parentheses in each other', templateLimits.callDepth, 'levels', 'more than … nested parentheses'),
+    row(
+      'A rendered text',
+      templateLimits.renderedLength,
+      'characters',
+      'the rendered text is longer than … characters',
+    ),
+    row(
+      'Stored outputs that one template reads',
+      templateLimits.loadedBytes,
+      'bytes',
+      'the template uses more than … bytes of stored outputs',
+    ),
+    characters('`expression`', expressionLimits.length),
+    row(
+      'Parentheses and negations of an `expression` in each other',
+      expressionLimits.depth,
+      'levels',
+      'more than … nested parentheses and negations',
+    ),
+    row(
+      'Schemas within `input_schema` or `output_schema`',
+      schemaLimits.subschemas,
+      'schemas',
+      'the schema has more than … schemas within it',
+    ),
+    row('Values of a schema', schemaLimits.size, 'values', 'a schema has at most … values'),
+    row('Levels of a schema', schemaLimits.depth, 'levels', 'nested at most … levels'),
+    row(
+      'Different patterns of a schema',
+      schemaLimits.patterns,
+      'patterns',
+      'the schema has more than … different patterns',
+    ),
+    row('Entries of an `enum` or `required`', schemaLimits.listEntries, 'entries', 'a list of at most …'),
+  ],
+};
+
+const execution: LimitGroup = {
+  title: 'An execution',
+  rows: [
+    row('Input, as JSON', limits.executionInputBytes, 'bytes', 'its input may have … bytes'),
+    row('Levels of the input', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
+    entries('`blackboard` at the start', limits.mapEntries),
+    items('`signals`', limits.signals),
+    row('Subworkflows in each other', limits.subworkflowDepthMax, 'levels', 'would be nested more than … levels deep'),
+    row(
+      'One argument or variable of a command',
+      128 * 1024 - 1,
+      'bytes',
+      'has … bytes and a process takes …; pass large values through a file on a volume',
+    ),
+    row(
+      'What is kept of standard output, and of standard error',
+      limits.outputStreamBytes,
+      'bytes',
+      'stdout_truncated',
+    ),
+    row('Outputs in ConfigMaps, compressed', limits.configMapStoreBytes, 'bytes', 'OutputBudgetExceeded'),
+    row('One stored output', limits.storedBlobBytes, 'bytes', 'OutputBudgetExceeded'),
+    row('`final_output` in full, in an answer', limits.inlinedValuesBytes, 'bytes', 'OutputBudgetExceeded'),
+  ],
+};
+
+const requests: LimitGroup = {
+  title: 'A request to the HTTP API',
+  rows: [
+    row(
+      'Memory that the JSON of a body takes',
+      limits.parsedJsonBytes,
+      'bytes',
+      'it would take more than … bytes of memory',
+    ),
+    row('Levels of a body', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
+    row('Body of a webhook', limits.webhookBodyBytes, 'bytes', 'payload_too_large'),
+    row('An idempotency key', limits.idempotencyKeyLength, 'characters', 'characters; at most … are allowed'),
+    row('Items a page', limits.pageSizeMax, 'items', 'more than … counts as …'),
+  ],
+};
+
+/** Every ceiling of ours that a user can meet, by what meets it (requirements AMB-192). */
+export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, requests];
+
+/**
+ * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from
+ * one place to another without anything being refused.
+ */
+export const notMet: readonly (keyof typeof limits)[] = [
+  'transitionsDefault',
+  'stateVisitsDefault',
+  'stateTimeoutDefault',
+  'containerTimeoutDefault',
+  'workdirDefault',
+  'retryAttemptsDefault',
+  'retryBackoffDefault',
+  'executionTtlSecondsDefault',
+  'judgeTimeoutSecondsDefault',
+  'judgePollIntervalMsDefault',
+  'judgeWeightDefault',
+  'minJudgesDefault',
+  'consensusThresholdDefault',
+  'agreementFactorDefault',
+  'selfConfidenceFactorDefault',
+  'confidenceThresholdDefault',
+  'pageSizeDefault',
+  'objectNameLength',
+  'workflowVersionsListed',
+  'inlineValueBytes',
+  'inlineTotalBytes',
+  'inlineFinalOutputBytes',
+  'statusBytes',
+  'idempotencySeconds',
+  'storedJsonParts',
+  'memoryBytesMin',
+];
