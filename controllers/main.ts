@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
@@ -15,6 +17,12 @@ import { createMetrics } from './runtime/index.ts';
 
 // Thousands of executions pass through and few stay: a small nursery is collected often and keeps the process small.
 setFlagsFromString('--max-semi-space-size=4');
+
+/** The thread beside the main loop: beside the bundle in the image, and in its folder where the sources are. */
+function keeperFile(): string {
+  const bundled = join(import.meta.dirname, 'controllers-keeper.js');
+  return existsSync(bundled) ? bundled : join(import.meta.dirname, 'runtime/keeper/thread.ts');
+}
 
 /** The process of the controllers: reads the environment, makes the real things, and runs until it is told to stop. */
 async function main(): Promise<number> {
@@ -40,6 +48,7 @@ async function main(): Promise<number> {
       identity,
       newId,
       onLoaded: collectGarbage,
+      keeper: { file: keeperFile(), env: { ...process.env } },
     });
   } finally {
     await kube.close();

@@ -8,7 +8,7 @@ import { createLayeredStore } from '../lib/output-store/layered-store.ts';
 import type { OutputStore } from '../lib/output-store/output-store.ts';
 import { s3Options } from '../lib/output-store/s3-config.ts';
 import { createS3Store } from '../lib/output-store/s3-store.ts';
-import { startHealthServer } from '../lib/process/health-server.ts';
+import { checkPage, metricsPage } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import { createTenantDirectory, type TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ControllersConfig } from './config.ts';
@@ -19,11 +19,12 @@ import {
   type Controller,
   createController,
   createEventRecorder,
-  createLeaseElection,
   type EventRecorder,
+  type Keeper,
   type LeaseElection,
   type Metrics,
   runReplica,
+  startKeeper,
 } from './runtime/index.ts';
 import { createStimulusRouterReconcile } from './stimulus-router/reconcile.ts';
 import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.ts';
@@ -42,15 +43,34 @@ interface ProcessDeps {
   /** Never the same for two processes. */
   readonly identity: string;
   readonly newId: NewId;
+  readonly keeper: KeeperPlace;
+}
+
+/** The thread beside the main loop. */
+interface KeeperPlace {
+  /** Its module. */
+  readonly file: string;
+  /** Where it finds credentials. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Runs one replica of the controllers to its end; resolves to the exit code of the process. */
 export async function runControllers(deps: ProcessDeps): Promise<number> {
+  const { logger, metrics, clock, kube } = deps;
+  const informers = createInformers((kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }));
+  const keeper = await openKeeper(deps, informers);
+  try {
+    return await runWith(deps, informers, keeper.election);
+  } finally {
+    await keeper.close();
+  }
+}
+
+async function runWith(deps: ProcessDeps, informers: Informers, elected: LeaseElection): Promise<number> {
   const { config, logger, metrics, clock, kube, runtime, newId } = deps;
-  const election = createElection(deps);
+  const election = config.WINDLASS_LEADER_ELECT ? elected : alone;
   const guard = (): void => election.assertLeader();
   const fenced = config.WINDLASS_LEADER_ELECT ? withFence(kube, guard) : kube;
-  const informers = createInformers((kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }));
   const recorder = createEventRecorder(
     { client: fenced, clock, logger, newId, onDropped: () => metrics.eventDropped() },
     { controller: 'windlass.dev/controllers', instance: deps.identity },
@@ -62,7 +82,6 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
   );
   const controllers = await createControllers({ ...deps, kube: fenced, guard, bus }, informers, recorder);
   observeExecutions(metrics, informers);
-  const health = await serveHealth(deps, informers);
   try {
     return await runReplica({
       runtime,
@@ -75,7 +94,6 @@ export async function runControllers(deps: ProcessDeps): Promise<number> {
       onLeading: (leading) => metrics.leader(leading),
     });
   } finally {
-    await health.close();
     await bus.close(busGraceMs);
   }
 }
@@ -175,12 +193,6 @@ function controllerFactory({ config, clock, logger, metrics, newId }: ProcessDep
 }
 
 /** Without election this replica leads from the start and for ever. */
-function createElection({ config, kube, clock, logger, identity }: ProcessDeps): LeaseElection {
-  if (!config.WINDLASS_LEADER_ELECT) return alone;
-  const lease = { namespace: config.WINDLASS_LEASE_NAMESPACE, name: config.WINDLASS_LEASE_NAME };
-  return createLeaseElection({ client: kube, clock, logger }, { lease, identity });
-}
-
 const alone: LeaseElection = {
   run: (stop, onStarted) =>
     new Promise((resolve) => {
@@ -209,15 +221,21 @@ function observeExecutions(metrics: Metrics, { executions }: Informers): void {
   });
 }
 
-function serveHealth({ config, metrics }: ProcessDeps, informers: Informers) {
+function openKeeper(deps: ProcessDeps, informers: Informers): Promise<Keeper> {
+  const { config, metrics, clock, logger, identity, keeper } = deps;
   const lagging = (): string | undefined => {
     const kinds = Object.entries(informers).filter(([, informer]) => !informer.hasSynced);
     return kinds.length === 0 ? undefined : `caches not synced: ${kinds.map(([kind]) => kind).join(', ')}`;
   };
-  return startHealthServer({
-    port: config.WINDLASS_HTTP_PORT,
-    live: {},
-    ready: { caches: lagging },
-    metrics: () => metrics.render(),
-  });
+  const lease = { namespace: config.WINDLASS_LEASE_NAMESPACE, name: config.WINDLASS_LEASE_NAME };
+  return startKeeper(
+    { clock, logger },
+    {
+      file: keeper.file,
+      port: config.WINDLASS_HTTP_PORT,
+      pages: { '/readyz': checkPage({ caches: lagging }), '/metrics': metricsPage(() => metrics.render()) },
+      logLevel: config.WINDLASS_LOG_LEVEL,
+      ...(config.WINDLASS_LEADER_ELECT ? { election: { lease, identity, env: keeper.env } } : {}),
+    },
+  );
 }

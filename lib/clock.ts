@@ -1,3 +1,5 @@
+import { hrtime } from 'node:process';
+
 /** Time as a dependency: everything but this file, and `client/`, which imports nothing of ours, receives a Clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -21,3 +23,6 @@ export const systemClock: Clock = {
       }
     }),
 };
+
+/** Milliseconds that never step and are the same in all threads of a process. They stand still while the machine sleeps. */
+export const monotonicMs = (): number => Number(hrtime.bigint()) / 1_000_000;

@@ -3,7 +3,8 @@ import { AppError } from '../../lib/errors.ts';
 import type { Lease } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
-import { createLeaseElection, LostLeadership } from './lease-election.ts';
+import { createLeaseElection } from './lease-election.ts';
+import { LostLeadership } from './tenure.ts';
 import { durationOf, microTime, newLease, released, renewed, takenOver } from './lease-record.ts';
 
 const claim = { ref: { namespace: 'windlass-system', name: 'controllers' }, identity: 'pod-a', leaseMs: 15_000 };

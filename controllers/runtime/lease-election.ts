@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { type Clock, monotonicMs } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
 import {
   findObject,
   isAlreadyExists,
@@ -12,39 +12,37 @@ import {
 } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { durationOf, newLease, released, renewed, takenOver } from './lease-record.ts';
-
-/** This process may not write: its lease has run out or is another's. */
-export class LostLeadership extends AppError {
-  override readonly name = 'LostLeadership';
-
-  constructor() {
-    super('lost_leadership', 'this process does not hold the lease', { reason: 'LostLeadership' });
-  }
-}
+import {
+  createFence,
+  createTenure,
+  type Fence,
+  type LeaseTiming,
+  leaseTiming,
+  type Renewal,
+  type Tenure,
+} from './tenure.ts';
 
 interface LeaseElectionDeps {
   /** Not fenced: renewing is what makes the fence open again. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds that run on while the process is stopped and never step. Default performance.now. */
+  /** Milliseconds that run on while the process is stopped and never step. */
   readonly monotonic?: () => number;
   readonly random?: () => number;
+  /** Where each renewal is written down. Default: in this election alone. */
+  readonly tenure?: Tenure;
+  /** Asked before each attempt to take or to renew: false lets the lease lapse. Default: always true. */
+  readonly isAlive?: () => boolean;
 }
 
-interface LeaseElectionOptions {
+interface LeaseElectionOptions extends Partial<LeaseTiming> {
   readonly lease: ObjectRef;
   /** Never the same for two processes, nor for two runs of one. */
   readonly identity: string;
-  /** Others take over after this long without a renewal that they saw. Default 15,000. */
-  readonly leaseMs?: number;
-  /** A leader that could not renew for this long stops writing. Must be clearly below `leaseMs`. Default 10,000. */
-  readonly renewMs?: number;
-  /** Between attempts to take or renew. Default 2,000. */
-  readonly retryMs?: number;
 }
 
-type ElectionEnd = 'stopped' | 'lost';
+export type ElectionEnd = 'stopped' | 'lost';
 
 /**
  * One leader at a time, by a Lease whose every change is guarded by its resourceVersion.
@@ -60,20 +58,24 @@ type ElectionEnd = 'stopped' | 'lost';
  * others               └─ renewal seen ──────────── leaseMs: wait ─────────────┤ take over
  * ```
  */
-export interface LeaseElection {
+export interface LeaseElection extends Fence {
   /**
    * Competes, then leads until `stop` aborts (the lease is released) or the lease is lost. `onStarted` is called
    * once, when leadership begins; it must not throw. Never rejects.
    */
   run(stop: AbortSignal, onStarted?: () => void): Promise<ElectionEnd>;
-  /** True while this process holds the lease and has time left. Decided anew by each call, with no request. */
-  isLeaderNow(): boolean;
-  /** Throws LostLeadership unless `isLeaderNow()`: the guard for `withFence`. */
-  assertLeader(): void;
 }
 
-export function createLeaseElection(deps: LeaseElectionDeps, options: LeaseElectionOptions): LeaseElection {
+export function createLeaseElection(deps: LeaseElectionDeps, options: LeaseElectionOptions): ResumableElection {
   return new Election(deps, options);
+}
+
+export interface ResumableElection extends LeaseElection {
+  /**
+   * Goes on leading where another thread of this process has renewed the lease and has died: `lost` at once where the
+   * Lease is not this identity's any more.
+   */
+  resume(stop: AbortSignal): Promise<ElectionEnd>;
 }
 
 /** What a candidate has seen of another's lease, and since when, by its own monotonic clock. */
@@ -82,37 +84,44 @@ interface Sighting {
   readonly since: number;
 }
 
-/** Our tenure: the Lease as last written, and both clocks from before that write. */
-interface Tenure {
-  readonly lease: Lease;
-  readonly monotonicAt: number;
-  readonly wallAt: number;
-}
-
-class Election implements LeaseElection {
+class Election implements ResumableElection {
   readonly #deps: LeaseElectionDeps;
   readonly #options: LeaseElectionOptions;
-  readonly #timing: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
+  readonly #timing: LeaseTiming;
   readonly #monotonic: () => number;
-  #tenure: Tenure | undefined;
+  readonly #tenure: Tenure;
+  readonly #fence: Fence;
+  /** The Lease as last written, while it is ours. */
+  #held: Lease | undefined;
   #sighting: Sighting | undefined;
 
   constructor(deps: LeaseElectionDeps, options: LeaseElectionOptions) {
-    const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options;
+    const { leaseMs, renewMs, retryMs } = { ...leaseTiming, ...options };
     if (renewMs >= leaseMs || retryMs >= renewMs)
       throw new RangeError('lease timings must obey retryMs < renewMs < leaseMs');
+    const { monotonic = monotonicMs, tenure = createTenure(), clock } = deps;
     this.#deps = deps;
     this.#options = options;
     this.#timing = { leaseMs, renewMs, retryMs };
-    this.#monotonic = deps.monotonic ?? (() => performance.now());
+    this.#monotonic = monotonic;
+    this.#tenure = tenure;
+    this.#fence = createFence({ tenure, monotonic, wall: () => clock.now(), renewMs });
   }
 
   isLeaderNow(): boolean {
-    return this.#leftMs() > 0;
+    return this.#fence.isLeaderNow();
   }
 
   assertLeader(): void {
-    if (!this.isLeaderNow()) throw new LostLeadership();
+    this.#fence.assertLeader();
+  }
+
+  async resume(stop: AbortSignal): Promise<ElectionEnd> {
+    while (!(await this.#tried('renew', () => this.#tryResume()))) {
+      await this.#pause(stop);
+      if (stop.aborted) return 'stopped';
+    }
+    return this.#held === undefined ? 'lost' : this.#lead(stop);
   }
 
   async run(stop: AbortSignal, onStarted?: () => void): Promise<ElectionEnd> {
@@ -141,8 +150,17 @@ class Election implements LeaseElection {
         return 'stopped';
       }
       await this.#tried('renew', () => this.#tryRenew());
-      if (this.#tenure === undefined) return 'lost';
+      if (this.#held === undefined) return 'lost';
     }
+  }
+
+  /** True once it is known whose the lease is. */
+  async #tryResume(): Promise<boolean> {
+    const lease = await this.#read();
+    const ours = lease !== undefined && this.#isOurs(lease);
+    if (ours) this.#held = lease;
+    else this.#tenure.write(undefined);
+    return true;
   }
 
   /** True once we hold the lease. */
@@ -160,7 +178,7 @@ class Election implements LeaseElection {
   }
 
   async #tryRenew(): Promise<boolean> {
-    const { lease } = this.#tenure ?? {};
+    const lease = this.#held;
     if (lease === undefined) return false;
     try {
       return await this.#renew(lease);
@@ -174,9 +192,13 @@ class Election implements LeaseElection {
   /** The Lease changed under us. Somebody may have touched a label; another's name in it means that we have lost. */
   async #resight(): Promise<Lease | undefined> {
     const lease = await this.#read();
-    const ours = lease !== undefined && lease.spec?.holderIdentity === this.#options.identity;
-    this.#tenure = ours && this.#tenure !== undefined ? { ...this.#tenure, lease } : undefined;
-    return ours ? lease : undefined;
+    this.#held = lease !== undefined && this.#isOurs(lease) ? lease : undefined;
+    if (this.#held === undefined) this.#tenure.write(undefined);
+    return this.#held;
+  }
+
+  #isOurs(lease: Lease): boolean {
+    return lease.spec?.holderIdentity === this.#options.identity;
   }
 
   #renew(lease: Lease): Promise<boolean> {
@@ -184,12 +206,9 @@ class Election implements LeaseElection {
     return this.#hold(clocks, (options) => this.#deps.client.replace(leases, renewed(lease, clocks.wallAt), options));
   }
 
-  async #hold(
-    clocks: Omit<Tenure, 'lease'>,
-    write: (options: { readonly timeoutMs: number }) => Promise<Lease>,
-  ): Promise<boolean> {
-    const lease = await write({ timeoutMs: this.#timing.renewMs / 2 });
-    this.#tenure = { lease, ...clocks };
+  async #hold(clocks: Renewal, write: (options: { readonly timeoutMs: number }) => Promise<Lease>): Promise<boolean> {
+    this.#held = await write({ timeoutMs: this.#timing.renewMs / 2 });
+    this.#tenure.write(clocks);
     return true;
   }
 
@@ -211,8 +230,9 @@ class Election implements LeaseElection {
   }
 
   async #release(): Promise<void> {
-    const { lease } = this.#tenure ?? {};
-    this.#tenure = undefined;
+    const lease = this.#held;
+    this.#held = undefined;
+    this.#tenure.write(undefined);
     if (lease === undefined) return;
     await this.#tried('release', async () => {
       await this.#deps.client.replace(leases, released(lease, this.#deps.clock.now()), { timeoutMs: 5_000 });
@@ -222,8 +242,9 @@ class Election implements LeaseElection {
 
   /** Losing a race is part of the game; anything else is worth a line. */
   async #tried(what: 'take' | 'renew' | 'release', attempt: () => Promise<boolean>): Promise<boolean> {
+    const { isAlive = () => true } = this.#deps;
     try {
-      return await attempt();
+      return (what === 'release' || isAlive()) && (await attempt());
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error)) {
         this.#deps.logger.warn({ what, problem: messageOf(error) }, 'lease request failed');
@@ -238,15 +259,8 @@ class Election implements LeaseElection {
     return clock.sleep(this.#timing.retryMs * (0.9 + 0.2 * random()), stop);
   }
 
-  #clocks(): Omit<Tenure, 'lease'> {
+  #clocks(): Renewal {
     return { monotonicAt: this.#monotonic(), wallAt: this.#deps.clock.now() };
-  }
-
-  #leftMs(): number {
-    if (this.#tenure === undefined) return 0;
-    const { monotonicAt, wallAt } = this.#tenure;
-    const elapsed = Math.max(this.#monotonic() - monotonicAt, this.#deps.clock.now() - wallAt);
-    return this.#timing.renewMs - elapsed;
   }
 
   #claim() {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HealthServer, startHealthServer } from '../../lib/process/health-server.ts';
+import { checkPage, type HealthServer, metricsPage, startHealthServer } from '../../lib/process/health-server.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 let server: HealthServer;
@@ -12,9 +12,11 @@ beforeEach(async () => {
   server = await startHealthServer({
     port: 0,
     host: '127.0.0.1',
-    live: {},
-    ready: { caches: () => problem, other: () => undefined },
-    metrics: () => metrics.render(),
+    pages: {
+      '/healthz': checkPage({}),
+      '/readyz': checkPage({ caches: () => problem, other: () => undefined }),
+      '/metrics': metricsPage(() => metrics.render()),
+    },
   });
 });
 afterEach(() => server.close());
@@ -38,13 +40,7 @@ describe('health', () => {
   });
 
   it('a port that is taken is an error at the start', async () => {
-    const second = startHealthServer({
-      port: server.port,
-      host: '127.0.0.1',
-      live: {},
-      ready: {},
-      metrics: () => metrics.render(),
-    });
+    const second = startHealthServer({ port: server.port, host: '127.0.0.1', pages: {} });
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });

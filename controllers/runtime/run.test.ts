@@ -73,6 +73,12 @@ describe('a replica', () => {
     expect(order).toEqual(['leading', 'work', 'following', 'unwatched']);
   });
 
+  it('that can compete no more ends with code 1, though it never led', async () => {
+    const { order, deps } = replica({ lose: true, leads: false });
+    expect(await runReplica(deps)).toBe(1);
+    expect(order).toEqual(['unwatched']);
+  });
+
   it('that is stopped before its caches are there ends at once', async () => {
     const { order, stop, deps } = replica();
     const code = runReplica({

@@ -52,7 +52,8 @@ async function compete(deps: RunDeps): Promise<number> {
   const release = new AbortController();
   const begun = Promise.withResolvers<'leading'>();
   const ended = election.run(release.signal, () => begun.resolve('leading'));
-  const first = await Promise.race([begun.promise, aborted(runtime.stop)]);
+  const first = await Promise.race([begun.promise, ended, aborted(runtime.stop)]);
+  if (first === 'lost') return 1;
   if (first === 'leading') {
     onLeading?.(true);
     const drained = Promise.all(controllers.map((controller) => controller.run(runtime.stop)));

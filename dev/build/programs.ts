@@ -2,6 +2,8 @@
 export const programs = {
   /** The controllers' process. */
   controllers: 'controllers/main.ts',
+  /** The thread beside it (`keeperFile` in controllers/main.ts). */
+  'controllers-keeper': 'controllers/runtime/keeper/thread.ts',
   /** The HTTP API. */
   api: 'api/main.ts',
   /** The thread of the API that reads manifests. */

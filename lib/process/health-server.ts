@@ -4,36 +4,44 @@ import type { AddressInfo } from 'node:net';
 /** A check answers undefined when all is well, else the problem in one phrase. Cheap, and must not throw. */
 export type Check = () => string | undefined;
 
+/** What a GET of one path is answered with. */
+export interface Page {
+  readonly status: number;
+  readonly text: string;
+  /** Content type. Default: plain text. */
+  readonly type?: string;
+}
+
+/** Makes a page anew for each request. What it throws is answered with 500 and said to nobody. */
+export type PageSource = () => Page | Promise<Page>;
+
 interface HealthOptions {
   readonly port: number;
   /** Default: all addresses. */
-  readonly host?: string;
-  /** Restart the process when one of these fails. */
-  readonly live: Readonly<Record<string, Check>>;
-  /** Send it no work while one of these fails. */
-  readonly ready: Readonly<Record<string, Check>>;
-  readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
+  readonly host?: string | undefined;
+  /** By path. */
+  readonly pages: Readonly<Record<string, PageSource>>;
 }
 
-/** Serves `/healthz`, `/readyz` and `/metrics`. */
+/** Serves `/healthz`, `/readyz`, `/metrics` or whatever its pages are. */
 export interface HealthServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Listens when the promise resolves; rejects when the port is taken. Failed checks are named, one a line, under 503. */
-export function startHealthServer(options: HealthOptions): Promise<HealthServer> {
+/** Listens when the promise resolves; rejects when the port is taken. */
+export function startHealthServer({ port, host, pages }: HealthOptions): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'only GET\n');
-    if (path === '/healthz') return report(response, options.live);
-    if (path === '/readyz') return report(response, options.ready);
-    if (path === '/metrics') return void expose(response, options.metrics);
-    return answer(response, 404, 'not found\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return answer(response, { status: 405, text: 'only GET\n' });
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page === undefined) return answer(response, { status: 404, text: 'not found\n' });
+    return void expose(response, page);
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen(port, host, () => {
       server.removeListener('error', reject);
       const close = (): Promise<void> =>
         new Promise((closed) => {
@@ -45,25 +53,34 @@ export function startHealthServer(options: HealthOptions): Promise<HealthServer>
   });
 }
 
-function report(response: ServerResponse, checks: Readonly<Record<string, Check>>): void {
-  const problems = Object.entries(checks).flatMap(([name, check]) => {
-    const problem = check();
-    return problem === undefined ? [] : [`${name}: ${problem}\n`];
-  });
-  if (problems.length === 0) answer(response, 200, 'ok\n');
-  else answer(response, 503, problems.join(''));
-}
+/** 200 where every check passes. Failed ones are named, one a line, under 503. */
+export const checkPage =
+  (checks: Readonly<Record<string, Check>>): PageSource =>
+  () => {
+    const problems = Object.entries(checks).flatMap(([name, check]) => {
+      const problem = check();
+      return problem === undefined ? [] : [`${name}: ${problem}\n`];
+    });
+    return problems.length === 0 ? { status: 200, text: 'ok\n' } : { status: 503, text: problems.join('') };
+  };
 
-async function expose(response: ServerResponse, metrics: HealthOptions['metrics']): Promise<void> {
-  try {
+/** What is counted, as its registry writes it. */
+export const metricsPage =
+  (metrics: () => Promise<{ readonly text: string; readonly contentType: string }>): PageSource =>
+  async () => {
     const { text, contentType } = await metrics();
-    answer(response, 200, text, contentType);
+    return { status: 200, text, type: contentType };
+  };
+
+async function expose(response: ServerResponse, page: PageSource): Promise<void> {
+  try {
+    answer(response, await page());
   } catch {
-    answer(response, 500, 'metrics could not be collected\n');
+    answer(response, { status: 500, text: 'the answer could not be made\n' });
   }
 }
 
-function answer(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
+function answer(response: ServerResponse, { status, text, type = 'text/plain; charset=utf-8' }: Page): void {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
   response.end(text);
 }
