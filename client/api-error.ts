@@ -7,6 +7,8 @@ export interface Problem {
 /** The body of every error of the API. */
 export interface ErrorBody {
   readonly error: string;
+  /** One word of small letters, digits and underscores. */
+  readonly code?: string;
   readonly message?: string;
   readonly details?: readonly Problem[];
   readonly [field: string]: unknown;
@@ -19,6 +21,8 @@ export class WindlassApiError extends Error {
   readonly status: number;
   /** The stable word, or exact text, that tells what is wrong. */
   readonly error: string;
+  /** The same as one word of small letters, digits and underscores, for programs. */
+  readonly code: string;
   /** What is wrong with which field; empty where the server names none. */
   readonly details: readonly Problem[];
   /** Everything the server said, such as `original_stimulus_id`. */
@@ -32,6 +36,7 @@ export class WindlassApiError extends Error {
     super(body.message ?? body.error);
     this.status = status;
     this.error = body.error;
+    this.code = body.code ?? body.error;
     this.details = body.details ?? [];
     this.body = body;
     this.requestId = headers.get('x-request-id') ?? undefined;
@@ -52,10 +57,11 @@ export function errorOf(response: Response, text: string): WindlassApiError {
 function bodyOf(text: string, { status, statusText }: Response): ErrorBody {
   const parsed = parsedObject(text);
   if (parsed !== undefined && typeof parsed['error'] === 'string') {
-    const { error, message, details } = parsed;
+    const { error, code, message, details } = parsed;
     return {
       ...parsed,
       error,
+      code: typeof code === 'string' ? code : undefined,
       message: typeof message === 'string' ? message : undefined,
       details: Array.isArray(details) ? details.filter(isProblem) : undefined,
     };

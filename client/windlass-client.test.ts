@@ -84,8 +84,10 @@ describe('a client', () => {
   });
 
   it('throws what the API says', async () => {
-    await using server = await loopback(answerJson(404, { error: 'not_found', message: 'no such execution' }));
+    const body = { error: 'Execution not found', code: 'execution_not_found', message: 'no such execution' };
+    await using server = await loopback(answerJson(404, body));
     const reading = createWindlassClient({ server: server.url }).readExecution({ execution_id: id });
     await expect(reading).rejects.toBeInstanceOf(WindlassApiError);
+    await expect(reading).rejects.toMatchObject(body);
   });
 });

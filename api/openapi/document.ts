@@ -8,7 +8,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { contracts } from '../routes/contracts.ts';
 import { Execution, ExecutionSummary } from '../routes/executions/execution-object.ts';
 import { ExecutionEvent, eventFields } from '../routes/executions/stream/event-schema.ts';
-import { ApprovalRequest } from '../routes/human-approvals/contract.ts';
+import { ApprovalRequest, ListedApprovalRequest } from '../routes/human-approvals/contract.ts';
 import {
   WorkflowDefinition,
   WorkflowIdentity,
@@ -19,8 +19,8 @@ import {
 
 const description = `Workflows, executions, approvals, stimuli and billing of Windlass.
 
-Every answer other than 200 is a JSON object with \`error\`, which never changes for the same cause, and mostly a
-\`message\` that says what to do. Request bodies and query parameters are strict: what is not described is refused, with
+Every answer other than 200 is a JSON object with \`error\` and \`code\`, which never change for the same cause, and a
+\`message\` for people. Request bodies and query parameters are strict: what is not described is refused, with
 its place under \`details\`. What belongs to another tenant is answered exactly like what does not exist.`;
 
 const tags = [
@@ -56,6 +56,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   Execution,
   ExecutionEvent,
   ExecutionSummary,
+  ListedApprovalRequest,
   WorkflowDefinition,
   WorkflowIdentity,
   WorkflowManifest,

@@ -211,6 +211,23 @@ export type ExecutionSummary = {
   readonly completed_at: string | null;
 };
 
+export type ListedApprovalRequest = {
+  /** Of this visit of this state: another visit is another request. */
+  readonly id: string;
+  /** The execution that waits. */
+  readonly execution_id: string;
+  /** What the reviewer is asked; of a long prompt the beginning. */
+  readonly prompt: string;
+  /** When the execution began to wait. */
+  readonly created_at: string;
+  /** How long it waits in all; 0: for ever. */
+  readonly timeout_seconds: number;
+  /** There where the prompt goes on; read the request by its id for the whole. */
+  readonly prompt_truncated?: boolean;
+  /** Size of the whole prompt, where it goes on. */
+  readonly prompt_bytes?: number;
+};
+
 export type WorkflowDefinition = {
   readonly apiVersion: "windlass.dev/v1";
   readonly kind: "Workflow";
@@ -925,7 +942,7 @@ export interface ListHumanApprovalsRequest {
 
 /** What is answered by {@link Operations.listHumanApprovals}. */
 export type ListHumanApprovalsReply = {
-  readonly pending_requests: readonly ApprovalRequest[];
+  readonly pending_requests: readonly ListedApprovalRequest[];
   /** There when more requests follow. */
   readonly next_cursor?: string;
 };

@@ -17,7 +17,7 @@ export function answerErrors(clock: Clock): Koa.Middleware<RequestState> {
       requireSaneRequest(ctx);
       await next();
     } catch (error) {
-      const reply = toErrorReply(error, ctx.state.contract?.access);
+      const reply = toErrorReply(error, ctx.state.contract);
       if (reply.isFault) ctx.state.fault = error;
       if (ctx.res.destroyed) return noteClientLeft(ctx);
       ctx.status = reply.status;

@@ -32,7 +32,11 @@ describe('the answer to an error', () => {
   it.each([new Error('a secret'), new TypeError('a secret'), 'a secret', undefined, { status: 404 }])(
     'of no known kind (%s) is a bland 500',
     (thrown) => {
-      const body = { error: 'internal', message: expect.stringMatching(/^something is wrong with the service/) };
+      const body = {
+        error: 'internal',
+        code: 'internal',
+        message: expect.stringMatching(/^something is wrong with the service/),
+      };
       expect(toErrorReply(thrown)).toEqual({ status: 500, headers: {}, body, isFault: true });
     },
   );
@@ -41,20 +45,40 @@ describe('the answer to an error', () => {
     'AMB-023 of code %s says what is wrong, to people too',
     (code, { error, message }) => {
       expect(message).toMatch(/\w{3}/);
-      expect(toErrorReply(new HttpError({ code: code as ErrorCode })).body).toEqual({ error, message });
+      expect(toErrorReply(new HttpError({ code: code as ErrorCode })).body).toEqual({ error, code: error, message });
     },
   );
 
-  it('whose text the specification fixes says no more than that', () => {
-    expect(toErrorReply(new AppError('unauthenticated', 'x')).body).toEqual({ error: 'unauthorized' });
+  it('whose text the specification fixes has one word for programs, and says when it comes as the contract does', () => {
+    const contract = {
+      access: 'bearer',
+      errors: [{ status: 404, error: 'Execution not found', when: 'The tenant has no `execution`.' }],
+    } as const;
     const fixed = new HttpError({ code: 'not_found', error: 'Execution not found' });
-    expect(toErrorReply(fixed).body).toEqual({ error: 'Execution not found' });
+    expect(toErrorReply(fixed, contract).body).toEqual({
+      error: 'Execution not found',
+      code: 'execution_not_found',
+      message: 'The tenant has no execution.',
+    });
+    expect(toErrorReply(fixed).body).toEqual({
+      error: 'Execution not found',
+      code: 'execution_not_found',
+      message: errorForms.not_found.message,
+    });
+    expect(toErrorReply(new AppError('unauthenticated', 'x'), contract).body).toMatchObject({
+      error: 'unauthorized',
+      code: 'unauthorized',
+    });
   });
 
   it('AMB-024 401 says how to prove who calls', () => {
     const unauthenticated = new AppError('unauthenticated', 'x');
-    expect(toErrorReply(unauthenticated, 'bearer').headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
-    expect(toErrorReply(unauthenticated, 'signature').headers).toEqual({ 'WWW-Authenticate': 'Signature' });
+    expect(toErrorReply(unauthenticated, { access: 'bearer', errors: [] }).headers).toEqual({
+      'WWW-Authenticate': 'Bearer',
+    });
+    expect(toErrorReply(unauthenticated, { access: 'signature', errors: [] }).headers).toEqual({
+      'WWW-Authenticate': 'Signature',
+    });
   });
 
   it('AMB-057 503 and 429 say when to come back', () => {
@@ -71,6 +95,7 @@ describe('the answer to an error', () => {
     }
     expect(toErrorReply(new AppError('invalid', 'input.x is missing')).body).toEqual({
       error: 'invalid_request',
+      code: 'invalid_request',
       message: 'input.x is missing',
     });
   });
@@ -81,14 +106,14 @@ describe('the answer to an error', () => {
     expect(of(403)).toMatchObject({ status: 500, body: { error: 'internal' }, isFault: true });
     expect(of(401)).toMatchObject({ status: 500, isFault: true });
     expect(of(422)).toMatchObject({ status: 400, body: { error: 'invalid_request', message: 'the reason' } });
-    expect(of(409).body).toEqual({ error: 'conflict', message: errorForms.conflict.message });
+    expect(of(409).body).toEqual({ error: 'conflict', code: 'conflict', message: errorForms.conflict.message });
     expect(of(503)).toMatchObject({ status: 503, isFault: true });
     expect(of(409)).toMatchObject({ isFault: false });
   });
 
   it('what the API server does not have, and no handler has said so, is told to us as well', () => {
     const inner = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'configmaps' });
-    const body = { error: 'not_found', message: errorForms.not_found.message };
+    const body = { error: 'not_found', code: 'not_found', message: errorForms.not_found.message };
     expect(toErrorReply(inner)).toEqual({ status: 404, headers: {}, body, isFault: true });
     expect(toErrorReply(new HttpError({ code: 'not_found', cause: inner })).isFault).toBe(false);
     expect(toErrorReply(new AppError('not_found', 'x')).isFault).toBe(false);
@@ -108,6 +133,7 @@ describe('the answer to an error', () => {
       headers: { 'X-A': 'b' },
       body: {
         error: 'idempotent_duplicate',
+        code: 'idempotent_duplicate',
         message: 'seen before',
         details: [{ path: 'body.x', message: 'y' }],
         original_stimulus_id: 'id',

@@ -1,15 +1,16 @@
 import { callerError } from '../caller-error.ts';
 import type { ErrorCode } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
-import type { Access } from './contract.ts';
+import type { Access, Contract } from './contract.ts';
 import { HttpError, type HttpErrorOptions } from './http-error.ts';
+import { errorsOf } from './shared-errors.ts';
 
 /** What a code stands for in HTTP. */
 interface ErrorForm {
   readonly status: number;
   readonly error: string;
-  /** What is wrong and what to do, where nobody knows better. Absent where the specification fixes the whole body. */
-  readonly message?: string;
+  /** What is wrong and what to do, where nobody knows better. */
+  readonly message: string;
 }
 
 const away = 'something that this needs cannot be reached; try again';
@@ -18,7 +19,7 @@ const ours = 'something is wrong with the service; its log tells more under the 
 /** The only table of statuses (spec 1 §7, requirements AMB-023 and AMB-024). A new code fails to compile until it is here. */
 export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
   invalid: { status: 400, error: 'invalid_request', message: 'the request is not as described' },
-  unauthenticated: { status: 401, error: 'unauthorized' },
+  unauthenticated: { status: 401, error: 'unauthorized', message: 'send a valid token, or a valid signature' },
   forbidden: { status: 403, error: 'forbidden', message: 'you may not do this' },
   not_found: { status: 404, error: 'not_found', message: 'there is no such thing, or it is not yours to see' },
   already_exists: { status: 409, error: 'already_exists', message: 'there is one of that name already' },
@@ -46,20 +47,41 @@ interface ErrorReply {
   readonly isFault: boolean;
 }
 
-/** The answer to anything that was thrown by an operation of that access. What is of no known kind becomes a bland 500. */
-export function toErrorReply(error: unknown, access?: Access): ErrorReply {
+/**
+ * The answer to anything that was thrown by an operation. What is of no known kind becomes a bland 500. Every answer has
+ * `error`, whose text the specification fixes for some, `code`, which is one word in all of them, and `message`.
+ */
+export function toErrorReply(error: unknown, contract?: Pick<Contract, 'access' | 'errors' | 'body'>): ErrorReply {
   const options: HttpErrorOptions = error instanceof HttpError ? error.options : callerError(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
   const { details, fields } = options;
+  const text = options.error ?? form.error;
   // A word or text of its own means what its contract says, not what the code does.
-  const message = options.message ?? (options.error === undefined ? form.message : undefined);
+  const usual = options.error === undefined ? form.message : undefined;
+  const message = options.message ?? usual ?? meaningOf(contract, status, text) ?? form.message;
   return {
     status,
-    headers: { ...standardHeaders(status, access), ...options.headers },
-    body: { error: options.error ?? form.error, message, details, ...fields },
+    headers: { ...standardHeaders(status, contract?.access), ...options.headers },
+    body: { error: text, code: errorCode(text), message, details, ...fields },
     isFault: status >= 500 ? isFault(error, options) : isUntold(error),
   };
+}
+
+/** A word of small letters, digits and underscores for any text under `error`: `Workflow not found` is `workflow_not_found`. */
+export function errorCode(error: string): string {
+  return error
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '');
+}
+
+/** When the contract says that an operation is answered so. */
+function meaningOf(contract: Parameters<typeof toErrorReply>[1], status: number, error: string): string | undefined {
+  if (contract === undefined) return undefined;
+  return errorsOf(contract)
+    .find((known) => known.status === status && known.error === error)
+    ?.when.replaceAll('`', '');
 }
 
 const isFault = (error: unknown, { code }: HttpErrorOptions): boolean =>

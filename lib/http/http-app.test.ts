@@ -503,7 +503,7 @@ describe('a body at its limit', () => {
     );
     expect(answer).toMatchObject({
       status: 413,
-      body: '{"error":"payload_too_large","message":"the body is larger than 1000 bytes"}',
+      body: '{"error":"payload_too_large","code":"payload_too_large","message":"the body is larger than 1000 bytes"}',
     });
     expect(answer.headers['connection']).toBe('close');
     expect(performance.now() - started).toBeLessThan(1_000);
@@ -518,7 +518,7 @@ describe('a body at its limit', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     expect(await readAnswer(socket)).toMatchObject({
       status: 413,
-      body: '{"error":"payload_too_large","message":"the body is larger than 1000 bytes"}',
+      body: '{"error":"payload_too_large","code":"payload_too_large","message":"the body is larger than 1000 bytes"}',
     });
     await closed;
   });
@@ -558,7 +558,7 @@ describe('a connection', () => {
     const { status, body } = await readAnswer(socket);
     expect([status, JSON.parse(body)]).toEqual([
       400,
-      { error: 'invalid_request', message: expect.stringMatching(/cut off/) },
+      { error: 'invalid_request', code: 'invalid_request', message: expect.stringMatching(/cut off/) },
     ]);
     expect(seen).toEqual([]);
   });
@@ -568,7 +568,10 @@ describe('a failure', () => {
   const failing = (how: string) => sendRaw(server.port, requestText(`GET /v1/fail?how=${how}`, [bearer]));
 
   it('of no known kind is a bland 500, and is logged with all that is known', async () => {
-    const bland = { status: 500, body: expect.stringMatching(/^\{"error":"internal","message":"something is wrong/) };
+    const bland = {
+      status: 500,
+      body: expect.stringMatching(/^\{"error":"internal","code":"internal","message":"something is wrong/),
+    };
     expect(await failing('plain')).toMatchObject(bland);
     expect(server.lines.at(-1)).toMatchObject({
       level: 'error',
@@ -609,7 +612,7 @@ describe('a failure', () => {
     const answer = await failing('unavailable');
     expect([answer.status, JSON.parse(answer.body)]).toEqual([
       503,
-      { error: 'unavailable', message: 'something that this needs cannot be reached; try again' },
+      { error: 'unavailable', code: 'unavailable', message: 'something that this needs cannot be reached; try again' },
     ]);
     expect(answer.headers['retry-after']).toBe('5');
   });
@@ -617,7 +620,7 @@ describe('a failure', () => {
   it('AMB-056 that a handler decides is sent as it says, and is no fault', async () => {
     expect(await failing('decided')).toMatchObject({
       status: 422,
-      body: '{"error":"input validation failed","details":[]}',
+      body: '{"error":"input validation failed","code":"input_validation_failed","message":"the request is not as described","details":[]}',
     });
     expect(server.lines.at(-1)).toMatchObject({ level: 'info', msg: 'request' });
   });

@@ -154,7 +154,8 @@ describe('a connection between two requests', () => {
 
 describe('a client that is too slow', () => {
   const timeouts = { headers: 300, request: 600 };
-  const timedOut = '{"error":"request_timeout","message":"the request did not arrive in time; send it again"}';
+  const timedOut =
+    '{"error":"request_timeout","code":"request_timeout","message":"the request did not arrive in time; send it again"}';
 
   it('with its headers is answered 408 and closed', async () => {
     const { server } = await serve(timeouts);

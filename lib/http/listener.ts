@@ -139,8 +139,8 @@ const malformed: BrokenRequest = {
 function refuse(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } }): void {
   // An answer, or half of one, is on its way: a second one would be read as part of it.
   if (!socket.writable || socket._httpMessage?.headersSent === true) return socket.destroySoon();
-  const { status, ...rest } = byParserError[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify(rest);
+  const { status, error: code, message } = byParserError[error.code ?? ''] ?? malformed;
+  const body = JSON.stringify({ error: code, code, message });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',

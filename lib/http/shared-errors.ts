@@ -1,14 +1,17 @@
 import type { Contract, ErrorContract } from './contract.ts';
 
+/** What an operation takes, as far as its errors follow from it. */
+type Shape = Pick<Contract, 'access' | 'errors' | 'body'>;
+
 /** What operations of a kind have in common: a refusal that follows from a part of the contract, not from what the operation does. */
 interface SharedError extends ErrorContract {
-  readonly of: (contract: Contract) => boolean;
+  readonly of: (contract: Shape) => boolean;
 }
 
 const always = (): boolean => true;
-const hasCaller = ({ access }: Contract): boolean => access === 'bearer';
-const hasBody = ({ body }: Contract): boolean => body !== undefined;
-const isBehindSomething = ({ access }: Contract): boolean => access !== 'public';
+const hasCaller = ({ access }: Shape): boolean => access === 'bearer';
+const hasBody = ({ body }: Shape): boolean => body !== undefined;
+const isBehindSomething = ({ access }: Shape): boolean => access !== 'public';
 
 export const sharedErrors: readonly SharedError[] = [
   {
@@ -45,7 +48,7 @@ export const sharedErrors: readonly SharedError[] = [
 ];
 
 /** Every error of an operation, by status: its own, and those that every operation like it shares. */
-export function errorsOf(contract: Contract): readonly ErrorContract[] {
+export function errorsOf(contract: Shape): readonly ErrorContract[] {
   const own = new Set(contract.errors.map(({ status, error }) => `${status} ${error}`));
   const shared = sharedErrors.filter(
     (candidate) => candidate.of(contract) && !own.has(`${candidate.status} ${candidate.error}`),

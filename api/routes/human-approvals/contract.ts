@@ -26,6 +26,22 @@ export const ApprovalRequest = Type.Object(
 );
 export type ApprovalRequest = Static<typeof ApprovalRequest>;
 
+/** A request in a list. A page of them is small, however long their prompts are. */
+export const ListedApprovalRequest = Type.Object(
+  {
+    ...ApprovalRequest.properties,
+    prompt: Type.String({ description: 'What the reviewer is asked; of a long prompt the beginning.' }),
+    prompt_truncated: Type.Optional(
+      Type.Boolean({ description: 'There where the prompt goes on; read the request by its id for the whole.' }),
+    ),
+    prompt_bytes: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it goes on.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ListedApprovalRequest = Static<typeof ListedApprovalRequest>;
+
 const id = 'd0f1f1d7-6c5e-5c0e-8f0a-52d1a1f0b7a3';
 const requestExample: ApprovalRequest = {
   id,
@@ -68,7 +84,7 @@ export const listHumanApprovals = defineContract({
     description: 'The pending requests of the tenant, the oldest first.',
     schema: Type.Object(
       {
-        pending_requests: Type.Array(ApprovalRequest),
+        pending_requests: Type.Array(ListedApprovalRequest),
         next_cursor: Type.Optional(Type.String({ description: 'There when more requests follow.' })),
       },
       { additionalProperties: false },

@@ -6,7 +6,7 @@ import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { after, anExecution, begin } from '../../../test/builders/execution-builder.ts';
 import type { Caller } from '../../identity/caller.ts';
-import type { ApprovalRequest } from './contract.ts';
+import { ApprovalRequest } from './contract.ts';
 import { createListRoute, type ReadDeps } from './read.ts';
 
 let asking: WorkflowExecution[] = [];
@@ -53,6 +53,8 @@ async function list(query = ''): Promise<{ status: number; body: List }> {
   return { status: response.status, body: (await response.json()) as List };
 }
 
+const { properties: requestFields } = ApprovalRequest;
+
 const prompts = ({ pending_requests: requests }: List): number[] => requests.map(({ prompt }) => Number(prompt));
 
 describe('the list of what waits for a decision', () => {
@@ -92,6 +94,23 @@ describe('the list of what waits for a decision', () => {
       0, 1, 2, 3, 4, 5, 6, 7, 8,
     ]);
     expect(second.body.next_cursor).toBeUndefined();
+  });
+
+  it('shows the beginning of a long prompt, says how long it is, and reads none from the store', async () => {
+    const [execution] = [asks(1, 0)];
+    const ref = { path: '', ref: 'a'.repeat(64), bytes: 4_194_304, encoding: 'text' as const };
+    const current = { state: 'ask', kind: 'Human' as const, visit: 1, entered_at: after(0) };
+    const asked = { ...current, prompt: 'Deploy web? … (4194302 characters)', prompt_ref: ref };
+    asking = Array(200).fill({ ...execution, status: { ...execution.status, current: asked } });
+    const { body } = await list();
+    expect(body.pending_requests).toHaveLength(200);
+    expect(body.pending_requests[0]).toMatchObject({
+      prompt: 'Deploy web? … (4194302 characters)',
+      prompt_truncated: true,
+      prompt_bytes: 4_194_304,
+    });
+    asking = [asks(1, 0)];
+    expect(Object.keys((await list()).body.pending_requests[0] ?? {})).toEqual(Object.keys(requestFields));
   });
 
   it.each(['?limit=0', '?limit=-1', '?limit=x', '?cursor=x', '?cursor=', '?page=2'])('is 400 for %s', async (query) => {

@@ -1,16 +1,26 @@
 import { AppError } from '../../../lib/errors.ts';
 import { wholePrompt } from '../../../lib/execution/full-execution.ts';
 import type { OutputReader } from '../../../lib/execution/output-reader.ts';
-import type { ApprovalRequest } from './contract.ts';
+import type { ApprovalRequest, ListedApprovalRequest } from './contract.ts';
 import type { Pending } from './pending.ts';
 
-/** The form of spec 1 §2.3. */
+/** The form of spec 1 §2.3, with the whole prompt. */
 export async function presentRequest(outputs: OutputReader, pending: Pending): Promise<ApprovalRequest> {
-  const { id, execution, current } = pending;
+  return present(pending, await promptOf(outputs, pending));
+}
+
+/** The same as a row of a list: of a long prompt the beginning, which the status shows, so that a page stays small. */
+export function presentListed(pending: Pending): ListedApprovalRequest {
+  const { prompt = '', prompt_ref: whole } = pending.current;
+  const cut = whole === undefined ? {} : { prompt_truncated: true, prompt_bytes: whole.bytes };
+  return { ...present(pending, prompt), ...cut };
+}
+
+function present({ id, execution, current }: Pending, prompt: string): ApprovalRequest {
   return {
     id,
     execution_id: execution.metadata.uid ?? '',
-    prompt: await promptOf(outputs, pending),
+    prompt,
     created_at: current.entered_at,
     timeout_seconds: current.deadline === undefined ? 0 : secondsBetween(current.entered_at, current.deadline),
   };

@@ -9,7 +9,7 @@ import type { Caller } from '../../identity/index.ts';
 import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
 import { goneText, listHumanApprovals, readHumanApproval } from './contract.ts';
 import { type Pending, pendingOf } from './pending.ts';
-import { presentRequest } from './present.ts';
+import { presentListed, presentRequest } from './present.ts';
 
 export interface ReadDeps {
   readonly kube: Pick<KubeClient, 'get'>;
@@ -18,7 +18,7 @@ export interface ReadDeps {
   readonly cluster: Pick<Cluster, 'executions'>;
 }
 
-export function createListRoute({ clock, outputs, cluster }: ReadDeps): Route<Caller> {
+export function createListRoute({ clock, cluster }: ReadDeps): Route<Caller> {
   return defineRoute<typeof listHumanApprovals, Caller>(listHumanApprovals, async ({ query, caller }) => {
     const now = clock.now();
     const pending = cluster.executions
@@ -26,7 +26,7 @@ export function createListRoute({ clock, outputs, cluster }: ReadDeps): Route<Ca
       .flatMap((execution) => pendingOf(execution, now) ?? []);
     const { rows, next } = pageOf(pending, byAge, { limit: query.limit, after: timeCursor.decode(query.cursor) });
     return json({
-      pending_requests: await Promise.all(rows.map((one) => presentRequest(outputs, one))),
+      pending_requests: rows.map(presentListed),
       ...(next !== undefined && { next_cursor: timeCursor.encode(next) }),
     });
   });

@@ -33,6 +33,7 @@ describe('the service itself', () => {
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({
       error: 'unavailable',
+      code: 'unavailable',
       message: 'not ready',
       details: [
         { path: 'caches', message: 'not filled yet' },

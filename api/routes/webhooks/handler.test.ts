@@ -74,14 +74,20 @@ describe('a webhook that cannot be authentic', () => {
       `X-Idempotency-Key: ${'k'.repeat(limits.idempotencyKeyLength + 1)}`,
     ]) {
       const answer = await sendRaw(server.port, requestText('POST /v1/webhooks/ci', [header]));
-      expect([answer.status, JSON.parse(answer.body)]).toEqual([401, { error: 'missing_signature' }]);
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+        401,
+        { error: 'missing_signature', code: 'missing_signature' },
+      ]);
     }
   });
 
   it('AMB-153 is refused by the length that it announces, where only the digest could still be wrong', async () => {
     const tooMany = requestText('POST /v1/webhooks/ci', [wellFormed, `Content-Length: ${limits.webhookBodyBytes + 1}`]);
     expect(await sendRaw(server.port, tooMany, 'the beginning')).toMatchObject({ status: 413 });
-    expect(await send('ci', [wellFormed])).toMatchObject({ status: 401, body: '{"error":"invalid_signature"}' });
+    expect(await send('ci', [wellFormed])).toMatchObject({
+      status: 401,
+      body: expect.stringContaining('{"error":"invalid_signature"'),
+    });
     expect(submissions).toEqual([]);
   });
 

@@ -4,7 +4,11 @@ import { Type } from 'typebox';
 export const errorSchema = Type.Object(
   {
     error: Type.String({ description: 'What went wrong, in a word or text that never changes.' }),
-    message: Type.Optional(Type.String({ description: 'What to do about it, for people.' })),
+    code: Type.String({
+      pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
+      description: 'The same as one word of small letters, digits and underscores, for programs.',
+    }),
+    message: Type.String({ description: 'The same as a sentence for people; it may change.' }),
     details: Type.Optional(
       Type.Array(
         Type.Object({

@@ -1,4 +1,5 @@
 import type { Contract, ErrorContract, SuccessContract } from '../contract.ts';
+import { errorCode } from '../error-reply.ts';
 import { errorsOf, sharedErrors } from '../shared-errors.ts';
 import { errorSchema } from './error-schema.ts';
 import { pascalCase } from './pascal-case.ts';
@@ -88,7 +89,7 @@ function errorResponse(errors: readonly ErrorContract[], writer: SchemaWriter): 
   const variants = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   const examples = [...Map.groupBy(errors, ({ error }) => error)].map(([error, causes]) => {
     const summary = causes.map(({ when }) => when).join(' ');
-    return [error, { summary, value: { error } }];
+    return [error, { summary, value: { error, code: errorCode(error), message: summary } }];
   });
   return {
     description: errors.map(({ error, when }) => `\`${error}\`: ${when}`).join('\n\n'),

@@ -233,7 +233,10 @@ describe('demoting', () => {
 
   it('WF-API-13 of what nobody has is 404', async () => {
     const { status, text } = await move('/nobody-has-it/demote');
-    expect([status, text]).toEqual([404, '{"error":"Workflow not found"}']);
+    expect([status, text]).toEqual([
+      404,
+      expect.stringContaining('{"error":"Workflow not found","code":"workflow_not_found"'),
+    ]);
   });
 });
 

@@ -303,7 +303,7 @@ describe('reading', () => {
         ),
       );
       expect(answers.map(({ status, text }) => [status, text])).toEqual(
-        answers.map(() => [404, '{"error":"Workflow not found"}']),
+        answers.map(() => [404, expect.stringContaining('{"error":"Workflow not found","code":"workflow_not_found"')]),
       );
     }
     expect(await objectOf('whole')).toBeDefined();
@@ -405,7 +405,9 @@ describe('scopes', () => {
     expect((await ask('/mine', {}, 1)).json()).toMatchObject({ scope: 'user', metadata: { description: 'of Ada' } });
     expect((await ask('/mine?scope=tenant')).json()).toMatchObject({ metadata: { description: 'of the tenant' } });
     expect((await ask('/mine', { token: sam })).json()).toMatchObject({ scope: 'tenant' });
-    expect((await ask(`/${own}`, { token: sam })).text).toBe('{"error":"Workflow not found"}');
+    expect((await ask(`/${own}`, { token: sam })).text).toMatch(
+      '{"error":"Workflow not found","code":"workflow_not_found"',
+    );
     expect((await ask(`/${own}`, { token: sam, method: 'DELETE' })).status).toBe(404);
     const rows = (await ask('?scope=user')).json<{ workflows: WorkflowSummary[] }>().workflows;
     expect(rows.map(({ workflow_id }) => workflow_id)).toEqual([own]);

@@ -383,7 +383,10 @@ describe('what the cluster holds against a workflow', () => {
     const nobody = await world.token({ user: 'mallory', tenant: 'nobody-set-this-up' });
     const headers = { 'content-type': types.yaml };
     const answer = await world.http('/v1/workflows/register', { token: nobody, body: small, headers });
-    expect([answer.status, answer.text]).toEqual([404, '{"error":"Tenant not found"}']);
+    expect([answer.status, answer.text]).toEqual([
+      404,
+      expect.stringContaining('{"error":"Tenant not found","code":"tenant_not_found"'),
+    ]);
     const list = await world.http('/v1/workflows?scope=tenant', { token: nobody });
     expect(list.json()).toEqual({ workflows: [], next_cursor: null });
   });

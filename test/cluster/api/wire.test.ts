@@ -136,7 +136,9 @@ describe('a request that two readers could read differently', () => {
 
   it('headers of more than 16 KiB: 431', async () => {
     const { closed } = await talk(head(`X-A: ${'a'.repeat(17_000)}`));
-    expect(await closed()).toMatch(/^HTTP\/1\.1 431 [^]*\{"error":"headers_too_large","message":"[^"]+"\}$/);
+    expect(await closed()).toMatch(
+      /^HTTP\/1\.1 431 [^]*\{"error":"headers_too_large","code":"headers_too_large","message":"[^"]+"\}$/,
+    );
   });
 });
 
@@ -173,7 +175,9 @@ describe('a request that breaks off', () => {
 describe.concurrent('a client that is slow', () => {
   it('with its headers is answered 408 within a quarter of a minute', async () => {
     const { closed } = await talk(head().slice(0, 60));
-    expect(await closed(16_000)).toMatch(/^HTTP\/1\.1 408 [^]*\{"error":"request_timeout","message":"[^"]+"\}$/);
+    expect(await closed(16_000)).toMatch(
+      /^HTTP\/1\.1 408 [^]*\{"error":"request_timeout","code":"request_timeout","message":"[^"]+"\}$/,
+    );
   }, 30_000);
 
   it('with its body is answered 408 within three quarters of a minute, and nothing is written', async () => {
@@ -186,7 +190,9 @@ describe.concurrent('a client that is slow', () => {
         await pause(2_500);
       }
     })();
-    expect(await closed(45_000)).toMatch(/^HTTP\/1\.1 408 [^]*\{"error":"request_timeout","message":"[^"]+"\}$/);
+    expect(await closed(45_000)).toMatch(
+      /^HTTP\/1\.1 408 [^]*\{"error":"request_timeout","code":"request_timeout","message":"[^"]+"\}$/,
+    );
     await dripping;
     expect(received()).not.toContain('execution_id');
     expect(await started()).toBe(before);
