@@ -5,12 +5,12 @@ import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../lib/catalogue/index.ts';
 import { AppError } from '../lib/errors.ts';
-import { stripFinished } from '../lib/execution/strip-finished.ts';
-import { createInformer, type Informer, type ReflectorDeps, stripNotes } from '../lib/informer/index.ts';
+import { createInformer, type Informer, type ReflectorDeps } from '../lib/informer/index.ts';
 import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
   type ControllerRevision,
   controllerRevisions,
+  type KubeClient,
   type KubeObject,
   type Namespace,
   type PersistentVolumeClaim,
@@ -20,6 +20,7 @@ import {
 } from '../lib/kube/index.ts';
 import { isStored } from '../lib/registration/index.ts';
 import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
+import { slimClaim, slimPod, wholeExecutions, wholeRevisions, wholeWorkflows } from './slim-objects.ts';
 import { claimKey } from './volume/decide.ts';
 
 const ours = `${labels.managedBy}=windlass`;
@@ -44,17 +45,18 @@ export const volumeIndexes = {
 } as const;
 
 /** `deps` gives each kind its own observer. */
-export function createInformers(deps: (kind: string) => ReflectorDeps): Informers {
+export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pick<KubeClient, 'get'>): Informers {
   return {
     workflows: createInformer(deps('Workflow'), {
       resource: workflows,
       parse: withSpec,
+      wholes: wholeWorkflows(kube),
       indexes: workflowIndexes,
     }),
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,
       parse: withSpec,
-      strip: stripExecution,
+      wholes: wholeExecutions(kube),
       indexes: {
         parentUid: ({ spec }) => idsOf(spec.parent?.uid),
         workflow: ({ spec }) => [spec.workflow],
@@ -69,6 +71,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     revisions: createInformer(deps('ControllerRevision'), {
       resource: controllerRevisions,
       labelSelector: ours,
+      wholes: wholeRevisions(kube),
       indexes: {
         workflowUid: (revision) => idsOf(workflowUidKey(revision)),
         workflowKey: (revision) => idsOf(workflowKey(revision)),
@@ -76,7 +79,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps): Informer
     }),
     pods: podInformer(deps('Pod')),
     // All of them: `spec.claim_name` may name one that somebody else has made.
-    claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: stripClaim }),
+    claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: slimClaim }),
     routers: routerInformer(deps('StimulusRouter')),
     tenants: createTenantInformer(deps('Namespace')),
   };
@@ -86,7 +89,7 @@ function podInformer(deps: ReflectorDeps): Informers['pods'] {
   return createInformer(deps, {
     resource: pods,
     labelSelector: ours,
-    strip: stripPod,
+    strip: slimPod,
     indexes: {
       executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
       executionKey: (pod) => idsOf(executionKey(pod)),
@@ -151,34 +154,8 @@ function withSpec<T extends KubeObject & { readonly spec: object }>(object: T): 
   return object;
 }
 
-/** Whose a claim is and how it does; the rest of it is other people's, and of any size. */
-export function stripClaim({ metadata, status }: PersistentVolumeClaim): PersistentVolumeClaim {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences },
-    spec: { accessModes: [], resources: {} },
-    status: { phase: status?.phase },
-  };
-}
-
-/** A child keeps everything when it has ended: its parent has yet to read it. */
-export const stripExecution = (execution: WorkflowExecution): WorkflowExecution =>
-  execution.spec.parent === undefined ? stripFinished(execution) : stripNotes(execution);
-
 /** The claims that a pod mounts, as `namespace/name`. */
 export const claimKeys = ({ metadata, spec }: Pod): string[] =>
   (spec.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
     claim === undefined ? [] : [`${metadata.namespace}/${claim.claimName}`],
   );
-
-/** Nobody reads more of a pod's spec than its node and its claims. */
-function stripPod(pod: Pod): Pod {
-  const { nodeName } = pod.spec;
-  const volumes = pod.spec.volumes?.filter(({ persistentVolumeClaim: claim }) => claim !== undefined) ?? [];
-  const spec = {
-    containers: [],
-    ...(nodeName === undefined ? {} : { nodeName }),
-    ...(volumes.length === 0 ? {} : { volumes }),
-  };
-  return { ...stripNotes(pod), spec };
-}

@@ -57,7 +57,10 @@ interface KeeperPlace {
 /** Runs one replica of the controllers to its end; resolves to the exit code of the process. */
 export async function runControllers(deps: ProcessDeps): Promise<number> {
   const { logger, metrics, clock, kube } = deps;
-  const informers = createInformers((kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }));
+  const informers = createInformers(
+    (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
+    kube,
+  );
   const keeper = await openKeeper(deps, informers);
   try {
     return await runWith(deps, informers, keeper.election);
@@ -115,11 +118,7 @@ async function createControllers(
   const { kube, clock, config } = deps;
   const controller = controllerFactory(deps);
   const waiting = createWaiting();
-  const workflowCaches = {
-    workflows: informers.workflows.cache,
-    revisions: informers.revisions.cache,
-    executions: informers.executions.cache,
-  };
+  const workflowCaches = workflowCachesOf(informers);
   const volumeDeps = {
     volumes: informers.volumes.cache,
     claims: informers.claims.cache,
@@ -146,6 +145,14 @@ async function createControllers(
   connect(informers, controllers, waiting);
   return Object.values(controllers);
 }
+
+const workflowCachesOf = ({ workflows, revisions, executions }: Informers) => ({
+  workflows: workflows.cache,
+  revisions: revisions.cache,
+  executions: executions.cache,
+  wholeWorkflow: workflows.whole,
+  wholeRevision: revisions.whole,
+});
 
 function createRouterReconcile({ kube, clock, config }: ControllersDeps, informers: Informers) {
   return createStimulusRouterReconcile({

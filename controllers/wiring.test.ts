@@ -4,7 +4,8 @@ import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { createCache } from '../lib/informer/cache.ts';
 import type { InformerChange } from '../lib/informer/index.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
-import { type Informers, stripClaim, volumeIndexes } from './informers.ts';
+import { type Informers, volumeIndexes } from './informers.ts';
+import { slimClaim } from './slim-objects.ts';
 import { type Controllers, connect, createWaiting } from './wiring.ts';
 
 describe('executions that wait', () => {
@@ -74,7 +75,7 @@ describe('a claim', () => {
   it('is kept without what other people wrote on it', () => {
     const annotations = { note: 'x'.repeat(100_000) };
     const metadata = { name: 'data', namespace: 'a', uid: 'u', resourceVersion: '3', annotations, labels: annotations };
-    const kept = stripClaim({ metadata, spec: { volumeName: 'pv' }, status: { phase: 'Bound', capacity: {} } });
+    const kept = slimClaim({ metadata, spec: { volumeName: 'pv' }, status: { phase: 'Bound', capacity: {} } });
     expect(JSON.stringify(kept).length).toBeLessThan(300);
     expect(kept).toMatchObject({ metadata: { name: 'data', uid: 'u' }, status: { phase: 'Bound' } });
   });

@@ -33,7 +33,7 @@ export interface Cluster {
 
 export function createCluster({ kube, clock, reflector, systemTenant, systemNamespace }: ClusterDeps): Cluster {
   const executionFeed = createExecutionFeed(reflector('WorkflowExecution').logger);
-  const informers = createInformers(reflector, executionFeed);
+  const informers = createInformers(reflector, kube, executionFeed);
   const all = Object.values(informers);
   const tenants = createTenantDirectory({ namespaces: informers.tenants.cache, systemTenant, systemNamespace });
   return {
@@ -41,7 +41,13 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
     tenants,
     workflows: createWorkflows({ kube, clock, cache: informers.workflows.cache, tenants }),
     executionFeed,
-    executions: createExecutions({ kube, clock, cache: informers.executions.cache, tenants }),
+    executions: createExecutions({
+      kube,
+      clock,
+      cache: informers.executions.cache,
+      whole: informers.executions.whole,
+      tenants,
+    }),
     get hasSynced() {
       return all.every(({ hasSynced }) => hasSynced);
     },

@@ -48,7 +48,7 @@ function setUp() {
     namespaceOf: (slug: string) => (['a', 'b'].includes(slug) ? `tenant-${slug}` : undefined),
     tenantOf: () => undefined,
   };
-  const executions = createExecutions({ kube: kube as never, clock, cache, tenants });
+  const executions = createExecutions({ kube: kube as never, clock, cache, whole: async (one) => one, tenants });
   const settled = async <T>(answer: Promise<T>): Promise<T> => {
     await clock.advance(5_000);
     return answer;

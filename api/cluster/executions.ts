@@ -8,18 +8,20 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
-import { createWholeExecutions, type WholeExecutions } from './whole-executions.ts';
+
+/** Gives an execution of the cache in full; undefined when it is there no more. */
+export type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
 
 /** Executions as one tenant sees them. */
 export interface Executions {
-  /** By id or name; one that was created a moment ago is found. Undefined for what is no execution of the tenant. */
+  /** By id or name, in full; one that was created a moment ago is found. Undefined for what is none of the tenant. */
   find(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined>;
-  /** In no particular order; of those that have ended only what a list shows. */
+  /** In no particular order; of each only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
-  /** The execution that asks for the decision of that id (`approvalId`), or that was given it last. */
+  /** The execution, in full, that asks for the decision of that id (`approvalId`), or that was given it last. */
   asking(tenant: string, approvalId: string): Promise<WorkflowExecution | undefined>;
-  /** Every execution that waits in a Human state. */
+  /** Every execution that waits in a Human state; of each only what a list shows. */
   listAsking(tenant: string): readonly WorkflowExecution[];
   /** Takes the answer of a write of our own. */
   remember(execution: WorkflowExecution): void;
@@ -29,6 +31,7 @@ interface ExecutionsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly clock: Clock;
   readonly cache: CacheReader<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
+  readonly whole: WholeExecutions;
   readonly tenants: TenantDirectory;
 }
 
@@ -52,7 +55,7 @@ class CachedExecutions implements Executions {
   constructor(deps: ExecutionsDeps) {
     const kept = { ...deps, resource: workflowExecutions };
     this.#deps = deps;
-    this.whole = createWholeExecutions(deps.kube);
+    this.whole = deps.whole;
     this.#live = createLiveReads(kept);
     this.#catchUp = createCatchUp(kept);
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
@@ -72,7 +75,8 @@ class CachedExecutions implements Executions {
       ]);
     }
     if (!objectName.test(nameOrUid)) return undefined;
-    return this.#deps.cache.get(key) ?? this.#live.read({ namespace, name: nameOrUid }, namespace);
+    const known = this.#deps.cache.get(key);
+    return known === undefined ? this.#live.read({ namespace, name: nameOrUid }, namespace) : this.whole(known);
   }
 
   list(tenant: string): readonly WorkflowExecution[] {
@@ -103,10 +107,12 @@ class CachedExecutions implements Executions {
     const probe = (): WorkflowExecution | undefined =>
       candidates().find((execution) => execution?.metadata.namespace === namespace);
     const known = probe();
-    if (known !== undefined || unknown.has(key)) return known;
+    if (known !== undefined) return this.whole(known);
+    if (unknown.has(key)) return undefined;
     const found = await this.#catchUp.find({ namespace, tenant: namespace }, probe);
-    if (found === undefined) unknown.add(key);
-    return found;
+    if (found !== undefined) return this.whole(found);
+    unknown.add(key);
+    return undefined;
   }
 }
 

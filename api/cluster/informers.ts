@@ -4,10 +4,16 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
-import { stripFinished } from '../../lib/execution/strip-finished.ts';
-import { createInformer, type Informer, type InformerChange, type ReflectorDeps } from '../../lib/informer/index.ts';
+import { slimExecution } from '../../lib/execution/slim-execution.ts';
+import {
+  createInformer,
+  createWholeObjects,
+  type Informer,
+  type InformerChange,
+  type ReflectorDeps,
+} from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
-import type { KubeObject, Namespace } from '../../lib/kube/index.ts';
+import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { createTenantInformer } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
 
@@ -20,8 +26,17 @@ export interface Informers {
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
 }
 
-/** `deps` gives each kind its own observer; `executions` is told of every execution before anything is stripped off. */
-export function createInformers(deps: (kind: string) => ReflectorDeps, executions: ExecutionListener): Informers {
+/** Characters of what a person is asked, which a list shows: as many as the engine leaves in the status, and its note. */
+const promptLength = 8_256;
+/** Bytes of heap for executions read last, in full. */
+const keptBytes = 32 * 1024 * 1024;
+
+/** `deps` gives each kind its own observer; `executions` is told of every execution before anything is left out. */
+export function createInformers(
+  deps: (kind: string) => ReflectorDeps,
+  kube: Pick<KubeClient, 'get'>,
+  executions: ExecutionListener,
+): Informers {
   const informers: Informers = {
     workflows: createInformer(deps('Workflow'), {
       resource: workflows,
@@ -34,7 +49,12 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, execution
         executions.seen(withSpec(execution));
         return execution;
       },
-      strip: stripFinished,
+      wholes: createWholeObjects({
+        kube,
+        resource: workflowExecutions,
+        slim: (execution) => slimExecution(execution, promptLength),
+        keptBytes,
+      }),
       indexes: {
         namespace: namespaceOf,
         approval: (execution) => idsOf(approvalIdOf(execution), answeredIdOf(execution)),

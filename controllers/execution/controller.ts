@@ -57,7 +57,7 @@ type Wake = (key: string | undefined) => void;
 
 function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
-  const { executions, pods, volumes, workflows, revisions } = informers;
+  const { executions, pods, volumes } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const rejected = createRejectedPods();
   const blocked = createBlocked();
@@ -75,7 +75,8 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     caches,
     events,
     store,
-    findWorkflow: createFindWorkflow({ kube, workflows: workflows.cache, revisions: revisions.cache }),
+    findWorkflow: findWorkflowOf(deps),
+    wholes: executions,
     isEnding: endingNamespaces(informers),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
@@ -90,6 +91,11 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     },
     apply: applyDeps(deps, settings, caches, { captures, rejected, wake }),
   };
+}
+
+function findWorkflowOf({ kube, informers: { workflows, revisions } }: ExecutionControllerDeps) {
+  const caches = { workflows: workflows.cache, revisions: revisions.cache };
+  return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
 }
 
 interface Memory {

@@ -8,6 +8,8 @@ import type { StepPlan } from './step-plan.ts';
 /** A fact that deciding turned out to depend on. */
 export type Need =
   | { readonly kind: 'blob'; readonly locator: string }
+  /** The result of a child that has ended. */
+  | { readonly kind: 'child'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };
 
 /** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */

@@ -55,6 +55,8 @@ export interface ChildFact {
   /** Made by a blocking state: it goes with its parent. One that was fired and forgotten is on its own. */
   readonly owned: boolean;
   readonly failure?: { readonly reason: string; readonly message: string };
+  /** Whether result and Blackboard are still to be read: the cache has neither. */
+  readonly isSlim?: boolean;
   /** Final output, or the last state's output where the child has no template (requirements AMB-086). */
   readonly result: unknown;
   readonly blackboard: Readonly<Record<string, unknown>>;

@@ -88,7 +88,12 @@ function setUp(
   const list = async () => ({ metadata: {}, items: selectable });
   return {
     asked,
-    find: createFindWorkflow({ kube: { get: get as never, list: list as never }, workflows, revisions }),
+    find: createFindWorkflow({
+      kube: { get: get as never, list: list as never },
+      workflows,
+      revisions,
+      wholeRevision: async (one) => one,
+    }),
   };
 }
 

@@ -22,6 +22,8 @@ interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly workflows: WorkflowCache;
   readonly revisions: CacheReader<ControllerRevision, string>;
+  /** A revision of the cache with its content. */
+  readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
 }
 
 /** A name or uid in a definition, and whose names count there besides those of the tenant and the global ones. */
@@ -164,12 +166,12 @@ async function definition(deps: FindWorkflowDeps, workflow: Workflow, name: stri
 }
 
 async function revisionOf(
-  { kube, revisions }: FindWorkflowDeps,
+  { kube, revisions, wholeRevision }: FindWorkflowDeps,
   namespace: string,
   name: string,
 ): Promise<ControllerRevision | undefined> {
   const known = revisions.get(`${namespace}/${name}`);
-  if (known !== undefined) return known;
+  if (known !== undefined) return wholeRevision(known);
   const revision = await findObject(kube, controllerRevisions, { namespace, name });
   if (revision !== undefined) revisions.remember(revision);
   return revision;

@@ -7,7 +7,7 @@ import type { Pod } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from '../../test/builders/execution-builder.ts';
-import { observe } from './observe.ts';
+import { observe, wholeChild } from './observe.ts';
 
 const parent = anExecution('parent').build();
 const { uid = '', namespace = '' } = parent.metadata;
@@ -106,12 +106,12 @@ describe('the children of an execution', () => {
     },
     { name: 'nothing before the first state', status: {}, want: null },
   ])('AMB-086 have as result $name', ({ status, want }) => {
-    expect(facts([], [aChild(status)]).children[0]?.result).toEqual(want);
+    expect(wholeChild(aChild(status)).result).toEqual(want);
   });
 
   it('AMB-086 have a final output from the store as a value of their own uid', () => {
     const ref = { path: '', ref: 'abc', bytes: 9, encoding: 'json' } as const;
-    const [child] = facts([], [aChild({ final_output_ref: ref })]).children;
-    expect(child?.result).toEqual(new LargeValue('json/c1/abc/9', 9));
+    const child = wholeChild(aChild({ final_output_ref: ref }));
+    expect(child.result).toEqual(new LargeValue('json/c1/abc/9', 9));
   });
 });

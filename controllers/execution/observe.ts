@@ -88,12 +88,19 @@ function volumeFact({ metadata, status }: Volume): VolumeFact {
   };
 }
 
-function observeChild(child: WorkflowExecution): ChildFact {
-  const { metadata, spec, status } = child;
+/** A child that has ended, with what it left behind. */
+export function wholeChild(child: WorkflowExecution): ChildFact {
+  const { metadata, status } = child;
   const uid = metadata.uid ?? '';
   const blackboard = Object.fromEntries(
     Object.entries(status?.blackboard ?? {}).map(([key, stored]) => [key, open(stored, uid)]),
   );
+  return { ...observeChild(child), isSlim: false, result: childResult(child, blackboard), blackboard };
+}
+
+/** The cache does not have the values of an execution. */
+function observeChild(child: WorkflowExecution): ChildFact {
+  const { metadata, spec, status } = child;
   const phase = childPhase(child);
   const failure =
     phase === 'completed' || status?.reason === undefined
@@ -101,12 +108,13 @@ function observeChild(child: WorkflowExecution): ChildFact {
       : { failure: { reason: status.reason, message: status.message ?? '' } };
   return {
     name: metadata.name,
-    uid,
+    uid: metadata.uid ?? '',
     phase,
     cancelled: spec.cancel !== undefined,
     owned: metadata.ownerReferences?.some(({ uid: owner }) => owner === spec.parent?.uid) === true,
-    result: childResult(child, blackboard),
-    blackboard,
+    isSlim: true,
+    result: null,
+    blackboard: {},
     ...failure,
   };
 }

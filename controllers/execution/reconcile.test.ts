@@ -27,6 +27,7 @@ async function waitsFor(execution: WorkflowExecution): Promise<string[]> {
     kube: { jsonPatchStatus: async () => execution } as never,
     clock: createManualClock(begin),
     caches,
+    wholes: { whole: async (one) => one, use: (one, task) => task(one) },
     observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], settings },
     apply: {} as never,
     findWorkflow: { current: lookup, pinned: lookup },

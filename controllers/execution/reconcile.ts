@@ -1,14 +1,12 @@
 import { captureFinalizer } from '../../crds/labels.ts';
-import type { Json } from '../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { AppError, WaitError } from '../../lib/errors.ts';
+import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
+import type { Informer } from '../../lib/informer/index.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError, keyOf, refOfKey } from '../../lib/kube/index.ts';
-import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
-import { valueOf } from '../../lib/output-store/blob-value.ts';
+import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
@@ -16,9 +14,10 @@ import { writeStatus } from '../runtime/write-status.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Blocked } from './blocked.ts';
 import { decide } from './decide.ts';
-import type { Action, Decision, Need } from './decision.ts';
+import type { Action, Decision } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
+import { learn, tellWaiting } from './learn.ts';
 import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
 import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
 import { refuse } from './refusal.ts';
@@ -27,6 +26,8 @@ export interface ExecutionDeps {
   readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;
   readonly clock: Clock;
   readonly caches: Caches;
+  /** Executions in full: the cache has of each only what wakes it. */
+  readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
   readonly observe: ObserveDeps;
   readonly apply: ApplyDeps;
   readonly findWorkflow: FindWorkflow;
@@ -53,18 +54,28 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
   return async (key) => {
     const execution = deps.caches.executions.get(key);
     if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
-    const now = deps.clock.now();
-    const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
-    const current = await write(deps, held, decision, storedBytes);
-    tell(deps, current, decision);
-    await act(deps, current, decision);
-    if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
-    // Our own write is no news to us, and what comes after the end is still to be decided.
-    const endedNow = isTerminal(decision.status) && !finished(execution);
-    const wakeAt = endedNow ? now : decision.wakeAt;
-    if (wakeAt === undefined) return undefined;
-    return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
+    // What is left to do after the end needs no values.
+    if (finished(execution)) return bringForward(deps, execution);
+    return deps.wholes.use(execution, async (whole) => {
+      // Nothing is done for one that is gone: the watch is about to say so, and that is another reconcile.
+      if (whole === undefined) return undefined;
+      return isGoing(deps, whole) ? releaseAll(deps, key, whole) : bringForward(deps, whole);
+    });
   };
+}
+
+async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): Promise<ReconcileResult> {
+  const now = deps.clock.now();
+  const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
+  const current = await write(deps, held, decision, storedBytes);
+  tell(deps, current, decision);
+  await act(deps, current, decision);
+  if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
+  // Our own write is no news to us, and what comes after the end is still to be decided.
+  const endedNow = isTerminal(decision.status) && !finished(execution);
+  const wakeAt = endedNow ? now : decision.wakeAt;
+  if (wakeAt === undefined) return undefined;
+  return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
 }
 
 /** What was refused shows in the status while it is tried again; a deadline is kept all the same. */
@@ -121,11 +132,6 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
   return facts;
 }
 
-/** An execution that has ended waits for nothing. */
-function tellWaiting({ onWaiting }: ExecutionDeps, execution: WorkflowExecution, awaited: string): void {
-  if (!finished(execution)) onWaiting(keyOf(execution), awaited);
-}
-
 interface Settled {
   readonly decision: Decision;
   /** What the store took for this decision. */
@@ -150,41 +156,6 @@ async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<S
     known = refuse(known, storedBytes.message);
   }
   throw new Error(`deciding asked for more facts ${roundsMax} times`);
-}
-
-async function learn(deps: ExecutionDeps, facts: Facts, needs: readonly Need[]): Promise<Facts> {
-  const workflows = new Map(facts.workflows);
-  const loaded = new Map(facts.loaded);
-  const unreadable = new Map(facts.unreadable);
-  const { metadata } = facts.execution;
-  const namespace = metadata.namespace ?? '';
-  const user = facts.workflow.kind === 'found' ? facts.workflow.definition.user : undefined;
-  await Promise.all(
-    needs.map(async (need) => {
-      if (need.kind === 'blob') {
-        const value = await load(deps, namespace, parseLocator(need.locator));
-        if ('lost' in value) unreadable.set(need.locator, value.lost);
-        else loaded.set(need.locator, value.json);
-        return;
-      }
-      const lookup = await deps.findWorkflow.current({ namespace, workflow: need.workflow, user });
-      if (lookup.kind === 'not_ready') tellWaiting(deps, facts.execution, need.workflow);
-      workflows.set(need.workflow, lookup);
-    }),
-  );
-  return { ...facts, workflows, loaded, unreadable };
-}
-
-type Loaded = { readonly json: Json } | { readonly lost: string };
-
-async function load({ store }: ExecutionDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
-  try {
-    return { json: valueOf(await store.get(namespace, locator), locator) };
-  } catch (error) {
-    // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.
-    if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };
-    throw error;
-  }
 }
 
 /** Bytes that the store took, or why it took nothing. */

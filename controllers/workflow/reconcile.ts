@@ -33,6 +33,8 @@ interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly workflows: CacheReader<Workflow>;
+  readonly wholeWorkflow: (workflow: Workflow) => Promise<Workflow | undefined>;
+  readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Revisions by the `namespace/uid` of their workflow, and by its `namespace/name`. */
   readonly revisions: CacheReader<ControllerRevision, 'workflowUid' | 'workflowKey'>;
   /** Executions by the revision they run, as `namespace/name`, and by the workflow they name. */
@@ -45,18 +47,22 @@ interface WorkflowDeps {
 export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Promise<void> {
   return async (key) => {
     if (deps.isEnding(refOfKey(key).namespace ?? '')) return;
-    const workflow = deps.workflows.get(key);
-    await collectRevisions(deps, key, workflow?.metadata.uid);
-    if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
-    const facts = observe(deps, workflow);
-    const { status, create } = decideWorkflow(facts, deps.clock.now());
-    const outcome = create === undefined ? 'stored' : await store(deps, workflow, facts.specHash);
-    if (outcome === 'stored') return report(deps, workflow, status);
-    const now = deps.clock.now();
-    await report(deps, workflow, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
-    // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
-    throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
+    const cached = deps.workflows.get(key);
+    await collectRevisions(deps, key, cached?.metadata.uid);
+    const workflow = cached && (await deps.wholeWorkflow(cached));
+    if (workflow !== undefined && workflow.metadata.deletionTimestamp === undefined) await judge(deps, workflow);
   };
+}
+
+async function judge(deps: WorkflowDeps, workflow: Workflow): Promise<void> {
+  const facts = await observe(deps, workflow);
+  const { status, create } = decideWorkflow(facts, deps.clock.now());
+  const outcome = create === undefined ? 'stored' : await store(deps, workflow, facts.specHash);
+  if (outcome === 'stored') return report(deps, workflow, status);
+  const now = deps.clock.now();
+  await report(deps, workflow, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
+  // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
+  throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
 }
 
 /** How long until a namespace without rights is tried again. */
@@ -66,13 +72,13 @@ async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowSt
   await writeStatus({ kube: deps.kube, resource: workflows, cache: deps.workflows }, workflow, status);
 }
 
-function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
+async function observe(deps: WorkflowDeps, workflow: Workflow): Promise<WorkflowFacts> {
   const specHash = canonicalHash(workflow.spec);
   return {
     workflow,
     specHash,
     revisionName: revisionName(workflow, specHash),
-    revisions: revisionsOf(deps, workflow).map(storedRevision),
+    revisions: await revisionsOf(deps, workflow),
     problems: checkDefinition(workflow.spec)
       .filter(({ severity }) => severity === 'error')
       .map(({ path, message }) => `${path}: ${message}`),
@@ -81,19 +87,32 @@ function observe(deps: WorkflowDeps, workflow: Workflow): WorkflowFacts {
 }
 
 /** Those whose content is what was stored: a revision that was made in advance under the name is none. */
-function revisionsOf({ revisions }: WorkflowDeps, workflow: Workflow): ControllerRevision[] {
+async function revisionsOf(deps: WorkflowDeps, workflow: Workflow): Promise<StoredRevision[]> {
   const { namespace, uid } = workflow.metadata;
-  const found = revisions.byIndex('workflowUid', `${namespace}/${uid}`);
-  return found.filter((revision) => isRevisionOf(workflow, revision) && holdsItsContent(revision));
+  const found: StoredRevision[] = [];
+  for (const revision of deps.revisions.byIndex('workflowUid', `${namespace}/${uid}`)) {
+    if (!isRevisionOf(workflow, revision)) continue;
+    const stored = known.has(revision) ? known.get(revision) : await storedRevision(deps, revision);
+    known.set(revision, stored);
+    if (stored !== undefined) found.push(stored);
+  }
+  return found;
 }
 
-function storedRevision(revision: ControllerRevision): StoredRevision {
-  const { metadata } = revision;
+/** By the very object of the cache: a content never changes, and is read and hashed once. */
+const known = new WeakMap<ControllerRevision, StoredRevision | undefined>();
+
+async function storedRevision(
+  { wholeRevision }: WorkflowDeps,
+  revision: ControllerRevision,
+): Promise<StoredRevision | undefined> {
+  const whole = await wholeRevision(revision);
+  if (whole === undefined || !holdsItsContent(whole)) return undefined;
   return {
-    name: metadata.name ?? '',
-    version: specOf(revision).version,
-    createdAt: registeredAt(revision),
-    number: revision.revision,
+    name: whole.metadata.name ?? '',
+    version: specOf(whole).version,
+    createdAt: registeredAt(whole),
+    number: whole.revision,
   };
 }
 

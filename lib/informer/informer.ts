@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../errors.ts';
 import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../kube/index.ts';
 import { type Cache, type CacheReader, type Change, createCache, type IndexFunction } from './cache.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
+import type { WholeObjects } from './whole-objects.ts';
 
 /** An object of the watched kind that does not pass the parse hook: it is kept apart and nothing else suffers. */
 interface InvalidObject {
@@ -28,11 +29,17 @@ interface InformerOptions<T extends KubeObject, I extends string> {
   readonly parse?: (object: T) => T;
   /** Drops what nobody reads, to save memory. Must keep name, namespace, uid and resourceVersion. */
   readonly strip?: (object: T) => T;
+  /** Where the cache keeps less than its readers need: makes objects slim after `strip`, and reads them in full. */
+  readonly wholes?: WholeObjects<T>;
 }
 
 /** A cache of one kind that follows the server. */
 export interface Informer<T extends KubeObject, I extends string = string> {
   readonly cache: CacheReader<T, I>;
+  /** The object that the cache has this of, in full and at least as new; undefined where it is gone. */
+  readonly whole: (object: T) => Promise<T | undefined>;
+  /** The same for a task, which waits for its turn where the object is large. */
+  readonly use: WholeObjects<T>['use'];
   /** Call before `run`, or changes before are missed. */
   onChange(handler: ChangeHandler<T>): void;
   /** Follows the server until `signal` aborts. Never rejects. */
@@ -62,6 +69,8 @@ export function createInformer<T extends KubeObject, I extends string = never>(
 
 class CachingInformer<T extends KubeObject, I extends string> implements Informer<T, I>, ReflectorSink<T> {
   readonly cache: CacheReader<T, I>;
+  readonly whole: Informer<T, I>['whole'];
+  readonly use: Informer<T, I>['use'];
   readonly run: Informer<T, I>['run'];
   readonly synced: Promise<void>;
   readonly #store: Cache<T, I>;
@@ -71,16 +80,21 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   readonly #handlers: ChangeHandler<T>[] = [];
   readonly #deps: ReflectorDeps;
   readonly #prepare: (object: T) => T;
+  readonly #wholes: WholeObjects<T> | undefined;
   /** Poison met in the pages of a list under way. */
   #listedInvalid = new Map<string, InvalidObject>();
 
   constructor(deps: ReflectorDeps, options: InformerOptions<T, I>) {
-    const { resource, namespace, labelSelector, fieldSelector, indexes } = options;
+    const { resource, namespace, labelSelector, fieldSelector, indexes, wholes } = options;
     const { parse = (object) => object, strip = stripNotes } = options;
+    const keep = (object: T): T => (wholes === undefined ? strip(object) : wholes.slim(strip(object)));
     this.#deps = deps;
-    this.#prepare = (object) => strip(parse(object));
+    this.#wholes = wholes;
+    this.#prepare = (object) => keep(parse(object));
     this.#store = createCache<T, I>({ indexes });
-    this.cache = readerOf(this.#store, strip);
+    this.cache = readerOf(this.#store, keep);
+    this.whole = async (object) => (wholes === undefined ? object : wholes.read(object));
+    this.use = async (object, task) => (wholes === undefined ? task(object) : wholes.use(object, task));
     const reflector = createReflector(deps, { resource, namespace, labelSelector, fieldSelector, sink: this });
     this.#reflector = reflector;
     this.run = (signal) => reflector.run(signal);
@@ -167,6 +181,8 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   }
 
   #tell(change: InformerChange<T>): void {
+    const { before, after } = change;
+    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#wholes?.forget(before);
     for (const handler of this.#handlers) {
       try {
         handler(change);
@@ -194,7 +210,7 @@ function isSameVersion(a: InvalidObject | undefined, b: InvalidObject | undefine
 /** Our own writes pass the same strip as what the watch delivers. */
 function readerOf<T extends KubeObject, I extends string>(
   store: Cache<T, I>,
-  strip: (object: T) => T,
+  keep: (object: T) => T,
 ): CacheReader<T, I> {
   return {
     get: (key) => store.get(key),
@@ -204,6 +220,6 @@ function readerOf<T extends KubeObject, I extends string>(
     get size() {
       return store.size;
     },
-    remember: (object) => store.remember(strip(object)),
+    remember: (object) => store.remember(keep(object)),
   };
 }

@@ -6,6 +6,7 @@ import {
   type KubeList,
   type KubeObject,
   keyOf,
+  listPages,
   type ListWatchPort,
   metadataOf,
   type ObjectEvent,
@@ -64,8 +65,6 @@ interface Reflector {
   readonly hasSynced: boolean;
 }
 
-/** Objects a page of a list, as kubectl asks for them. */
-const pageSize = 500;
 /** A watch lasts a random time in this range, so that the watches of a process do not end together. */
 const watchSeconds = { least: 290, most: 590 } as const;
 /** The first watch that begins this long after the last list or comparison compares versions with the server's. */
@@ -141,15 +140,10 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     this.#markSynced();
   }
 
-  async *#pages<O extends KubeObject>(resource: Resource<O>, signal: AbortSignal): AsyncGenerator<KubeList<O>> {
+  #pages<O extends KubeObject>(resource: Resource<O>, signal: AbortSignal): AsyncGenerator<KubeList<O>> {
     const { namespace, labelSelector, fieldSelector } = this.#options;
-    const selection = { namespace, labelSelector, fieldSelector, limit: pageSize, signal };
-    let page = await this.#deps.client.list(resource, selection);
-    for (;;) {
-      yield page;
-      if (!page.metadata.continue) return;
-      page = await this.#deps.client.list(resource, { ...selection, continue: page.metadata.continue });
-    }
+    const selection = { namespace, labelSelector, fieldSelector, signal };
+    return listPages((paged) => this.#deps.client.list(resource, paged), selection);
   }
 
   #isDue(): boolean {

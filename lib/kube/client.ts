@@ -20,6 +20,8 @@ export interface Selection {
 export interface ListOptions extends CallOptions, Selection {
   /** Objects a page. */
   readonly limit?: number;
+  /** Longest answer in bytes; a longer one is cut off, and the call ends with AppError `AnswerTooLarge`. */
+  readonly answerBytes?: number;
   /** `metadata.continue` of the page before. */
   readonly continue?: string;
   /** Lower bound of freshness; `'0'` may be answered from the server's cache. */

@@ -20,6 +20,7 @@ import type {
 } from './client.ts';
 import { execInPod } from './exec.ts';
 import { isGone, isNotFound } from './kube-error.ts';
+import { listPages } from './list-pages.ts';
 import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
 import { apiVersionOf, leases, namespaces, pathOf, type Resource } from './resource.ts';
 import { askAccess, askVersion, askWhoAmI } from './reviews.ts';
@@ -30,9 +31,6 @@ import { type Call, createTransport, type Transport, type TransportDeps, type Tr
 export function createKubeClient(deps: TransportDeps, options: TransportOptions = {}): KubeClient {
   return new HttpKubeClient(createTransport(deps, options));
 }
-
-/** Objects a page where all are wanted. */
-const pageSize = 500;
 
 /** What `metadataOf` asks a list for; a server that does not know it answers whole objects. */
 const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
@@ -63,7 +61,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
-    const { namespace, labelSelector, fieldSelector, limit, resourceVersion } = options;
+    const { namespace, labelSelector, fieldSelector, limit, resourceVersion, answerBytes } = options;
     const text = await this.#transport.send({
       ...callBounds(options),
       verb: 'list',
@@ -74,6 +72,7 @@ class HttpKubeClient implements KubeClient {
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
       accept: resource.metadataOnly ? metadataListType : undefined,
+      answerBytes,
     });
     const list = parseAs<KubeList<T>>(text);
     return { metadata: list.metadata, items: list.items ?? [] };
@@ -213,16 +212,12 @@ class HttpKubeClient implements KubeClient {
 
   async #listPages<T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
     const items: T[] = [];
-    let page = await this.list(resource, { limit: pageSize, ...options });
-    for (items.push(...page.items); page.metadata.continue; items.push(...page.items)) {
-      page = await this.list(resource, {
-        limit: pageSize,
-        ...options,
-        continue: page.metadata.continue,
-        resourceVersion: undefined,
-      });
+    let metadata: KubeList<T>['metadata'] = {};
+    for await (const page of listPages<T>((paged) => this.list(resource, paged), options)) {
+      items.push(...page.items);
+      metadata = page.metadata;
     }
-    return { metadata: page.metadata, items };
+    return { metadata, items };
   }
 
   async #call<T>(resource: Resource, write: Write, options: WriteOptions = {}): Promise<T> {

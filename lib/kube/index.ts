@@ -24,6 +24,7 @@ export {
   type RequestName,
 } from './kube-error.ts';
 export { findCredentials } from './kubeconfig-credentials.ts';
+export { listPages } from './list-pages.ts';
 export type * from './objects.ts';
 export { keyOf, refOfKey } from './objects.ts';
 export * from './resource.ts';

@@ -42,6 +42,8 @@ export interface Call extends RequestName, RequestPurpose {
   readonly contentType?: string;
   /** Default JSON. */
   readonly accept?: string;
+  /** Longest answer in bytes. Default: any. */
+  readonly answerBytes?: number | undefined;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly guard?: () => void;
@@ -154,7 +156,7 @@ class HttpTransport implements Transport {
         call,
         call.isBookkeeping === true ? 'bookkeeping' : 'requests',
       );
-      const answer = await sendOnce(dispatcher, request, { signal, guard: call.guard });
+      const answer = await sendOnce(dispatcher, request, { signal, guard: call.guard, answerBytes: call.answerBytes });
       this.#report(call, String(answer.status), started);
       if (answer.status === 401) this.#deps.credentials.refused();
       return { answer };

@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici';
+import { AppError } from '../errors.ts';
+import { answerTooLarge } from './list-pages.ts';
 
 /** A whole answer. */
 export interface Answer {
@@ -11,6 +13,8 @@ interface UnaryOptions {
   readonly signal: AbortSignal;
   /** Called with the request next in line on a live connection, directly before its first byte is written. */
   readonly guard?: () => void;
+  /** A longer answer is cut off and rejected with AppError `AnswerTooLarge`. */
+  readonly answerBytes?: number | undefined;
 }
 
 /**
@@ -52,6 +56,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #ending: Ending;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
+  #bytes = 0;
   #status = 0;
   #headers: Answer['headers'] = {};
 
@@ -78,8 +83,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headers = headers;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { answerBytes = Number.POSITIVE_INFINITY } = this.#options;
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes <= answerBytes) return void this.#chunks.push(chunk);
+    const error = new AppError('limit_exceeded', `the answer has more than ${answerBytes} bytes`, {
+      reason: answerTooLarge,
+    });
+    this.#chunks.length = 0;
+    this.#ending.reject(error);
+    controller.abort(error);
   }
 
   onResponseEnd(): void {

@@ -213,7 +213,7 @@ export class World {
     const workflows = new Map(facts.workflows);
     for (const need of needs) {
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
-      else workflows.set(need.workflow, this.#find(need.workflow));
+      else if (need.kind === 'workflow') workflows.set(need.workflow, this.#find(need.workflow));
     }
     return { ...facts, loaded, workflows };
   }

@@ -83,7 +83,12 @@ describe('a status that somebody else wrote', () => {
       list: async () => ({ metadata: {}, items: [] }),
     };
     const workflows = createCache<Workflow, 'name' | 'formerId'>({ indexes: workflowIndexes });
-    const lookup = await createFindWorkflow({ kube: kube as never, workflows, revisions }).pinned(execution);
+    const lookup = await createFindWorkflow({
+      kube: kube as never,
+      workflows,
+      revisions,
+      wholeRevision: async (one) => one,
+    }).pinned(execution);
     return lookup.kind;
   }
 

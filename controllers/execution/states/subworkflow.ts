@@ -6,7 +6,7 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
-import type { Draft } from '../draft.ts';
+import { type Draft, LackingFacts } from '../draft.ts';
 import type { ChildFact, Definition, Failure } from '../facts.ts';
 import { inputProblem } from '../input.ts';
 import { lookUp } from '../lookup.ts';
@@ -24,7 +24,10 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
     return current.child?.uid === undefined ? start(draft, state, current, name) : gone(current.child);
   current.child = { name, uid: child.uid };
   if (state.mode === 'fire_and_forget') return started(child);
-  if (isTerminal(child)) return ended(draft, state, child);
+  if (isTerminal(child)) {
+    if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
+    return ended(draft, state, child);
+  }
   return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : undefined;
 };
 

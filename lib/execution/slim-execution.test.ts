@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Signal } from '../../crds/schema/workflow-execution.ts';
+import { after, anExecution } from '../../test/builders/execution-builder.ts';
+import { firstSignal } from '../decision/first-signal.ts';
+import { heapBytes } from '../heap-bytes.ts';
+import { slimExecution } from './slim-execution.ts';
+
+const text = 'x'.repeat(60_000);
+const signal = (index: number, state = 'ask'): Signal => ({
+  id: `s${index}`,
+  state,
+  visit: 1,
+  response: text,
+  feedback: text,
+  by: 'ann',
+  at: after(1),
+});
+
+describe('what the cache keeps of an execution', () => {
+  it('is small, whatever users put into it', () => {
+    const signals = Array.from({ length: 500 }, (_, index) => signal(index));
+    const metadata = { annotations: { other: text }, labels: { other: 'y' } };
+    const built = anExecution()
+      .with({ input: { text }, intent: text, blackboard: { seed: text }, signals })
+      .past({ state: 'a' }, text)
+      .now({ state: 'ask', kind: 'Human', prompt: text })
+      .build();
+    const kept = slimExecution({ ...built, metadata: { ...built.metadata, ...metadata } });
+    const { signals: places, ...spec } = kept.spec;
+    expect(places).toHaveLength(500);
+    // Those whose text does not count are one and the same.
+    expect(new Set(places).size).toBeLessThan(10);
+    expect(heapBytes({ ...kept, spec, signals: [...new Set(places)] }, 1e9)).toBeLessThan(20_000);
+    expect(JSON.stringify(kept)).not.toContain('x'.repeat(300));
+  });
+
+  it('is what lists show and what wakes: names, phase, times, place, verdict, parent, our own notes', () => {
+    const parent = { name: 'p', uid: 'u', state: 's', visit: 1, depth: 1 };
+    const built = anExecution().with({ parent, input: { text } }).past({ state: 'a' }, text).ended('failed', 5).build();
+    const owner = { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', name: 'p', uid: 'u' };
+    const foreign = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'c' };
+    const metadata = {
+      ...built.metadata,
+      annotations: { 'windlass.dev/started-by': 'ann', other: text },
+      ownerReferences: [owner, foreign],
+    };
+    const kept = slimExecution({ ...built, metadata });
+    expect(kept.metadata).toMatchObject({
+      annotations: { 'windlass.dev/started-by': 'ann' },
+      ownerReferences: [owner],
+    });
+    expect(kept.metadata.annotations).not.toHaveProperty('other');
+    expect(kept.spec).toEqual({ workflow: 'demo', parent });
+    expect(kept.status).toMatchObject({ phase: 'failed', finished_at: after(5) });
+    expect(kept.status).not.toHaveProperty('history');
+  });
+
+  it.each<[title: string, signals: Signal[], isPending: boolean]>([
+    ['nobody has answered', [], true],
+    ['the last of many has', [...Array.from({ length: 20 }, (_, index) => signal(index, 'other')), signal(20)], false],
+    ['somebody has answered an earlier state', [signal(0, 'other')], true],
+  ])('says whether a person is still asked: %s', (_title, signals, isPending) => {
+    const { spec, status } = slimExecution(
+      anExecution().with({ signals }).now({ state: 'ask', kind: 'Human' }).build(),
+    );
+    const asked = { state: 'ask', visit: 1, ...status?.current };
+    expect(firstSignal(spec.signals, asked) === undefined).toBe(isPending);
+  });
+});

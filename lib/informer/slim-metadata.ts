@@ -1,0 +1,17 @@
+import { group, labels } from '../../crds/labels.ts';
+import type { ObjectMeta } from '../kube/index.ts';
+
+/** Metadata without what other people and programs have written, which is of any size. */
+export function slimMetadata<M extends ObjectMeta>(metadata: M): M {
+  const { labels: all, annotations, ownerReferences } = metadata;
+  return {
+    ...metadata,
+    managedFields: undefined,
+    labels: all && ours(all),
+    annotations: annotations && ours(annotations),
+    ownerReferences: ownerReferences?.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`)),
+  };
+}
+
+const ours = (fields: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).filter(([key]) => key.startsWith(`${group}/`) || key === labels.managedBy));

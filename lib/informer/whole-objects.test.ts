@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { slimExecution } from '../execution/slim-execution.ts';
+import { workflowExecutions } from '../kinds.ts';
+import { KubeError } from '../kube/index.ts';
+import { createWholeObjects } from './whole-objects.ts';
+
+const slim = (execution: WorkflowExecution): WorkflowExecution => slimExecution(execution);
+
+function made(name: string, { version = 1, text = 'x' } = {}): WorkflowExecution {
+  const built = anExecution(name).with({ input: { text } }).past({ state: 'a' }, text).build();
+  return { ...built, metadata: { ...built.metadata, uid: name, resourceVersion: String(version) } };
+}
+
+function server(objects: readonly WorkflowExecution[], keptBytes = 1024 * 1024) {
+  const asked: string[] = [];
+  const get = async (_: unknown, { name }: { name: string }) => {
+    asked.push(name);
+    const found = objects.find(({ metadata }) => metadata.name === name);
+    if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
+    return found;
+  };
+  const options = { kube: { get: get as never }, resource: workflowExecutions, slim, keptBytes };
+  return { asked, wholes: createWholeObjects(options) };
+}
+
+describe('an object of which the cache has a part', () => {
+  it('that came a moment ago is there in full without a request', async () => {
+    const { wholes, asked } = server([]);
+    const kept = wholes.slim(made('a'));
+    expect(kept.spec.input).toBeUndefined();
+    expect((await wholes.read(kept))?.spec.input).toEqual({ text: 'x' });
+    expect(asked).toEqual([]);
+  });
+
+  it('is read once by any number of readers', async () => {
+    const { wholes, asked } = server([made('a')]);
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => wholes.read(slim(made('a')))));
+    expect(answers.every((answer) => answer?.spec.input !== undefined)).toBe(true);
+    expect(asked).toEqual(['a']);
+  });
+
+  it('is never given in a version older than the one of the cache', async () => {
+    const { wholes, asked } = server([made('a', { version: 3, text: 'new' })]);
+    wholes.slim(made('a', { version: 2, text: 'old' }));
+    expect((await wholes.read(slim(made('a', { version: 3 }))))?.spec.input).toEqual({ text: 'new' });
+    expect(asked).toEqual(['a']);
+    // A late version takes the place of no newer one.
+    wholes.slim(made('a', { version: 1, text: 'late' }));
+    expect((await wholes.read(slim(made('a', { version: 2 }))))?.spec.input).toEqual({ text: 'new' });
+    await expect(wholes.read(slim(made('a', { version: 4 })))).rejects.toMatchObject({ reason: 'StaleRead' });
+  });
+
+  it('is nothing when it is gone, or another one has its name', async () => {
+    const another = made('a');
+    const { wholes } = server([{ ...another, metadata: { ...another.metadata, uid: 'another' } }]);
+    expect(await wholes.read(slim(made('a')))).toBeUndefined();
+    expect(await wholes.read(slim(made('b')))).toBeUndefined();
+  });
+
+  it('is forgotten with the object', async () => {
+    const { wholes } = server([]);
+    const kept = wholes.slim(made('a'));
+    wholes.forget(kept);
+    expect(await wholes.read(kept)).toBeUndefined();
+  });
+
+  it('is kept up to a budget, the ones used last', async () => {
+    const large = Array.from({ length: 20 }, (_, index) => made(`e${index}`, { text: 'x'.repeat(50_000) }));
+    const { wholes, asked } = server(large);
+    for (const one of large) await wholes.read(slim(one));
+    asked.length = 0;
+    for (const one of large.toReversed()) await wholes.read(slim(one));
+    expect(asked.length).toBeGreaterThan(8);
+    expect(asked.length).toBeLessThan(20);
+    expect(asked).not.toContain('e19');
+  });
+});
+
+describe('tasks that use objects', () => {
+  /** About 40 MiB of heap each. */
+  const huge = (name: string, namespace: string): WorkflowExecution => {
+    const execution = made(name);
+    const input = { list: Array.from({ length: 500_000 }, () => ({})) };
+    return { ...execution, metadata: { ...execution.metadata, namespace }, spec: { ...execution.spec, input } };
+  };
+
+  it('take turns where the objects are large, and leave room for those of another namespace', async () => {
+    const objects = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map((name) => huge(name, name.slice(0, 1)));
+    const { wholes } = server(objects);
+    const running: string[] = [];
+    let most = 0;
+    const ends = new Map<string, () => void>();
+    const tasks = objects.map((object) =>
+      wholes.use(wholes.slim(object), async () => {
+        running.push(object.metadata.name);
+        most = Math.max(most, running.length);
+        await new Promise<void>((resolve) => ends.set(object.metadata.name, resolve));
+        running.splice(running.indexOf(object.metadata.name), 1);
+      }),
+    );
+    await expect.poll(() => running).toContain('b1');
+    expect(running.filter((name) => name.startsWith('a')).length).toBeLessThan(5);
+    for (let ended = 0; ended < objects.length; ) {
+      for (const [name, end] of ends) {
+        ends.delete(name);
+        ended += 1;
+        end();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(tasks);
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it('of small objects never wait', async () => {
+    const objects = Array.from({ length: 500 }, (_, index) => made(`s${index}`));
+    const { wholes } = server(objects);
+    let running = 0;
+    const ends: (() => void)[] = [];
+    const tasks = objects.map((object) =>
+      wholes.use(wholes.slim(object), async () => {
+        running += 1;
+        await new Promise<void>((resolve) => ends.push(resolve));
+      }),
+    );
+    await expect.poll(() => running).toBe(500);
+    for (const end of ends) end();
+    await Promise.all(tasks);
+  });
+});

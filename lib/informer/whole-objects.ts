@@ -1,0 +1,121 @@
+import { createByteCache } from '../byte-cache.ts';
+import { AppError } from '../errors.ts';
+import { createFairPool } from '../fair-pool.ts';
+import { heapBytes } from '../heap-bytes.ts';
+import { findAgain, type KubeClient, type KubeObject, type Resource } from '../kube/index.ts';
+import { compareResourceVersions } from './resource-version.ts';
+
+/** Objects of one kind in full, for a cache that keeps only what wakes a decision (design §11). */
+export interface WholeObjects<T extends KubeObject> {
+  /** What the cache keeps of a version that came. The whole of it is kept for the next reader, while there is room. */
+  slim(object: T): T;
+  /**
+   * The object that the cache has this of, in full and at least as new; undefined where it is gone. Readers of one object
+   * share the reading. Throws as the server does.
+   */
+  read(slim: T): Promise<T | undefined>;
+  /**
+   * Reads it for a task. Large objects of all tasks together stay within a budget: a task waits for its turn, and the
+   * tenants for whom objects are in use share the budget.
+   */
+  use<R>(slim: T, task: (whole: T | undefined) => Promise<R>): Promise<R>;
+  /** The object is gone. */
+  forget(object: T): void;
+}
+
+export interface WholeOptions<T extends KubeObject> {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly resource: Resource<T>;
+  /** What decisions need to be woken. Must keep name, namespace, uid and resourceVersion. */
+  readonly slim: (object: T) => T;
+  /** Whether the cache keeps it as it came, so that there is nothing to read. Default: never. */
+  readonly isWhole?: (object: T) => boolean;
+  /** Whether the next reader of a version is likely. Default: of each. */
+  readonly isSpared?: (object: T) => boolean;
+  /** Bytes of heap for versions that nobody uses just now. */
+  readonly keptBytes: number;
+}
+
+/** Bytes of heap of objects that tasks use at one time, without those that are small. */
+const inUseBytes = 128 * 1024 * 1024;
+/** An object of less than this may be used without waiting for a turn. */
+const smallBytes = 256 * 1024;
+/** Weighing ends here: no object that the API server takes is much larger. */
+const weighedBytes = 64 * 1024 * 1024;
+
+export function createWholeObjects<T extends KubeObject>(options: WholeOptions<T>): WholeObjects<T> {
+  return new ReadWholeObjects(options);
+}
+
+class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
+  readonly #options: WholeOptions<T>;
+  /** The newest version that came, by uid. */
+  readonly #kept;
+  /** By uid and version. */
+  readonly #underWay = new Map<string, Promise<T | undefined>>();
+  /** Weights of objects that are not small, by uid. */
+  readonly #large = new Map<string, number>();
+  readonly #inUse = createFairPool({ size: inUseBytes });
+
+  constructor(options: WholeOptions<T>) {
+    this.#options = options;
+    this.#kept = createByteCache<T>(options.keptBytes);
+  }
+
+  slim(object: T): T {
+    this.#keep(object);
+    return this.#options.slim(object);
+  }
+
+  async read(slim: T): Promise<T | undefined> {
+    if (this.#options.isWhole?.(slim) === true) return slim;
+    const { uid = '', resourceVersion } = slim.metadata;
+    const known = this.#kept.get(uid);
+    if (known !== undefined && isAsNew(known, slim)) return known;
+    const key = `${uid}@${resourceVersion}`;
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#fetch(slim).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, reading);
+    return reading;
+  }
+
+  async use<R>(slim: T, task: (whole: T | undefined) => Promise<R>): Promise<R> {
+    const cost = this.#large.get(slim.metadata.uid ?? '');
+    const run = async (): Promise<R> => task(await this.read(slim));
+    return cost === undefined ? run() : this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost }, run);
+  }
+
+  forget({ metadata: { uid = '' } }: T): void {
+    this.#kept.delete(uid);
+    this.#large.delete(uid);
+  }
+
+  /** A decision must never see an older object than the one that woke it. */
+  async #fetch(slim: T): Promise<T | undefined> {
+    const { kube, resource } = this.#options;
+    const whole = await findAgain(kube, resource, slim);
+    if (whole === undefined) return undefined;
+    if (!isAsNew(whole, slim)) {
+      throw new AppError('unavailable', 'the API server answered with an old version', { reason: 'StaleRead' });
+    }
+    this.#keep(whole);
+    return whole;
+  }
+
+  #keep(object: T): void {
+    if (this.#options.isWhole?.(this.#options.slim(object)) === true) return;
+    const { uid = '' } = object.metadata;
+    const bytes = heapBytes(object, weighedBytes);
+    if (bytes >= smallBytes) this.#large.set(uid, bytes);
+    else this.#large.delete(uid);
+    const known = this.#kept.get(uid);
+    if (known !== undefined && isAsNew(known, object)) return;
+    const { isSpared = () => true } = this.#options;
+    if (isSpared(object)) this.#kept.set(uid, object, bytes);
+    else this.#kept.delete(uid);
+  }
+}
+
+const isAsNew = (object: KubeObject, than: KubeObject): boolean =>
+  compareResourceVersions(object.metadata.resourceVersion, than.metadata.resourceVersion) >= 0;
