@@ -1,5 +1,6 @@
 import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import type { Phase } from '../crds/schema/workflow-execution-status.ts';
+import { succeeded } from '../lib/execution/finished.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 
 /** What a script learns from `$?`. The meanings are stable: new ones get new numbers. */
@@ -66,6 +67,11 @@ export const phaseNames = Object.keys(exitOfPhase) as Phase[];
 /** How a command ends that watched an execution up to this phase. */
 export function exitCodeOfPhase(phase: Phase): ExitCode {
   return exitCodes[exitOfPhase[phase]];
+}
+
+/** How a command ends that watched an execution to its end: one that completed with a failed last state has failed. */
+export function exitCodeOfEnd(status: { readonly phase: Phase; readonly reason?: string }): ExitCode {
+  return status.phase === 'completed' && !succeeded(status) ? exitCodes.failed : exitCodeOfPhase(status.phase);
 }
 
 /** How a command ends that threw `error`. */

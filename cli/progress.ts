@@ -1,5 +1,6 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../crds/schema/workflow-execution-status.ts';
+import { succeeded } from '../lib/execution/finished.ts';
 import { waitingFor } from '../lib/decision/human-decision.ts';
 import { answerCommands } from './answer-commands.ts';
 import { formatElapsed } from './duration.ts';
@@ -95,7 +96,7 @@ function endLine(
   if (told?.finished_at !== undefined || status.finished_at === undefined) return [];
   const since = Date.parse(status.finished_at) - Date.parse(status.started_at ?? status.finished_at);
   const count = status.transitions ?? 0;
-  const why = status.phase === 'completed' ? '' : [status.reason, status.message].filter(Boolean).join(': ');
+  const why = succeeded(status) ? '' : [status.reason, status.message].filter(Boolean).join(': ');
   const transitions = `${count} transition${count === 1 ? '' : 's'}`;
   const end = `${metadata.name} ${status.phase} after ${formatElapsed(since)}, ${transitions}`;
   return [line(status.finished_at, why ? `${end}, ${why}` : end)];

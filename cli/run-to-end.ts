@@ -1,9 +1,9 @@
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
-import { finished } from '../lib/execution/finished.ts';
+import { finished, succeeded } from '../lib/execution/finished.ts';
 import { hasLogs } from '../lib/execution/log-source.ts';
 import { answerCommands } from './answer-commands.ts';
 import type { Door } from './doors/door.ts';
-import { CliError, type ExitCode, exitCodeOfPhase, exitCodes } from './exit-codes.ts';
+import { CliError, type ExitCode, exitCodeOfEnd, exitCodes } from './exit-codes.ts';
 import { printedObject } from './print-object.ts';
 import { newlyWaiting } from './progress.ts';
 import type { Session } from './session.ts';
@@ -67,16 +67,21 @@ export function interrupted({ terminal }: Session, { words }: Door, { metadata }
 
 /** Prints an execution that has ended, in the format asked for, and why where it did not complete. */
 async function ended(session: Session, door: Door, end: WorkflowExecution): Promise<ExitCode> {
-  const { status, metadata } = end;
+  const { status } = end;
   const phase = status?.phase ?? 'pending';
   if (!(await printedObject(session, end)) && phase === 'completed') await printOutput(session, end);
-  if (phase !== 'completed') {
-    const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
-    session.terminal.note(`error: ${metadata.name} ${phase}: ${why}`);
-    const [what, command] = hasLogs(end) ? ['its commands wrote', 'logs'] : ['it did', 'get'];
-    session.terminal.note(`See what ${what}: windlass ${command} ${metadata.name}${door.words.flags}`);
-  }
-  return exitCodeOfPhase(phase);
+  if (status !== undefined && succeeded(status)) return exitCodes.ok;
+  noteFailure(session, door, end);
+  return status === undefined ? exitCodes.ok : exitCodeOfEnd(status);
+}
+
+/** Why it did not succeed, and where to look. */
+function noteFailure({ terminal }: Session, { words }: Door, end: WorkflowExecution): void {
+  const { metadata, status } = end;
+  const why = [status?.reason, status?.message].filter(Boolean).join(': ') || 'no reason given';
+  terminal.note(`error: ${metadata.name} ${status?.phase ?? 'pending'}: ${why}`);
+  const [what, command] = hasLogs(end) ? ['its commands wrote', 'logs'] : ['it did', 'get'];
+  terminal.note(`See what ${what}: windlass ${command} ${metadata.name}${words.flags}`);
 }
 
 /** `final_output` as JSON on standard output; nothing where the workflow declares none. */

@@ -186,7 +186,8 @@ function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutio
 
 function reasonLines({ phase, reason, message, current }: WorkflowExecutionStatus): Line[] {
   if (current?.signals_refused !== undefined) return [[span(`  ${printable(message ?? '')}`, 'wait')]];
-  if (phase !== 'failed' && phase !== 'cancelled' && phase !== 'pending') return [];
+  const isEnd = phase === 'failed' || phase === 'cancelled' || reason === 'LastStateFailed';
+  if (!isEnd && phase !== 'pending') return [];
   const why = [reason, message].filter(Boolean).join(': ');
   return why ? [[span(`  ${printable(why)}`, toneOfPhase[phase])]] : [];
 }

@@ -1,5 +1,5 @@
 /** Condition types and every reason with the sentence that the troubleshooting page starts from. */
-export const conditionTypes = { ready: 'Ready', succeeded: 'Succeeded' } as const;
+export const conditionTypes = { ready: 'Ready', succeeded: 'Succeeded', finished: 'Finished' } as const;
 
 /** Reasons of the condition `Succeeded` of an execution, of failed visits and of Events. */
 export const executionReasons = {
@@ -15,6 +15,7 @@ export const executionReasons = {
   Running: 'The execution is in a state that works.',
   WaitingForSignal: 'The execution is in a Human state and waits for a decision.',
   Completed: 'The execution reached a terminal state.',
+  LastStateFailed: 'The execution reached a terminal state, and that state failed.',
   Cancelled: 'Somebody cancelled the execution.',
   MaxStateVisitsExceeded: 'A state would have been entered more often than its max_state_visits.',
   MaxTransitionsExceeded: 'One transition more than max_total_transitions would have been taken.',

@@ -83,6 +83,11 @@ export const limits = {
   volumes: 20,
   sharedVolumes: 20,
   signals: 500,
+  /** Warnings that a status keeps, and characters of one. */
+  warnings: 20,
+  /** So many of them may be about placeholders. */
+  placeholderWarnings: 15,
+  warningLength: 512,
   /** Responses of a Human state that its status lists, and the longest one listed: a hint, not the rules themselves. */
   answersListed: 20,
   answerLength: 128,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Problem } from '../../crds/problem.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
@@ -13,17 +14,41 @@ export function workflowValidateCommand(launch: Launch): Command {
         'will. Prints every problem as FILE:LINE:COLUMN PATH: MESSAGE. Needs no cluster.',
     )
     .argument('<file...>', 'files or directories; - reads standard input')
+    .option('--strict', 'fail on warnings too')
     .addHelpText('after', examples('windlass workflow validate review.yaml', 'windlass workflow validate workflows/'))
     .action(launch(validate));
 }
 
-const validate: Run<object> = async (session, paths): Promise<ExitCode> => {
-  const found = await readWorkflowFiles(session, paths);
-  const valid = found.every(isUsable);
+interface ValidateOptions {
+  readonly strict?: true;
+}
+
+const validate: Run<ValidateOptions> = async (session, paths, { strict = false }): Promise<ExitCode> => {
+  const found = await withChildren(await readWorkflowFiles(session, paths));
+  const doubtful = found.reduce((sum, { problems }) => sum + problems.filter(isWarning).length, 0);
+  const valid = found.every(isUsable) && !(strict && doubtful > 0);
   const rows = found.flatMap(({ file, problems }) => problems.map((problem) => ({ file, ...problem })));
   if (!(await printedValue(session, rows))) report(session, found);
+  if (strict && doubtful > 0) session.terminal.note(`error: ${doubtful} warning${doubtful === 1 ? '' : 's'} found`);
   return valid ? ok : exitCodes.failed;
 };
+
+const isWarning = ({ severity }: Problem): boolean => severity === 'warning';
+
+/** What a Subworkflow may mean stands in the same files. */
+async function withChildren(found: readonly FileWorkflow[]): Promise<FileWorkflow[]> {
+  const { checkChildren } = await import('../../lib/definition/check-children.ts');
+  const known = new Map(found.filter(isUsable).map(({ workflow: { metadata, spec } }) => [metadata.name, spec]));
+  const checked = found.map(async (read) => {
+    if (!isUsable(read)) return read;
+    const problems = await checkChildren(read.workflow.spec, async (name) => known.get(name));
+    return {
+      ...read,
+      problems: [...read.problems, ...problems.map((problem) => ({ ...problem, line: 1, column: 1 }))],
+    };
+  });
+  return Promise.all(checked);
+}
 
 /** What is valid is said too, so that no file is missed by a mistyped path. */
 function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {

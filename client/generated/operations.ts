@@ -99,6 +99,10 @@ export type ExecutionCompleted = {
   /** Transition rules taken in all. */
   readonly transitions: number;
   readonly completed_at: string;
+  /** `LastStateFailed` where the state that ended it failed. */
+  readonly reason?: string;
+  /** How that state failed. */
+  readonly message?: string;
 };
 
 /** The execution failed. Ends the stream. */

@@ -64,12 +64,21 @@ function pause(draft: Draft, current: CurrentState): void {
 function leave(draft: Draft, state: State, current: CurrentState, outcome: VisitOutcome): void {
   const visit = record(draft, current, outcome);
   if (outcome.fatal === true && outcome.failure !== undefined) return finish(draft, 'failed', outcome.failure);
-  if (state.transitions.length === 0) return finish(draft, 'completed');
+  if (state.transitions.length === 0) return finish(draft, 'completed', lastFailure(current, outcome));
   const choice = chooseRule(draft, state, outcome);
   if ('reason' in choice) return finish(draft, 'failed', choice);
   visit.rule = choice.index;
   visit.target = choice.rule.target;
   take(draft, choice.rule);
+}
+
+/** requirements AMB-169: the end is reached all the same, and says that its last state failed. */
+function lastFailure({ state }: CurrentState, { failure }: VisitOutcome): Failure | undefined {
+  if (failure === undefined) return undefined;
+  return {
+    reason: 'LastStateFailed',
+    message: `terminal state ${state} failed: ${failure.reason}: ${failure.message}`,
+  };
 }
 
 /** Writes the output down before any rule is tested (spec 1 §3.3). */

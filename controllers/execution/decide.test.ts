@@ -75,7 +75,27 @@ describe('ends', () => {
   it('WF-RUN-08 an empty transitions list ends the execution as completed', () => {
     const world = new World(aWorkflow('w').state('a', anEnd()).build()).settle();
     expect(world.status).toMatchObject({ phase: 'completed', reason: 'Completed', finished_at: after(0) });
-    expect(world.status.conditions).toMatchObject([{ type: 'Succeeded', status: 'True', reason: 'Completed' }]);
+    expect(world.status.conditions).toMatchObject([
+      { type: 'Succeeded', status: 'True', reason: 'Completed' },
+      { type: 'Finished', status: 'True', reason: 'Completed' },
+    ]);
+  });
+
+  const finishedOf = ({ status }: World) => status.conditions?.find(({ type }) => type === 'Finished');
+
+  it.each([
+    ['Completed', (world: World) => world.end('a')],
+    ['Failed', (world: World) => world.end('a', { exitCode: 1 })],
+    ['Cancelled', (world: World) => world.cancel()],
+  ])('WF-RUN-08 the condition Finished is True at whatever end: %s', (reason, end) => {
+    const rules: State['transitions'] = [{ condition: 'on_success', target: 'b' }];
+    const flow = aWorkflow('w')
+      .state('a', { ...aScript('x'), transitions: rules })
+      .state('b', anEnd());
+    const world = new World(flow.build()).settle();
+    expect(finishedOf(world)).toMatchObject({ status: 'False', reason: 'InProgress' });
+    end(world).settle();
+    expect(finishedOf(world)).toMatchObject({ status: 'True', reason });
   });
 
   it('AMB-069 a terminal state that failed leaves the execution completed and the failure on the Blackboard', () => {
@@ -83,6 +103,18 @@ describe('ends', () => {
     world.end('a', { exitCode: 1 }).settle();
     expect(world.status.phase).toBe('completed');
     expect(world.board()['a']).toMatchObject({ status: 'failed', exit_code: 1 });
+  });
+
+  it('AMB-169 a terminal state that failed says so: reason, condition and a Warning event', () => {
+    const world = new World(aWorkflow('w').state('a', aScript('false')).build()).settle();
+    world.end('a', { exitCode: 1 }).settle();
+    const message = 'terminal state a failed: ExitCode: exit code 1';
+    expect(world.status).toMatchObject({ phase: 'completed', reason: 'LastStateFailed', message });
+    expect(world.status.conditions).toMatchObject([
+      { type: 'Succeeded', status: 'False', reason: 'LastStateFailed' },
+      { type: 'Finished', status: 'True', reason: 'Completed' },
+    ]);
+    expect(world.happenings).toContainEqual({ type: 'Warning', reason: 'LastStateFailed', message });
   });
 
   it('AMB-159 where no rule matches a state that failed, the reason of the state stands', () => {

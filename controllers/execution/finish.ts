@@ -13,11 +13,11 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
   status.message = why?.message ?? `ended in state ${status.state ?? ''}`;
   if (status.current !== undefined) status.interrupted = status.current;
   delete status.current;
-  tell(draft, phase, status.reason, status.message);
+  tell(draft, phase === 'completed' && why === undefined, status.reason, status.message);
 }
 
 /** A run that completed in its first decision gets no Event, which would cost as much as the run itself. */
-function tell(draft: Draft, phase: Phase, reason: string, message: string): void {
-  if (phase !== 'completed') draft.say('Warning', reason, message);
+function tell(draft: Draft, isGood: boolean, reason: string, message: string): void {
+  if (!isGood) draft.say('Warning', reason, message);
   else if (draft.facts.execution.status !== undefined) draft.say('Normal', reason, message);
 }

@@ -17,6 +17,4 @@ export const engineLimits = {
   /** How long a kubelet that does not answer for a log is asked again, and how often (issue 10, D1: minutes). */
   kubeletAwayMs: 10 * 60_000,
   kubeletAwayAfterMs: [500, 1_000, 2_000, 5_000],
-  /** Warnings that a status keeps, the newest; those of the schema's `maxItems`. */
-  warnings: 20,
 } as const;

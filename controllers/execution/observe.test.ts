@@ -92,6 +92,12 @@ describe('the children of an execution', () => {
     expect(facts([], [aChild({ phase }, deletion)]).children).toMatchObject([{ phase: want }]);
   });
 
+  it('AMB-169 that completed with a failed last state have failed', () => {
+    const status = { phase: 'completed', reason: 'LastStateFailed', message: 'terminal state a failed' } as const;
+    expect(facts([], [aChild(status)]).children).toMatchObject([{ failure: { reason: 'LastStateFailed' } }]);
+    expect(facts([], [aChild({ phase: 'completed', reason: 'Completed' })]).children[0]).not.toHaveProperty('failure');
+  });
+
   it.each([
     { name: 'the final output', status: { final_output: { a: 1 } }, want: { a: 1 } },
     {

@@ -3,6 +3,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { KubeObject, Pod } from '../../lib/kube/index.ts';
 import { locatorText } from '../../lib/output-store/blob.ts';
+import { succeeded } from '../../lib/execution/finished.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { childPhase } from './child-phase.ts';
@@ -103,7 +104,7 @@ function observeChild(child: WorkflowExecution): ChildFact {
   const { metadata, spec, status } = child;
   const phase = childPhase(child);
   const failure =
-    phase === 'completed' || status?.reason === undefined
+    status?.reason === undefined || succeeded({ phase, reason: status.reason })
       ? {}
       : { failure: { reason: status.reason, message: status.message ?? '' } };
   return {

@@ -5,6 +5,7 @@ import type { Scope } from '../../lib/template/scope.ts';
 import { Work } from '../../lib/template/work.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
+import { warnOfPlaceholders } from './warn.ts';
 
 /** What an outcome would add that is not written down yet. */
 interface Ahead {
@@ -39,5 +40,6 @@ export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(
   const result = render(source, scope, draft.facts.loaded, work);
   draft.spendWork(given, work.left);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
+  warnOfPlaceholders(draft.status, result.missing);
   return result.text;
 }

@@ -1,30 +1,43 @@
 import { conditionTypes } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
-import type { Phase } from '../../crds/schema/workflow-execution-status.ts';
+import type { Phase, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../lib/cut-text.ts';
+import { isTerminal, succeeded } from '../../lib/execution/finished.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import type { Draft } from './draft.ts';
 
 /** Longest message of a condition, in characters. */
 const messageLength = 1_024;
 
-const truth: Readonly<Record<Phase, Condition['status']>> = {
-  pending: 'Unknown',
-  running: 'Unknown',
-  waiting: 'Unknown',
-  completed: 'True',
-  failed: 'False',
-  cancelled: 'False',
+/** Whether the execution reached what it was started for; unknown until it has ended (requirements AMB-169). */
+function success(status: WorkflowExecutionStatus): Condition['status'] {
+  if (!isTerminal(status)) return 'Unknown';
+  return succeeded(status) ? 'True' : 'False';
+}
+
+const endReasons: Partial<Readonly<Record<Phase, string>>> = {
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
 };
 
-/** The condition `Succeeded` and the observed generation, worked out from the rest of the status in one place. */
+/** The conditions and the observed generation, worked out from the rest of the status in one place. */
 export function summarise(draft: Draft): void {
   const { status } = draft;
   const { blocked, execution } = draft.facts;
-  if (blocked !== undefined && truth[status.phase] === 'Unknown') Object.assign(status, blocked);
+  if (blocked !== undefined && !isTerminal(status)) Object.assign(status, blocked);
   if (status.message !== undefined) status.message = cutText(status.message, messageLength);
-  const { reason = 'Pending', message = '' } = status;
-  const verdict = { type: conditionTypes.succeeded, status: truth[status.phase], reason, message };
+  const { reason = 'Pending', message = '', phase } = status;
+  const end = endReasons[phase];
+  const verdicts = [
+    { type: conditionTypes.succeeded, status: success(status), reason, message },
+    {
+      type: conditionTypes.finished,
+      status: end === undefined ? 'False' : 'True',
+      reason: end ?? 'InProgress',
+      message: '',
+    },
+  ] as const;
   status.observedGeneration = execution.metadata.generation;
-  status.conditions = [nextCondition(execution, verdict, draft.now)];
+  status.conditions = verdicts.map((verdict) => nextCondition(execution, verdict, draft.now));
 }

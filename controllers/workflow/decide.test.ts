@@ -21,6 +21,7 @@ const facts = (fields: Partial<WorkflowFacts> = {}): WorkflowFacts => ({
   revisionName: 'w-new',
   revisions: [],
   problems: [],
+  warnings: [],
   forced: false,
   ...fields,
 });

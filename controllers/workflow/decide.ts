@@ -1,6 +1,7 @@
 import { conditionTypes, type WorkflowReason } from '../../crds/conditions.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
+import { cutText } from '../../lib/cut-text.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 
@@ -21,6 +22,8 @@ export interface WorkflowFacts {
   readonly revisions: readonly StoredRevision[];
   /** What is wrong with the definition, one line each; empty: nothing. */
   readonly problems: readonly string[];
+  /** What is legal and hardly ever meant, one line each. */
+  readonly warnings: readonly string[];
   readonly forced: boolean;
 }
 
@@ -44,11 +47,15 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
     const message = `version ${rival.version} is registered with other content; raise spec.version, or set the annotation windlass.dev/force`;
     return refused(facts, now, 'VersionConflict', message);
   }
-  const message = `version ${workflow.spec.version} is registered`;
+  const message = `version ${workflow.spec.version} is registered${warningsText(facts.warnings)}`;
   return {
     status: statusOf(facts, now, { reason: 'Accepted', message, accepted: true }),
     ...(stored === undefined ? { create: revisionName } : {}),
   };
+}
+
+function warningsText({ length }: readonly string[]): string {
+  return length === 0 ? '' : `; status.warnings has ${length} warning${length === 1 ? '' : 's'}`;
 }
 
 /** The status where the API server lets us store nothing beside the workflow: each tenant grants that right itself. */
@@ -76,14 +83,17 @@ interface Verdict {
 
 function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted }: Verdict): WorkflowStatus {
   const { workflow, revisionName } = facts;
+  const { warnings: _before, ...known } = workflow.status ?? {};
+  const warnings = facts.warnings.slice(0, limits.warnings).map((text) => cutText(text, limits.warningLength));
   const time = new Date(now).toISOString();
   const verdict = { type: conditionTypes.ready, status: accepted ? 'True' : 'False', reason, message } as const;
   return {
-    ...workflow.status,
+    ...known,
     observedGeneration: workflow.metadata.generation ?? 0,
     conditions: [nextCondition(workflow, verdict, now)],
     ...(accepted ? { revision: revisionName } : {}),
     versions: versionsOf(facts, accepted, time),
+    ...(warnings.length > 0 && { warnings }),
   };
 }
 

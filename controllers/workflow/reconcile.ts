@@ -2,8 +2,10 @@ import { annotations } from '../../crds/labels.ts';
 import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { cachedWorkflow, ownerOf, type WorkflowCache } from '../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
-import { checkDefinition } from '../../lib/definition/check.ts';
+import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
+import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { workflows } from '../../lib/kinds.ts';
@@ -32,7 +34,7 @@ import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutName, w
 interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
-  readonly workflows: CacheReader<Workflow>;
+  readonly workflows: WorkflowCache;
   readonly wholeWorkflow: (workflow: Workflow) => Promise<Workflow | undefined>;
   readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
   /** Revisions by the `namespace/uid` of their workflow, and by its `namespace/name`. */
@@ -74,17 +76,33 @@ async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowSt
 
 async function observe(deps: WorkflowDeps, workflow: Workflow): Promise<WorkflowFacts> {
   const specHash = canonicalHash(workflow.spec);
+  const found = await problemsOf(deps, workflow);
   return {
     workflow,
     specHash,
     revisionName: revisionName(workflow, specHash),
     revisions: await revisionsOf(deps, workflow),
-    problems: checkDefinition(workflow.spec)
-      .filter(({ severity }) => severity === 'error')
-      .map(({ path, message }) => `${path}: ${message}`),
+    problems: linesOf(found, 'error'),
+    warnings: linesOf(found, 'warning'),
     forced: workflow.metadata.annotations?.[annotations.force] === 'true',
   };
 }
+
+/** The children that it names are those that are known now. */
+async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Promise<readonly Problem[]> {
+  const found = checkDefinition(spec);
+  if (found.some(({ severity }) => severity === 'error')) return found;
+  const user = ownerOf({ metadata });
+  const place = { namespace: metadata.namespace ?? '', ...(user === undefined ? {} : { user }) };
+  const find: FindSpec = async (nameOrUid) => {
+    const child = cachedWorkflow(deps.workflows, { ...place, nameOrUid });
+    return child && (await deps.wholeWorkflow(child))?.spec;
+  };
+  return [...found, ...(await checkChildren(spec, find))];
+}
+
+const linesOf = (problems: readonly Problem[], wanted: Problem['severity']): string[] =>
+  problems.filter(({ severity }) => severity === wanted).map(({ path, message }) => `${path}: ${message}`);
 
 /** Those whose content is what was stored: a revision that was made in advance under the name is none. */
 async function revisionsOf(deps: WorkflowDeps, workflow: Workflow): Promise<StoredRevision[]> {

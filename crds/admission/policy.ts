@@ -12,6 +12,8 @@ export interface AdmissionPolicy {
   readonly name: string;
   readonly plural: string;
   readonly operations: readonly ('CREATE' | 'UPDATE')[];
+  /** Default: refuse. A policy that warns is silent where it cannot be evaluated. */
+  readonly action?: 'Deny' | 'Warn';
   readonly variables: Readonly<Record<string, string>>;
   readonly rules: readonly AdmissionRule[];
 }
@@ -22,6 +24,7 @@ export interface AdmissionPolicy {
  */
 export function policyObjects(policy: AdmissionPolicy): readonly object[] {
   const name = `${policy.name}.${group}`;
+  const { action = 'Deny' } = policy;
   const labels = { 'app.kubernetes.io/part-of': 'windlass' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
   return [
@@ -30,7 +33,7 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
       kind: 'ValidatingAdmissionPolicy',
       metadata: { name, labels },
       spec: {
-        failurePolicy: 'Fail',
+        failurePolicy: action === 'Deny' ? 'Fail' : 'Ignore',
         matchConstraints: {
           resourceRules: [
             { apiGroups: [group], apiVersions: [version], operations: policy.operations, resources: [policy.plural] },
@@ -48,7 +51,7 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
       apiVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
       metadata: { name, labels },
-      spec: { policyName: name, validationActions: ['Deny'] },
+      spec: { policyName: name, validationActions: [action] },
     },
   ];
 }

@@ -163,7 +163,9 @@ export const WorkflowExecutionStatus = Type.Object(
     stored_bytes: Type.Optional(
       Type.Integer({ description: 'How many bytes the output store holds for this execution.' }),
     ),
-    warnings: Type.Optional(Type.Array(Type.String(), { maxItems: 20 })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.warningLength }), { maxItems: limits.warnings }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -71,6 +71,12 @@ export const WorkflowStatus = Type.Object(
       }),
     ),
     revision: Type.Optional(Type.String({ description: 'Name of the ControllerRevision that holds this spec.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.warningLength }), {
+        maxItems: limits.warnings,
+        description: 'What is legal in the definition and hardly ever meant.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

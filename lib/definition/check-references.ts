@@ -1,4 +1,5 @@
 import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
+import { isSimilar } from '../../crds/similar-name.ts';
 import type { Definition } from './definition.ts';
 import { volumeNames } from './volume-names.ts';
 
@@ -52,8 +53,15 @@ function only(root: string, known: readonly string[]): CheckRoot {
 
 function checkState(root: string, at: Place, { stateNames }: Definition): readonly Problem[] {
   if (stateNames.has(root)) return [];
-  const message = `'${root}' is neither a state nor a variable; Blackboard keys are read as {{blackboard.${root}}}`;
-  return [warningAt(at, 'unknown_reference', message)];
+  const meant = [...stateNames, ...Object.keys(roots)].find((known) => isSimilar(known, root));
+  const advice = meant === undefined ? `Blackboard keys are read as {{blackboard.${root}}}` : `did you mean ${meant}?`;
+  return [warningAt(at, 'unknown_reference', `'${root}' is neither a state nor a variable; ${advice}`)];
+}
+
+/** What a mistyped key probably is, as the end of a sentence. */
+function didYouMean(known: Iterable<string>, written: string): string {
+  const meant = [...known].find((name) => isSimilar(name, written));
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 function checkInput(key: string | undefined, at: Place, schema: unknown): readonly Problem[] {
@@ -62,7 +70,13 @@ function checkInput(key: string | undefined, at: Place, schema: unknown): readon
     return [];
   }
   if (Object.hasOwn(properties, key)) return [];
-  return [warningAt(at, 'unknown_reference', `input_schema has no property ${key}`)];
+  return [
+    warningAt(
+      at,
+      'unknown_reference',
+      `input_schema has no property ${key}${didYouMean(Object.keys(properties), key)}`,
+    ),
+  ];
 }
 
 function checkWorkflow([part, ...rest]: Reference, at: Place, definition: Definition): readonly Problem[] {
@@ -75,7 +89,13 @@ function checkWorkflow([part, ...rest]: Reference, at: Place, definition: Defini
 
 function checkContext([key]: Reference, at: Place, { spec, broken }: Definition): readonly Problem[] {
   if (key === undefined || broken.has('context') || Object.hasOwn(spec.context ?? {}, key)) return [];
-  return [warningAt(at, 'unknown_reference', `spec.context has no key ${key}`)];
+  return [
+    warningAt(
+      at,
+      'unknown_reference',
+      `spec.context has no key ${key}${didYouMean(Object.keys(spec.context ?? {}), key)}`,
+    ),
+  ];
 }
 
 /** `workspace`, or `shared_volumes` and a name. */

@@ -11,7 +11,9 @@ import { checkNames } from './check-names.ts';
 import { checkResources } from './check-resources.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStorage } from './check-storage.ts';
+import { checkShadowed } from './check-shadowed.ts';
 import { checkTemplates } from './check-templates.ts';
+import { checkTraps } from './check-traps.ts';
 import { type Check, soundParts } from './definition.ts';
 
 export type { Problem } from '../../crds/problem.ts';
@@ -22,6 +24,8 @@ const checks: readonly Check[] = [
   checkGraph,
   checkConditions,
   checkHuman,
+  checkShadowed,
+  checkTraps,
   checkConsensus,
   checkStorage,
   checkMounts,

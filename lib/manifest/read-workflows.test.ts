@@ -58,7 +58,7 @@ describe('both forms are read', () => {
 });
 
 describe('problems have path, line and column', () => {
-  const cases: Record<string, { text: string; want: string[] }> = {
+  const cases: Record<string, { text: string; want: unknown[] }> = {
     'WF-MAN-16 of a manifest': {
       text: manifest.replace('initial_state: a', 'initial_state: b'),
       want: ["7:3 spec.initial_state: 'b' is not a key of states"],
@@ -112,6 +112,7 @@ describe('problems have path, line and column', () => {
     'a template': {
       text: manifest.replace('command: finalize', 'command: "{{#if a}}"'),
       want: [
+        expect.stringContaining('9:5 spec.states.a: is terminal and can fail'),
         '11:7 spec.states.a.command: unexpected end of the template; is a block not closed? (line 1, column 10 of the template)',
       ],
     },

@@ -1,3 +1,4 @@
+import { isSimilar } from '../../crds/similar-name.ts';
 import { blockNames, type HelperName, helperNames } from '../../crds/reserved-names.ts';
 import { offsetOf } from './handlebars-syntax.ts';
 import type { Scanned } from './scan.ts';
@@ -8,6 +9,12 @@ type Ast = hbs.AST.Node;
 type Call = Pick<hbs.AST.MustacheStatement, 'path' | 'params' | 'hash' | 'loc'>;
 
 const loopFacts: readonly string[] = ['key', 'index', 'first', 'last'];
+/** The helper that a mistyped name probably stands for. */
+function meantBy(name: string): string {
+  const meant = helperNames.find((helper) => isSimilar(helper, name));
+  return meant === undefined ? '' : `did you mean ${meant}? `;
+}
+
 const known = `known are ${[...helperNames, ...blockNames, 'else'].join(', ')}`;
 
 /** Turns a Handlebars tree into our own, refusing everything that spec 1 §2.6 does not name. */
@@ -85,7 +92,7 @@ export class Converter {
     const name = this.#nameOf(node.path);
     const helper = helperNames.find((candidate) => candidate === name);
     if (helper === undefined || !this.#isHelper(node.path)) {
-      return this.#refuse(`unknown helper '${name ?? 'literal'}'; ${known}`, node);
+      return this.#refuse(`unknown helper '${name ?? 'literal'}'; ${meantBy(name ?? '')}${known}`, node);
     }
     this.#refuseHash(node);
     const wanted = arity[helper];

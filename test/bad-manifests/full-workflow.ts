@@ -81,6 +81,7 @@ export const fullWorkflow = (): Workflow => ({
       container: {
         kind: 'ContainerRun',
         name: 'Build the image',
+        timeout: '1h',
         image: 'registry.example.org/tools/build:1.0',
         image_pull_policy: 'Always',
         command: ['build', '--branch', '{{input.branch}}'],

@@ -88,6 +88,28 @@ describe('all problems are told at once', () => {
   });
 });
 
+const yesAndNo = [
+  { condition: 'input_equals_yes', target: 'done' },
+  { condition: 'input_equals_no', target: 'agent' },
+];
+
+describe('a typing error in a template', () => {
+  const messages = (...edits: Edit[]) => check(...edits).map(({ message }) => message);
+
+  it.each([
+    ['WF-TPL-31 of a state', '{{sytem.output}}', "'sytem' is neither a state nor a variable; did you mean system?"],
+    ['WF-TPL-31 of a root', '{{inpt.branch}}', "'inpt' is neither a state nor a variable; did you mean input?"],
+    ['WF-TPL-31 of an input', '{{input.brnch}}', 'input_schema has no property brnch; did you mean branch?'],
+  ])('%s is a warning that says what is meant', (_name, command, want) => {
+    expect(messages(['spec.states.system.command', command])).toContain(want);
+  });
+
+  it('WF-TPL-31 of a helper is refused with what is meant', () => {
+    const [message] = messages(['spec.states.system.command', '{{jsn input.branch}}']);
+    expect(message).toContain("unknown helper 'jsn'; did you mean json?");
+  });
+});
+
 describe('warnings', () => {
   const done = { kind: 'System', command: 'finalize', transitions: [] };
   const cases: [name: string, edits: Edit[], want: [string, string]][] = [
@@ -151,6 +173,50 @@ describe('warnings', () => {
       'AMB-192 a memory with which no container starts',
       [['spec.states.container.resources.memory', '6291455']],
       ['spec.states.container.resources.memory', 'too_small'],
+    ],
+    [
+      'AMB-169 a terminal state that can fail',
+      [['spec.states.done.command', 'exit 1']],
+      ['spec.states.done', 'terminal_can_fail'],
+    ],
+    [
+      'AMB-193 a retry whose attempts may take as long as the state',
+      [['spec.states.container.timeout', '10m']],
+      ['spec.states.container.retry', 'retry_without_time'],
+    ],
+    [
+      'AMB-193 a state that no rule leads to',
+      [['spec.states.lonely', { kind: 'System', command: 'finalize', transitions: [] }]],
+      ['spec.states.lonely', 'unreachable_state'],
+    ],
+    ...(
+      [
+        [[{ condition: 'on_success' }, { condition: 'on_success' }], 1],
+        [[{ condition: 'on_success' }, { condition: 'exit_code_zero' }], 1],
+        [[{ condition: 'exit_code_non_zero' }, { condition: 'exit_code', value: '2' }], 1],
+        [
+          [
+            { condition: 'on_failure' },
+            { condition: 'on_success' },
+            { condition: 'custom', expression: 'input.branch' },
+          ],
+          2,
+        ],
+      ] as const
+    ).map(([rules, index]): [string, Edit[], [string, string]] => [
+      `AMB-193 a condition that can never match: rule ${index} of ${JSON.stringify(rules)}`,
+      [['spec.states.container.transitions', rules.map((rule) => ({ ...rule, target: 'approval' }))]],
+      [`spec.states.container.transitions[${index}]`, 'never_matches'],
+    ]),
+    [
+      'AMB-193 an input_equals behind the rule that takes it',
+      [
+        [
+          'spec.states.approval.transitions',
+          [...yesAndNo, { condition: 'input_equals', value: 'yes', target: 'done' }],
+        ],
+      ],
+      ['spec.states.approval.transitions[2]', 'never_matches'],
     ],
     [
       'AMB-170 a gate that approve cannot answer',

@@ -2,11 +2,13 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
+import { checkChildren, type FindSpec } from '../../../lib/definition/check-children.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import type { ManifestReader } from '../../../lib/manifest/index.ts';
+import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../identity/index.ts';
@@ -29,7 +31,9 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
   return defineRoute<typeof contract, Caller>(contract, async ({ body, query: { scope, force }, caller }) => {
     if (scope === 'global') requireOperator(caller);
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
-    const { workflow, warnings } = await readBody(deps.manifests, body, caller.tenant);
+    const { workflow, warnings: own } = await readBody(deps.manifests, body, caller.tenant);
+    const children = await checkChildren(workflow.spec, childrenOf(deps.cluster, caller));
+    const warnings = [...own, ...children.map(({ path, message }) => ({ path, message }))];
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
     const identity = presentIdentity(object);
     const { workflow_id: subject, name, version } = identity;
@@ -42,6 +46,14 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
       ...(warnings.length > 0 && { warnings }),
     });
   });
+}
+
+/** Definitions that a Subworkflow of the caller's may mean, as far as the cache knows them. */
+function childrenOf({ workflows }: RegisterDeps['cluster'], caller: Caller): FindSpec {
+  return async (wanted) => {
+    const means = ({ metadata }: Workflow) => metadata.uid === wanted || workflowName(metadata) === wanted;
+    return workflows.list(caller).find(means)?.spec;
+  };
 }
 
 /** The same for a registration and its repetition: whoever wrote may have ended before telling of it. */

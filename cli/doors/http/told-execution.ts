@@ -63,9 +63,10 @@ const telling: Telling = {
     history: [...(status.history ?? []), visitOf(status.current, fields)],
     transitions: (status.transitions ?? 0) + (fields.target === undefined ? 0 : 1),
   }),
-  execution_completed: (status, { final_output: output, transitions, completed_at }) => ({
+  execution_completed: (status, { final_output: output, transitions, completed_at, reason, message }) => ({
     ...ended(status, 'completed', completed_at),
     transitions,
+    ...defined({ reason, message }),
     ...(output === null || isLarge(output) ? {} : { final_output: output as Record<string, Json> }),
   }),
   execution_failed: (status, { reason, error, transitions, failed_at }) => ({

@@ -106,7 +106,7 @@ function ended(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): V
 }
 
 function childFailure({ name, phase, failure }: ChildFact): Failure | undefined {
-  if (phase === 'completed') return undefined;
+  if (phase === 'completed' && failure === undefined) return undefined;
   const why = failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
   return { reason: 'SubworkflowFailed', message: `child ${name} ${why}` };
 }

@@ -88,6 +88,8 @@ export const eventFields = {
       }),
       transitions,
       completed_at: timestamp(),
+      reason: Type.Optional(Type.String({ description: '`LastStateFailed` where the state that ended it failed.' })),
+      message: Type.Optional(Type.String({ description: 'How that state failed.' })),
     },
     'The workflow reached a terminal state. Ends the stream.',
   ),

@@ -7,7 +7,7 @@ import type {
 import { approvalId } from '../../../../lib/decision/approval-id.ts';
 import { defined } from '../../../../lib/defined.ts';
 import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
-import { finished } from '../../../../lib/execution/finished.ts';
+import { finished, succeeded } from '../../../../lib/execution/finished.ts';
 import { finalOutputOf } from '../present.ts';
 import type { EventFields, EventType, ExecutionEvent } from './event-schema.ts';
 import {
@@ -167,6 +167,11 @@ function exitCodes(status: WorkflowExecutionStatus, visit: Visit): Pick<Outcome,
   return codes.length === 0 ? {} : { steps: Object.fromEntries(codes) };
 }
 
+/** That a workflow which came to its end did not do what it was for (requirements AMB-169). */
+function shortfall(status: WorkflowExecutionStatus): Pick<EventFields['execution_completed'], 'reason' | 'message'> {
+  return succeeded(status) ? {} : { reason: status.reason, message: status.message };
+}
+
 function codeOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
@@ -182,6 +187,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
       final_output,
       transitions,
       completed_at: at,
+      ...shortfall(status),
     });
   }
   if (status.phase === 'failed') {
