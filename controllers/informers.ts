@@ -19,7 +19,8 @@ import {
   pods,
 } from '../lib/kube/index.ts';
 import { isStored } from '../lib/registration/index.ts';
-import { createTenantInformer } from '../lib/tenant/tenant-directory.ts';
+import { claimKeysOf } from '../lib/stimulus/claims.ts';
+import { createTenantInformer, type TenantIndex } from '../lib/tenant/tenant-directory.ts';
 import { slimClaim, slimPod, wholeExecutions, wholeRevisions, wholeWorkflows } from './slim-objects.ts';
 import { claimKey } from './volume/decide.ts';
 
@@ -36,7 +37,7 @@ export interface Informers {
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly routers: Informer<StimulusRouter, 'source' | 'workflow' | 'namespace'>;
   /** Namespaces with a tenant's label. */
-  readonly tenants: Informer<Namespace, 'tenant'>;
+  readonly tenants: Informer<Namespace, TenantIndex>;
 }
 
 /** A volume that names no claim has one of its own name, which is its own key. */
@@ -98,13 +99,13 @@ function podInformer(deps: ReflectorDeps): Informers['pods'] {
   });
 }
 
-/** Routers by their sources, by the workflows that they name and by namespace. */
+/** Routers by the claims of their sources, by the workflows that they name and by namespace. */
 function routerInformer(deps: ReflectorDeps): Informers['routers'] {
   return createInformer(deps, {
     resource: stimulusRouters,
     parse: withSpec,
     indexes: {
-      source: ({ spec }) => Object.keys(spec.routes ?? {}),
+      source: claimKeysOf,
       workflow: ({ spec }) => Object.values(spec.routes ?? {}),
       namespace: ({ metadata }) => idsOf(metadata.namespace),
     },

@@ -52,6 +52,8 @@ export const annotations = {
   request: 'windlass.dev/request',
   /** On an execution that a stimulus with an idempotency key started: the key of its reservation. */
   reservation: 'windlass.dev/reservation',
+  /** On the namespace of a tenant: sources of webhooks that come to it and to no other, with commas between them. */
+  webhookSources: 'windlass.dev/webhook-sources',
   /** On a ConfigMap of the output store: SHA-256 of the value, for people. */
   blob: 'windlass.dev/blob',
 } as const;

@@ -36,3 +36,7 @@ export const stateNamePattern = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
 /** Object names of workflows that are made of a hash: of an unusual name (`wf-`), of a user and a name (`wu-`). */
 export const derivedWorkflowNamePattern = '^w[fu]-[0-9a-f]{40}$';
 export const userWorkflowNamePattern = '^wu-[0-9a-f]{40}$';
+
+/** Names of executions that follow from an Idempotency-Key or from a stimulus. */
+export const startedExecutionNamePattern =
+  '^(start-[0-9a-f]{32}|stimulus-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$';

@@ -47,6 +47,7 @@ function setUp() {
   const tenants = {
     namespaceOf: (slug: string) => (['a', 'b'].includes(slug) ? `tenant-${slug}` : undefined),
     tenantOf: () => undefined,
+    assigneeOf: () => undefined,
   };
   const executions = createExecutions({ kube: kube as never, clock, cache, whole: async (one) => one, tenants });
   const settled = async <T>(answer: Promise<T>): Promise<T> => {

@@ -14,7 +14,8 @@ import {
 } from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
-import { createTenantInformer } from '../../lib/tenant/tenant-directory.ts';
+import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import type { ExecutionListener } from './execution-feed.ts';
 
 /** One cache for each kind that the API reads. */
@@ -22,7 +23,7 @@ export interface Informers {
   readonly workflows: Informer<Workflow, 'name' | 'formerId' | 'namespace'>;
   /** `approval`: id of what a person is asked, or has answered last; `asking`: the namespace, where one is asked. */
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
-  readonly tenants: Informer<Namespace, 'tenant'>;
+  readonly tenants: Informer<Namespace, TenantIndex>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
 }
 
@@ -65,7 +66,7 @@ export function createInformers(
     routers: createInformer(deps('StimulusRouter'), {
       resource: stimulusRouters,
       parse: withSpec,
-      indexes: { namespace: namespaceOf, source: ({ spec }) => Object.keys(spec.routes ?? {}) },
+      indexes: { namespace: namespaceOf, source: claimKeysOf },
     }),
   };
   informers.executions.onChange((change) => tellGone(change, executions));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StimulusRouter, StimulusRouterSpec } from '../../crds/schema/stimulus-router.ts';
 import { createCache } from '../../lib/informer/index.ts';
+import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { createRoutingTable, type Destination, type RoutingTable } from './routing-table.ts';
 
 const namespaces: Readonly<Record<string, string>> = {
@@ -11,7 +12,10 @@ const namespaces: Readonly<Record<string, string>> = {
 const tenants = {
   tenantOf: (namespace: string) => namespaces[namespace],
   namespaceOf: (slug: string) => Object.keys(namespaces).find((name) => namespaces[name] === slug),
+  assigneeOf: (source: string): string | undefined => assignees[source],
 };
+/** What administrators assigned, by source. */
+const assignees: Readonly<Record<string, string>> = { assigned: 'tenant-globex', nowhere: 'kube-system' };
 
 interface RouterFields {
   readonly name?: string;
@@ -39,7 +43,7 @@ function aTable(known: readonly StimulusRouter[], late: readonly StimulusRouter[
   const routers = createCache<StimulusRouter, 'namespace' | 'source'>({
     indexes: {
       namespace: ({ metadata }) => [metadata.namespace ?? ''],
-      source: ({ spec }) => Object.keys(spec.routes ?? {}),
+      source: claimKeysOf,
     },
   });
   for (const object of known) routers.apply({ type: 'ADDED', object });
@@ -178,5 +182,32 @@ describe('whose a source is', () => {
     ['gitlab', 'system'],
   ])('%s is of %s', (source, tenant) => {
     expect(aTable([acme]).table.tenantOf(source)).toBe(tenant);
+  });
+});
+
+describe('the tenant of a webhook that an administrator assigned', () => {
+  const claimed = aRouter(
+    'tenant-acme',
+    { routes: { assigned: 'build', nowhere: 'build', 'my-ci': 'build' } },
+    { claims: { assigned: '2026-01-01T00:00:01Z' } },
+  );
+
+  it('AMB-144 is the assignee, whoever claimed the source', async () => {
+    const globex = aRouter('tenant-globex', { routes: { assigned: 'theirs' } });
+    const { table } = aTable([claimed, globex]);
+    expect(table.tenantOf('assigned')).toBe('globex');
+    expect((await table.find('assigned')).routing.workflow).toBe('theirs');
+    expect(aTable([claimed]).table.tenantOf('assigned')).toBe('globex');
+  });
+
+  it('is the claimant where the assignee is no tenant', () => {
+    expect(aTable([claimed]).table.tenantOf('nowhere')).toBe('acme');
+  });
+
+  it('AMB-044 is the one that claimed the other spelling, and the route is that of the spelling', async () => {
+    const late = aRouter('tenant-globex', { routes: { 'my.ci': 'theirs' } }, { created: '2026-02-01T00:00:00Z' });
+    const { table } = aTable([claimed, late]);
+    expect([table.tenantOf('my-ci'), table.tenantOf('my.ci')]).toEqual(['acme', 'acme']);
+    expect((await table.find('my.ci')).routing.workflow).toBeUndefined();
   });
 });

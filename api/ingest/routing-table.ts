@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { ownMember } from '../../lib/own-member.ts';
-import { byAge, ownerOf } from '../../lib/stimulus/claims.ts';
+import { byAge, claimantOf, claimKey, ownerOf } from '../../lib/stimulus/claims.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Routing } from './decide-route.ts';
 
@@ -57,11 +57,14 @@ function destinationOf(deps: RoutingTableDeps, source: string, wanted: string | 
   return { tenant, namespace, routing: routingOf(source, routers) };
 }
 
-/** Routers outside of tenants claim nothing. */
+/** What an administrator assigned counts before any claim. Routers outside of tenants claim nothing. */
 function claimingTenant({ routers, tenants, systemTenant }: RoutingTableDeps, source: string): string {
+  const assignee = tenants.assigneeOf(source);
+  const assigned = assignee === undefined ? undefined : tenants.tenantOf(assignee);
+  if (assigned !== undefined) return assigned;
   const tenantOf = ({ metadata }: StimulusRouter): string | undefined => tenants.tenantOf(metadata.namespace ?? '');
-  const candidates = routers.byIndex('source', source).filter((router) => tenantOf(router) !== undefined);
-  const owner = ownerOf(source, candidates);
+  const candidates = routers.byIndex('source', claimKey(source)).filter((router) => tenantOf(router) !== undefined);
+  const owner = claimantOf(source, candidates);
   return (owner === undefined ? undefined : tenantOf(owner)) ?? systemTenant;
 }
 

@@ -78,7 +78,9 @@ export async function findExecution(
   stimulusId: string,
 ): Promise<WorkflowExecution | undefined> {
   try {
-    return await findObject(kube, workflowExecutions, { namespace, name: executionName(stimulusId) });
+    const found = await findObject(kube, workflowExecutions, { namespace, name: executionName(stimulusId) });
+    // Only the API writes the label; without it the object is somebody else's.
+    return found?.metadata.labels?.[labels.stimulus] === stimulusId ? found : undefined;
   } catch (error) {
     throw unknownOutcome(error);
   }

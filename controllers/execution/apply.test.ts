@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { captureFinalizer } from '../../crds/labels.ts';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
-import { KubeError, type Pod } from '../../lib/kube/index.ts';
+import { KubeError, type KubeObject, type Pod } from '../../lib/kube/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Action } from './decision.ts';
+import { podName } from './names.ts';
 import type { PodSettings } from './pod.ts';
 
 const execution = anExecution('demo-1').build();
@@ -26,15 +27,29 @@ const podSettings: PodSettings = {
 };
 
 /** What was asked of the API server, in order, by a client that answers every call of one method with an error. */
-function setUp(errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {}, pods: readonly Pod[] = []) {
+function setUp(
+  errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {},
+  pods: readonly Pod[] = [],
+  there: readonly KubeObject[] = [],
+) {
   const calls: { method: string; name: string | undefined; body: unknown }[] = [];
   const answer = async (method: keyof ApplyDeps['kube'], name: string | undefined, body: unknown) => {
     calls.push({ method, name, body });
     const error = errors[method];
     if (error !== undefined) throw error;
+    if (method === 'create' && there.some(({ metadata }) => metadata.name === name)) throw exists;
     return { metadata: { name, namespace, uid: 'new', resourceVersion: '50' } };
   };
   const kube = {
+    get: async (_: unknown, { name }: { name: string }) => {
+      const found = there.find(({ metadata }) => metadata.name === name);
+      if (found === undefined) throw kubeError(404, 'gone', 'NotFound');
+      return found;
+    },
+    list: async () => ({
+      metadata: {},
+      items: there.filter(({ metadata }) => metadata.labels?.[labels.parentUid] === uid),
+    }),
     create: (_: unknown, object: { metadata: { name?: string } }) => answer('create', object.metadata.name, object),
     delete: (_: unknown, ref: { name: string }, options: unknown) => answer('delete', ref.name, options),
     jsonPatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('jsonPatch', ref.name, patch),
@@ -55,6 +70,7 @@ function setUp(errors: Partial<Record<keyof ApplyDeps['kube'], Error>> = {}, pod
     onReleased: (pod) => released.push(pod),
     identity: 'controllers',
     now: () => 0,
+    newId: () => '0123456789abcdef',
   };
   const run = (...actions: Action[]) => apply(deps, execution, actions);
   return { run, calls, rejected, released, caches };
@@ -94,6 +110,60 @@ describe('what is made', () => {
 
   it.each([createPod, createChild, createVolume])('$kind: what exists already counts as made', async (action) => {
     await expect(setUp({ create: exists }).run(action)).resolves.toBeUndefined();
+  });
+
+  const ours = { labels: { [labels.executionUid]: uid }, namespace, uid: 'there', resourceVersion: '50' };
+  const parent = { name: 'demo-1', uid, state: 's', visit: 1, depth: 1 };
+  const childOf = (spec: object, name: string) => ({
+    metadata: { name, namespace, uid: 'there', resourceVersion: '5', labels: { [labels.parentUid]: uid } },
+    spec,
+  });
+  const child: Action = { ...createChild, spec: { workflow: 'w', parent } };
+  const podOf = podName(execution, { state: 's', visit: 1, attempt: 1 });
+
+  it.each<[Action, 'pods' | 'executions' | 'volumes', KubeObject]>([
+    [createPod, 'pods', { metadata: { ...ours, name: podOf } }],
+    [createVolume, 'volumes', { metadata: { ...ours, name: 'v' } }],
+    [child, 'executions', childOf({ parent }, 'c')],
+  ])('$kind: what we made before is taken up from the server', async (action, cache, object) => {
+    const { run, caches, calls, rejected } = setUp({}, [], [object]);
+    await run(action);
+    expect(caches[cache].getByUid('there')).toBeDefined();
+    expect([calls.length, rejected]).toEqual([1, []]);
+  });
+
+  it('a pod that a colleague made in advance under its name is not taken for the step', async () => {
+    const { run, caches, rejected } = setUp({}, [], [{ metadata: { name: podOf, namespace, uid: 'evil' } }]);
+    await run(createPod);
+    expect(caches.pods.getByUid('evil')).toBeUndefined();
+    expect(rejected).toMatchObject([{ reason: 'PodRejected', message: expect.stringContaining('is in the way') }]);
+  });
+
+  it('a volume that a colleague made in advance under its name is not taken for its own', async () => {
+    const { run, caches } = setUp({}, [], [{ metadata: { name: 'v', namespace, uid: 'evil' } }]);
+    await run(createVolume);
+    expect(caches.volumes.getByUid('evil')).toBeUndefined();
+  });
+
+  const foreign = { metadata: { name: 'c', namespace, uid: 'evil' }, spec: { workflow: 'evil' } };
+  it('a child whose name a colleague took in advance gets a name that nobody could foresee', async () => {
+    const { run, calls, caches } = setUp({}, [], [foreign]);
+    await run(child);
+    expect(calls.map(({ name }) => name)).toEqual(['c', 'c-0123456789']);
+    expect(caches.executions.getByUid('evil')).toBeUndefined();
+  });
+
+  it('and is not made twice, although the watch has not brought it', async () => {
+    const { run, calls, caches } = setUp({}, [], [foreign, childOf({ parent }, 'c-9876543210')]);
+    await run(child);
+    expect(calls.map(({ name }) => name)).toEqual(['c']);
+    expect(caches.executions.getByUid('there')).toBeDefined();
+  });
+
+  it.each([{ state: 't' }, { visit: 2 }, { uid: 'x' }])('a child of %j is another one', async (other) => {
+    const { run, calls } = setUp({}, [], [childOf({ parent: { ...parent, ...other } }, 'c')]);
+    await run(child);
+    expect(calls.map(({ name }) => name)).toEqual(['c', 'c-0123456789']);
   });
 
   it.each([

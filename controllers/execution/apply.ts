@@ -1,26 +1,29 @@
 import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
-import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
-  createUnlessExists,
+  createOwn,
   isConflict,
   isInvalid,
   isNotFound,
   type KubeClient,
   KubeError,
+  type KubeObject,
   type Pod,
   pods,
 } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
+import { createChild } from './create-child.ts';
 import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
 import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 
 export interface ApplyDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
@@ -37,6 +40,7 @@ export interface ApplyDeps {
   /** Who cancels children. */
   readonly identity: string;
   readonly now: () => number;
+  readonly newId: NewId;
 }
 
 type Handler<K extends Action['kind']> = (
@@ -50,7 +54,7 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   create_pod: createPod,
   stop_pod: stopPod,
   release_pod: releasePod,
-  create_child: createChild,
+  create_child: createChildOf,
   cancel_child: cancelChild,
   create_volume: createVolume,
   delete_execution: deleteExecution,
@@ -81,14 +85,26 @@ async function createPod(
   const name = podName(execution, action.slot);
   const pod = buildPod(execution, action.slot, action.plan, deps.podSettings);
   try {
-    const created = await createUnlessExists(deps.kube, pods, pod);
-    if (created !== undefined) deps.pods.remember(created);
+    const made = await createOwn(deps.kube, pods, pod, isOf(execution));
+    if (made.kind === 'foreign') deps.onRejected(execution, name, action, takenByAnother(name));
+    else if (made.object !== undefined) deps.pods.remember(made.object);
   } catch (error) {
     const rejection = rejectionOf(error);
     if (rejection === undefined) throw error;
     deps.onRejected(execution, name, action, rejection);
   }
 }
+
+/** Only the controllers write this label on a pod or a volume. */
+const isOf =
+  ({ metadata: { uid } }: WorkflowExecution) =>
+  ({ metadata }: KubeObject): boolean =>
+    metadata.labels?.[labels.executionUid] === uid;
+
+const takenByAnother = (name: string): Failure => ({
+  reason: 'PodRejected',
+  message: `a pod named ${name} that Windlass did not make is in the way; delete it`,
+});
 
 /** The pod itself is at fault. A quota may have room again, and a missing right may be granted: those are tried again. */
 function rejectionOf(error: unknown): Failure | undefined {
@@ -142,40 +158,13 @@ async function removeFinalizer(deps: ApplyDeps, { name, namespace, uid }: PodRef
   deps.pods.remember(released);
 }
 
-async function createChild(
+async function createChildOf(
   deps: ApplyDeps,
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
 ): Promise<void> {
-  const child = childObject(execution, name, spec, owned);
-  const created = await createUnlessExists(deps.kube, workflowExecutions, child);
-  if (created !== undefined) deps.executions.remember(created);
-}
-
-function childObject(
-  { metadata }: WorkflowExecution,
-  name: string,
-  spec: WorkflowExecutionSpec,
-  owned: boolean,
-): WorkflowExecution {
-  const owner = {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    controller: true,
-  };
-  return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: {
-      name,
-      namespace: metadata.namespace ?? '',
-      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
-      ...(owned ? { ownerReferences: [owner] } : {}),
-    },
-    spec,
-  };
+  const child = await createChild(deps, execution, { name, spec, owned });
+  if (child !== undefined) deps.executions.remember(child);
 }
 
 async function cancelChild(
@@ -199,8 +188,9 @@ async function createVolume(
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
-  const created = await createUnlessExists(deps.kube, volumes, volumeObject(execution, name, spec, owned));
-  if (created !== undefined) deps.volumes.remember(created);
+  const made = await createOwn(deps.kube, volumes, volumeObject(execution, name, spec, owned), isOf(execution));
+  // What is observed next tells that another volume has the name.
+  if (made.kind === 'ours' && made.object !== undefined) deps.volumes.remember(made.object);
 }
 
 function volumeObject({ metadata }: WorkflowExecution, name: string, spec: VolumeSpec, owned: boolean): Volume {

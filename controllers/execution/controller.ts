@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
 import { type KubeClient, keyOf, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
@@ -115,6 +116,7 @@ function applyDeps(
     ...caches,
     podSettings: settings,
     identity: 'windlass-controllers',
+    newId,
     now: () => clock.now(),
     onReleased: (uid) => captures.forget(uid),
     onRejected: (execution, name, action, failure) => {

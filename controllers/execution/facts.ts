@@ -49,6 +49,8 @@ export interface PodFact {
 /** A child execution. Values that stand in the child's own output store are LargeValue. */
 export interface ChildFact {
   readonly name: string;
+  /** The visit that made it. Its name says nothing: somebody may have taken the one that would be expected. */
+  readonly madeBy?: { readonly state: string; readonly visit: number } | undefined;
   readonly uid: string;
   readonly phase: Phase;
   readonly cancelled: boolean;

@@ -24,6 +24,11 @@ export function childName(
   return hashedName(execution, [execution.metadata.name, at.state], ['child', at.state, at.visit]);
 }
 
+/** Another name beside one that somebody else has taken; `id` is what nobody can foresee. */
+export function nameBeside(name: string, id: string): string {
+  return `${name.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${id.slice(0, hashLength)}`;
+}
+
 /** The name of a volume that is made for the execution. */
 export function volumeName(execution: WorkflowExecution, name: string): string {
   return hashedName(execution, [execution.metadata.name, name], ['volume', name]);

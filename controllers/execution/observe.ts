@@ -1,3 +1,4 @@
+import { labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -55,19 +56,28 @@ export function observeVolumes(
   { spec }: Definition,
 ): Record<string, VolumeFact> {
   const { workspace, shared_volumes = [] } = spec.storage ?? {};
-  const namespace = execution.metadata.namespace ?? '';
-  const made = (name: string) => volumes.get(`${namespace}/${volumeName(execution, name)}`);
-  const named = (uid: string) => {
-    const volume = volumes.getByUid(uid);
-    return volume?.metadata.namespace === namespace ? volume : undefined;
+  const { namespace = '', uid } = execution.metadata;
+  const made = (name: string): VolumeFact | undefined => {
+    const volume = volumes.get(`${namespace}/${volumeName(execution, name)}`);
+    if (volume === undefined) return undefined;
+    return volume.metadata.labels?.[labels.executionUid] === uid ? volumeFact(volume) : foreignVolume(volume);
   };
-  const rows: (readonly [string, Volume | undefined])[] =
+  const named = (id: string): VolumeFact | undefined => {
+    const volume = volumes.getByUid(id);
+    return volume?.metadata.namespace === namespace ? volumeFact(volume) : undefined;
+  };
+  const rows: (readonly [string, VolumeFact | undefined])[] =
     workspace === undefined ? [] : [['workspace', made('workspace')]];
   for (const { name, volume_id: id } of shared_volumes) rows.push([name, id === undefined ? made(name) : named(id)]);
-  return Object.fromEntries(
-    rows.flatMap(([name, volume]) => (volume === undefined ? [] : [[name, volumeFact(volume)]])),
-  );
+  return Object.fromEntries(rows.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, fact]])));
 }
+
+/** Its name can be foreseen; what a step writes there would be somebody else's to read. */
+const foreignVolume = ({ metadata: { name } }: Volume): VolumeFact => ({
+  volume: name,
+  phase: 'failed',
+  message: `Volume ${name} was made by somebody else; delete it`,
+});
 
 /** Whether a volume that the definition names by its uid is not in the cache. */
 export function lacksNamedVolume(
@@ -109,6 +119,7 @@ function observeChild(child: WorkflowExecution): ChildFact {
       : { failure: { reason: status.reason, message: status.message ?? '' } };
   return {
     name: metadata.name,
+    madeBy: spec.parent,
     uid: metadata.uid ?? '',
     phase,
     cancelled: spec.cancel !== undefined,

@@ -33,6 +33,7 @@ const facts = (fields: FactFields = {}): RouterFacts => ({
   router: aRouter(),
   isTenant: true,
   rivals: [],
+  assignees: new Map(),
   ...fields,
   targets: new Map<string, RouteTarget>(Object.entries(fields.targets ?? { build: 'accepted' })),
 });
@@ -46,7 +47,47 @@ interface Want {
   readonly routes: number;
 }
 
+const assigned = (namespace: string) => new Map([['github', namespace]]);
+
 const rows: [title: string, facts: RouterFacts, want: Want][] = [
+  [
+    'AMB-044 does not get a source of which another tenant claimed the other spelling',
+    facts({
+      router: aRouter({ spec: { routes: { 'my.ci': 'build' } } }),
+      rivals: [
+        aRouter({ namespace: 'tenant-b', created: '2025-01-01T00:00:00Z', spec: { routes: { 'my-ci': 'build' } } }),
+      ],
+    }),
+    { reason: 'SourceTaken', routes: 1 },
+  ],
+  [
+    'AMB-044 gets both spellings of a source, in two routers of its tenant as well',
+    facts({
+      router: aRouter({ spec: { routes: { 'my.ci': 'build' } } }),
+      rivals: [aRouter({ name: 'older', created: '2025-01-01T00:00:00Z', spec: { routes: { 'my-ci': 'build' } } })],
+    }),
+    { reason: 'Accepted', claims: ['my.ci'], routes: 1 },
+  ],
+  [
+    'gets a source that an administrator assigned to its namespace, whoever claimed it first',
+    facts({ rivals: [older], assignees: assigned('tenant-a') }),
+    { reason: 'Accepted', claims: ['github'], routes: 1 },
+  ],
+  [
+    'does not get one that is assigned elsewhere, although it claimed it first',
+    facts({ router: aRouter({ status: claimed('2020-01-01T00:00:00Z') }), assignees: assigned('tenant-b') }),
+    { reason: 'SourceTaken', routes: 1 },
+  ],
+  [
+    'does not get one by a claim that is older than itself',
+    facts({
+      router: aRouter({ status: claimed('1970-01-01T00:00:00Z') }),
+      rivals: [
+        aRouter({ namespace: 'tenant-b', created: '2025-01-01T00:00:00Z', status: claimed('2025-06-01T00:00:00Z') }),
+      ],
+    }),
+    { reason: 'SourceTaken', routes: 1 },
+  ],
   [
     'accepts a route to a workflow, and claims its source',
     facts(),

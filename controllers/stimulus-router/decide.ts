@@ -1,7 +1,7 @@
 import { conditionTypes, type StimulusRouterReason, stimulusRouterReasons } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { SourceClaim, StimulusRouter, StimulusRouterStatus } from '../../crds/schema/stimulus-router.ts';
-import { claimedAt, isWebhookSource, ownerOf } from '../../lib/stimulus/claims.ts';
+import { claimantOf, claimedAt, isWebhookSource, ownerOf } from '../../lib/stimulus/claims.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 
@@ -11,8 +11,10 @@ export type RouteTarget = 'accepted' | 'not_ready' | 'absent';
 export interface RouterFacts {
   readonly router: StimulusRouter;
   readonly isTenant: boolean;
-  /** Routers of tenants that route one of its sources; it may be among them. */
+  /** Routers of tenants that claim what it claims; it may be among them. */
   readonly rivals: readonly StimulusRouter[];
+  /** The namespace that an administrator assigned each of its sources to, where one did. */
+  readonly assignees: ReadonlyMap<string, string>;
   /** By the name or uid that stands in the route. */
   readonly targets: ReadonlyMap<string, RouteTarget>;
 }
@@ -42,27 +44,37 @@ export function decideRouter(facts: RouterFacts, now: number): StimulusRouterSta
   };
 }
 
+/** Why a router does not get a source that it routes. */
+type Taken = { readonly by: 'assignment' | 'tenant' } | { readonly by: 'router'; readonly name: string };
+
 /**
- * Of a source that webhooks can name there is one owner in the whole cluster; any other is looked up inside a tenant
- * alone, where two routers may still name it.
+ * A source that webhooks can name belongs to one tenant in the whole cluster: to the one that it is assigned to, else to
+ * the first that claimed it. Any other source is looked up inside a tenant alone. There two routers may still name it.
  */
-function owner({ router, rivals }: RouterFacts, source: string): StimulusRouter | undefined {
-  const others = rivals.filter(({ metadata }) => metadata.uid !== router.metadata.uid);
-  const { namespace } = router.metadata;
-  const all = isWebhookSource(source) ? others : others.filter(({ metadata }) => metadata.namespace === namespace);
-  return ownerOf(source, [...all, router]);
+function takenBy({ router, rivals, assignees }: RouterFacts, source: string): Taken | undefined {
+  const all = [...rivals.filter(({ metadata }) => metadata.uid !== router.metadata.uid), router];
+  const { namespace, uid } = router.metadata;
+  if (isWebhookSource(source)) {
+    const assignee = assignees.get(source);
+    if (assignee !== undefined && assignee !== namespace) return { by: 'assignment' };
+    if (assignee === undefined && claimantOf(source, all)?.metadata.namespace !== namespace) return { by: 'tenant' };
+  }
+  const owner = ownerOf(
+    source,
+    all.filter(({ metadata }) => metadata.namespace === namespace),
+  );
+  return owner === undefined || owner.metadata.uid === uid ? undefined : { by: 'router', name: owner.metadata.name };
 }
 
 /** Never names another tenant, nor its router. */
 function takenProblem(facts: RouterFacts, source: string): readonly Problem[] {
-  const { router } = facts;
-  const taker = owner(facts, source);
-  if (taker === undefined || taker.metadata.uid === router.metadata.uid) return [];
-  const near = taker.metadata.namespace === router.metadata.namespace;
-  const text = near
-    ? `source '${source}' is routed by StimulusRouter ${taker.metadata.name}`
-    : `source '${source}' is claimed by another tenant`;
-  return [{ reason: 'SourceTaken', text }];
+  const taken = takenBy(facts, source);
+  return taken === undefined ? [] : [{ reason: 'SourceTaken', text: `source '${source}' ${takenText(taken)}` }];
+}
+
+function takenText(taken: Taken): string {
+  if (taken.by === 'router') return `is routed by StimulusRouter ${taken.name}`;
+  return taken.by === 'assignment' ? 'is assigned to another tenant' : 'is claimed by another tenant';
 }
 
 function targetProblem(source: string, workflow: string, target: RouteTarget = 'absent'): readonly Problem[] {
@@ -90,7 +102,7 @@ function noTenant({ metadata }: StimulusRouter): Problem {
 function claimsOf(facts: RouterFacts, now: number): SourceClaim[] {
   const { router } = facts;
   return Object.keys(router.spec.routes ?? {})
-    .filter((source) => isWebhookSource(source) && owner(facts, source)?.metadata.uid === router.metadata.uid)
+    .filter((source) => isWebhookSource(source) && takenBy(facts, source) === undefined)
     .toSorted()
     .map((source) => ({ source, since: claimedAt(router, source) ?? new Date(now).toISOString() }));
 }

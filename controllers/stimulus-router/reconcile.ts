@@ -6,6 +6,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import type { KubeClient, Namespace } from '../../lib/kube/index.ts';
+import { claimKey } from '../../lib/stimulus/claims.ts';
+import { assigneeIn, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { decideRouter, type RouterFacts, type RouteTarget } from './decide.ts';
 
@@ -15,7 +17,7 @@ interface StimulusRouterDeps {
   readonly routers: CacheReader<StimulusRouter, 'source'>;
   readonly workflows: WorkflowCache;
   /** Namespaces with a tenant's label. */
-  readonly tenants: CacheReader<Namespace>;
+  readonly tenants: CacheReader<Namespace, TenantIndex>;
   /** The namespace of the system tenant, which has no label. */
   readonly systemNamespace: string;
 }
@@ -33,12 +35,17 @@ export function createStimulusRouterReconcile(deps: StimulusRouterDeps): (key: s
 function observe(deps: StimulusRouterDeps, router: StimulusRouter): RouterFacts {
   const { namespace = '' } = router.metadata;
   const sources = Object.keys(router.spec.routes ?? {});
-  const rivals = new Set(sources.flatMap((source) => deps.routers.byIndex('source', source)));
+  const rivals = new Set(sources.flatMap((source) => deps.routers.byIndex('source', claimKey(source))));
+  const assignees = sources.flatMap((source): [string, string][] => {
+    const assignee = assigneeIn(deps.tenants, source);
+    return assignee === undefined ? [] : [[source, assignee]];
+  });
   const wanted = new Set(Object.values(router.spec.routes ?? {}));
   return {
     router,
     isTenant: isTenant(deps, namespace),
     rivals: [...rivals].filter(({ metadata }) => isTenant(deps, metadata.namespace ?? '')),
+    assignees: new Map(assignees),
     targets: new Map([...wanted].map((name) => [name, target(deps, namespace, name)])),
   };
 }

@@ -1,25 +1,32 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { keyOf } from '../../lib/kube/index.ts';
+import { keyOf, type Namespace } from '../../lib/kube/index.ts';
 import { workflowName } from '../../lib/manifest/index.ts';
+import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { assignedClaims } from '../../lib/tenant/tenant-directory.ts';
 import type { Informers } from '../informers.ts';
 import type { Controller } from '../runtime/index.ts';
 
-const sourcesOf = (router: StimulusRouter | undefined): string[] => Object.keys(router?.spec.routes ?? {});
+const claimsOf = (router: StimulusRouter | undefined): string[] => (router === undefined ? [] : claimKeysOf(router));
+const assignedTo = (namespace: Namespace | undefined): string[] =>
+  namespace === undefined ? [] : assignedClaims(namespace);
 
 /**
  * A router wakes all that share a source with it, since one gets what another gives up; a workflow wakes the routers
- * that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals.
+ * that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals, and
+ * those of the sources that are assigned to it.
  */
 export function connectRouters(
   { routers, workflows, tenants }: Pick<Informers, 'routers' | 'workflows' | 'tenants'>,
   { queue }: Controller,
 ): void {
-  const wakeRivals = (...changed: readonly (StimulusRouter | undefined)[]): void => {
-    for (const source of new Set(changed.flatMap(sourcesOf))) {
-      for (const rival of routers.cache.byIndex('source', source)) queue.add(keyOf(rival));
+  const wakeClaimants = (claims: readonly string[]): void => {
+    for (const claim of new Set(claims)) {
+      for (const rival of routers.cache.byIndex('source', claim)) queue.add(keyOf(rival));
     }
   };
+  const wakeRivals = (...changed: readonly (StimulusRouter | undefined)[]): void =>
+    wakeClaimants(changed.flatMap(claimsOf));
   routers.onChange(({ key, before, after, own }) => {
     if (!own) queue.add(key);
     // Our own write is news to the rivals all the same: it may record or drop a claim.
@@ -35,7 +42,8 @@ export function connectRouters(
       }
     }
   });
-  tenants.onChange(({ key }) => {
+  tenants.onChange(({ key, before, after }) => {
+    wakeClaimants([before, after].flatMap(assignedTo));
     for (const router of routers.cache.byIndex('namespace', key)) {
       queue.add(keyOf(router));
       wakeRivals(router);

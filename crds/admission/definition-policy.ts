@@ -104,7 +104,7 @@ const toRule = ({ variable, text }: StateRule): AdmissionRule => ({
 /** What the schema of a Workflow cannot say, with messages that name the path of the first fault. */
 export const definitionPolicy: AdmissionPolicy = {
   name: 'workflow-definitions',
-  plural: 'workflows',
+  resources: ['workflows'],
   operations: ['CREATE', 'UPDATE'],
   variables: {
     volumes:

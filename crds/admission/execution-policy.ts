@@ -1,13 +1,8 @@
-import { celList } from '../rules/cel-text.ts';
+import { annotations, labels } from '../labels.ts';
+import { startedExecutionNamePattern } from '../reserved-names.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import { type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
-
-/** User names, as the API server sees them, that may say things on behalf of others. */
-export interface Identities {
-  /** May set `spec.parent`, and cancel in the name of somebody. */
-  readonly controllers: readonly string[];
-  /** Processes that have checked a token themselves and write decisions in the name of its subject. */
-  readonly trustedWriters: readonly string[];
-}
 
 const ids = (owner: string): string =>
   `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
@@ -21,18 +16,29 @@ const unchanged = (field: string): AdmissionRule => {
   };
 };
 
+/** Who started it, and by which request or stimulus: what a repetition of that request is answered with. */
+const marks: Marks = {
+  labels: [labels.stimulus, labels.stimulusSource, labels.parentUid],
+  annotations: [annotations.startedBy, annotations.request, annotations.reservation],
+};
+
+const givenName: AdmissionRule = {
+  expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${startedExecutionNamePattern}')`,
+  message: "'metadata.name: ' + object.metadata.name + ' has the form of names that the API gives; choose another'",
+  reason: 'Forbidden',
+};
+
 /**
  * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only
  * the controllers make children. New signals stand behind old ones; `input` and `blackboard` never change.
  */
-export const executionPolicy = ({ controllers, trustedWriters }: Identities): AdmissionPolicy => ({
+export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'workflow-execution-writes',
-  plural: 'workflowexecutions',
+  resources: ['workflowexecutions'],
   operations: ['CREATE', 'UPDATE'],
   variables: {
-    user: 'request.userInfo.username',
-    isController: `variables.user in ${celList(controllers)}`,
-    isTrusted: `variables.isController || variables.user in ${celList(trustedWriters)}`,
+    ...accountVariables(identities),
+    ...markVariables(marks),
     oldIds: 'oldObject != null && has(oldObject.spec.signals) ? oldObject.spec.signals.map(s, s.id) : []',
     forged:
       'has(object.spec.signals) ? object.spec.signals.filter(s, !(s.id in variables.oldIds) && s.by != variables.user) : []',
@@ -61,5 +67,7 @@ export const executionPolicy = ({ controllers, trustedWriters }: Identities): Ad
     },
     unchanged('input'),
     unchanged('blackboard'),
+    ...markRules(marks, 'variables.isTrusted', 'Windlass'),
+    givenName,
   ],
 });

@@ -1,8 +1,12 @@
 import { systemNamespace } from '../labels.ts';
+import type { Identities } from './accounts.ts';
 import { definitionPolicy } from './definition-policy.ts';
-import { executionPolicy, type Identities } from './execution-policy.ts';
+import { executionPolicy } from './execution-policy.ts';
+import { revisionPolicy, stepPodPolicy, volumePolicy, workflowIdentityPolicy } from './ownership-policies.ts';
 import { policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
+import { statusPolicy } from './status-policy.ts';
+import { tenantPolicy } from './tenant-policy.ts';
 import { versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
 
@@ -14,6 +18,14 @@ const defaultIdentities: Identities = {
 
 /** Every policy with its binding, by the name of the policy. */
 export function admissionPolicies(identities: Identities = defaultIdentities): ReadonlyMap<string, readonly object[]> {
-  const policies = [definitionPolicy, versionPolicy, executionPolicy(identities), routerPolicy, warningPolicy];
+  const ofAccounts = [
+    executionPolicy,
+    statusPolicy,
+    workflowIdentityPolicy,
+    revisionPolicy,
+    stepPodPolicy,
+    volumePolicy,
+  ].map((policy) => policy(identities));
+  const policies = [definitionPolicy, versionPolicy, routerPolicy, tenantPolicy, warningPolicy, ...ofAccounts];
   return new Map(policies.map((policy) => [policy.name, policyObjects(policy)]));
 }

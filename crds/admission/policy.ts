@@ -10,7 +10,12 @@ export interface AdmissionRule {
 /** What a policy looks at and asks for. */
 export interface AdmissionPolicy {
   readonly name: string;
-  readonly plural: string;
+  /** Plurals, with the subresource behind a slash. */
+  readonly resources: readonly string[];
+  /** Of which API; ours unless another is given. */
+  readonly api?: { readonly group: string; readonly version: string };
+  /** Label that an object has now or had before; no other object is looked at. */
+  readonly label?: string;
   readonly operations: readonly ('CREATE' | 'UPDATE')[];
   /** Default: refuse. A policy that warns is silent where it cannot be evaluated. */
   readonly action?: 'Deny' | 'Warn';
@@ -34,11 +39,7 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
       metadata: { name, labels },
       spec: {
         failurePolicy: action === 'Deny' ? 'Fail' : 'Ignore',
-        matchConstraints: {
-          resourceRules: [
-            { apiGroups: [group], apiVersions: [version], operations: policy.operations, resources: [policy.plural] },
-          ],
-        },
+        matchConstraints: matchConstraints(policy),
         variables: Object.entries(policy.variables).map(([variable, expression]) => ({ name: variable, expression })),
         validations: policy.rules.map((rule) => ({
           expression: rule.expression,
@@ -54,4 +55,10 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
       spec: { policyName: name, validationActions: [action] },
     },
   ];
+}
+
+function matchConstraints({ api = { group, version }, label, operations, resources }: AdmissionPolicy): object {
+  const rule = { apiGroups: [api.group], apiVersions: [api.version], operations, resources };
+  const selector = label === undefined ? undefined : { matchExpressions: [{ key: label, operator: 'Exists' }] };
+  return { resourceRules: [rule], ...(selector && { objectSelector: selector }) };
 }

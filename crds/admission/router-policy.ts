@@ -4,7 +4,7 @@ import type { AdmissionPolicy } from './policy.ts';
 /** What sources may be called: a schema cannot say it of the keys of a map (requirements AMB-042, AMB-043). */
 export const routerPolicy: AdmissionPolicy = {
   name: 'stimulus-routers',
-  plural: 'stimulusrouters',
+  resources: ['stimulusrouters'],
   operations: ['CREATE', 'UPDATE'],
   variables: {
     badSources: `has(object.spec.routes) ? object.spec.routes.filter(s, !s.matches('${sourcePattern}')) : []`,

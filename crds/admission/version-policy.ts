@@ -6,7 +6,7 @@ const forced = `has(object.metadata.annotations) && '${annotations.force}' in ob
 /** A version that exists keeps its content unless the update is forced (spec 1 §2.6 `metadata.version`, design §4). */
 export const versionPolicy: AdmissionPolicy = {
   name: 'workflow-versions',
-  plural: 'workflows',
+  resources: ['workflows'],
   operations: ['UPDATE'],
   variables: { forced },
   rules: [

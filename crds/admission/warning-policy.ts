@@ -75,7 +75,7 @@ const toRule = ({ variable, text }: StateWarning): AdmissionRule => ({
  */
 export const warningPolicy: AdmissionPolicy = {
   name: 'workflow-warnings',
-  plural: 'workflows',
+  resources: ['workflows'],
   operations: ['CREATE', 'UPDATE'],
   action: 'Warn',
   variables: Object.fromEntries(warnings.map(({ variable, found }) => [variable, found])),

@@ -9,7 +9,10 @@ export function slimMetadata<M extends ObjectMeta>(metadata: M): M {
     managedFields: undefined,
     labels: all && ours(all),
     annotations: annotations && ours(annotations),
-    ownerReferences: ownerReferences?.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`)),
+    // A controller that is not ours tells that the object is not ours either.
+    ownerReferences: ownerReferences?.filter(
+      ({ apiVersion, controller }) => controller === true || apiVersion.startsWith(`${group}/`),
+    ),
   };
 }
 

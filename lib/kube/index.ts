@@ -1,5 +1,6 @@
 export type * from './client.ts';
 export type * from './core-objects.ts';
+export { createOwn, type Own } from './create-own.ts';
 export { createUnlessExists } from './create-unless-exists.ts';
 export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
 export { createCredentialSource } from './credentials.ts';

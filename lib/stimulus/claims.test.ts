@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import { byAge, isWebhookSource, ownerOf } from './claims.ts';
+import { byAge, claimantOf, claimKey, isWebhookSource, ownerOf } from './claims.ts';
 
 interface RouterFields {
   readonly name: string;
@@ -80,6 +80,36 @@ describe('ownerOf', () => {
 
   it.each(['constructor', 'toString', 'hasOwnProperty'])('does not take the inherited %s for a route', (source) => {
     expect(ownerOf(source, [old])).toBeUndefined();
+  });
+});
+
+describe('claimantOf', () => {
+  const hyphen = aRouter({ name: 'hyphen', sources: ['my-ci'], created: '2026-01-01T00:00:00Z' });
+  const dot = aRouter({ name: 'dot', sources: ['my.ci'], created: '2026-01-02T00:00:00Z' });
+
+  it('AMB-044 gives sources that differ in a dot and a hyphen to one router, for they have one secret', () => {
+    for (const source of ['my-ci', 'my.ci']) {
+      for (const routers of [
+        [hyphen, dot],
+        [dot, hyphen],
+      ])
+        expect(claimantOf(source, routers)).toBe(hyphen);
+    }
+    expect(claimantOf('my-ci', [dot])).toBe(dot);
+    expect(claimantOf('myci', [dot, hyphen])).toBeUndefined();
+  });
+
+  it('keeps names apart that no webhook can have', () => {
+    const routers = [aRouter({ name: 'a', sources: ['My.ci'] }), aRouter({ name: 'b', sources: ['My-ci'] })];
+    expect(claimantOf('My-ci', routers)?.metadata.name).toBe('b');
+    expect(new Set(['My.ci', 'My-ci', 'my.ci', 'my-ci'].map(claimKey)).size).toBe(3);
+  });
+
+  it('believes no claim that is older than its router', () => {
+    const forger = aRouter({ name: 'forger', created: '2026-06-01T00:00:00Z', claimed: '1970-01-01T00:00:00Z' });
+    const honest = aRouter({ name: 'honest', created: '2026-01-01T00:00:00Z', claimed: '2026-01-01T00:00:01Z' });
+    expect(claimantOf('github', [forger, honest])?.metadata.name).toBe('honest');
+    expect(ownerOf('github', [forger, honest])?.metadata.name).toBe('honest');
   });
 });
 

@@ -13,35 +13,76 @@ export function isWebhookSource(source: string): boolean {
 }
 
 /**
- * The router that a source belongs to, of those given that route it; undefined where none does (requirements AMB-144).
- * The claim that was recorded first wins, so that nobody takes a source over by editing an older router. Where none is
- * recorded yet the oldest router wins, and of equally old ones the first by namespace and name.
+ * The form under which a source is claimed. `my-ci` and `my.ci` have one secret (AMB-044), so whoever may sign for one
+ * may sign for both: they are one claim, although each has a route of its own.
  */
+export function claimKey(source: string): string {
+  return isWebhookSource(source) ? source.replaceAll('.', '-') : source;
+}
+
+/** The claims that a router makes by its routes. */
+export const claimKeysOf = ({ spec }: StimulusRouter): string[] => [
+  ...new Set(Object.keys(spec.routes ?? {}).map(claimKey)),
+];
+
+/**
+ * The router whose tenant gets the webhooks of a source; undefined where none of those given routes a source of that
+ * claim (requirements AMB-144). The claim that was recorded first wins, so that nobody takes a source over by editing an
+ * older router. Where none is recorded yet the oldest router wins, and of equally old ones the first by namespace and name.
+ */
+export function claimantOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
+  const key = claimKey(source);
+  const claims = (router: StimulusRouter): boolean => isThere(router) && claimKeysOf(router).includes(key);
+  return firstOf(routers, claims, (router) => orderOf(router, (candidate) => claimKey(candidate) === key));
+}
+
+/** The router that a source has inside one tenant: in the same order, of those that route exactly this source. */
 export function ownerOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
+  return firstOf(
+    routers,
+    (router) => isThere(router) && ownMember(router.spec.routes, source) !== undefined,
+    (router) => orderOf(router, (candidate) => candidate === source),
+  );
+}
+
+function firstOf(
+  routers: Iterable<StimulusRouter>,
+  counts: (router: StimulusRouter) => boolean,
+  order: (router: StimulusRouter) => readonly string[],
+): StimulusRouter | undefined {
   let first: StimulusRouter | undefined;
   for (const router of routers) {
-    if (!routes(router, source)) continue;
-    if (first === undefined || before(orderOf(router, source), orderOf(first, source))) first = router;
+    if (counts(router) && (first === undefined || before(order(router), order(first)))) first = router;
   }
   return first;
 }
 
 /** One on its way out routes nothing. */
-function routes({ metadata, spec }: StimulusRouter, source: string): boolean {
-  return metadata.deletionTimestamp === undefined && ownMember(spec.routes, source) !== undefined;
-}
+const isThere = ({ metadata }: StimulusRouter): boolean => metadata.deletionTimestamp === undefined;
 
 /** When a router claimed a source; undefined where that is not recorded. */
-export function claimedAt({ status }: StimulusRouter, source: string): string | undefined {
-  return status?.claims?.find((claim) => claim.source === source)?.since;
+export function claimedAt(router: StimulusRouter, source: string): string | undefined {
+  return recorded(router, (candidate) => candidate === source);
+}
+
+/**
+ * The first record of such sources. No claim is older than its router: where no admission policy guards a status, it
+ * may say anything.
+ */
+function recorded({ status, metadata }: StimulusRouter, is: (source: string) => boolean): string | undefined {
+  const times = status?.claims?.filter(({ source }) => is(source)).map(({ since }) => since) ?? [];
+  const [first] = times.toSorted((a, b) => Date.parse(a) - Date.parse(b));
+  const born = metadata.creationTimestamp;
+  if (first === undefined || born === undefined || Date.parse(first) >= Date.parse(born)) return first;
+  return born;
 }
 
 /** Later than any time that can be written. */
 const never = '~';
 
-function orderOf(router: StimulusRouter, source: string): readonly string[] {
+function orderOf(router: StimulusRouter, is: (source: string) => boolean): readonly string[] {
   const { creationTimestamp = never, namespace = '', name } = router.metadata;
-  return [claimedAt(router, source) ?? never, creationTimestamp, namespace, name];
+  return [recorded(router, is) ?? never, creationTimestamp, namespace, name];
 }
 
 function before(left: readonly string[], right: readonly string[]): boolean {

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { annotations } from '../../crds/labels.ts';
 import { createCache } from '../informer/index.ts';
 import type { Namespace } from '../kube/index.ts';
-import { createTenantDirectory, tenantIndex } from './tenant-directory.ts';
+import { assignedClaims, createTenantDirectory, type TenantIndex, tenantIndex } from './tenant-directory.ts';
 
 const namespace = (name: string, slug: string, age = '2026-01-01T00:00:00Z'): Namespace => ({
   metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: age, labels: { 'windlass.dev/tenant': slug } },
 });
 
 function directory(...objects: Namespace[]) {
-  const cache = createCache<Namespace, 'tenant'>({ indexes: { tenant: tenantIndex } });
+  const cache = createCache<Namespace, TenantIndex>({
+    indexes: { tenant: tenantIndex, assigned: assignedClaims },
+  });
   for (const object of objects) cache.apply({ type: 'ADDED', object });
   return createTenantDirectory({ namespaces: cache, systemTenant: 'system', systemNamespace: 'windlass-system' });
 }
@@ -53,5 +56,28 @@ describe('the namespace of a tenant', () => {
     expect(odd.namespaceOf('acme')).toBeUndefined();
     expect(odd.tenantOf('windlass-global')).toBeUndefined();
     expect(odd.tenantOf('windlass-system')).toBe('system');
+  });
+});
+
+describe('the namespace that a source is assigned to', () => {
+  const assigned = (name: string, sources: string, age?: string): Namespace => {
+    const made = namespace(name, name, age);
+    return { metadata: { ...made.metadata, annotations: { [annotations.webhookSources]: sources } } };
+  };
+  const tenants = directory(
+    assigned('tenant-young', 'github,my.ci', '2026-02-01T00:00:00Z'),
+    assigned('tenant-old', ' github , HTTP_API,,gitlab'),
+  );
+
+  it.each([
+    ['github', 'tenant-old'],
+    ['gitlab', 'tenant-old'],
+    ['my.ci', 'tenant-young'],
+    ['my-ci', 'tenant-young'],
+    ['unknown', undefined],
+    ['HTTP_API', undefined],
+    ['', undefined],
+  ])('of %j is %s', (source, want) => {
+    expect(tenants.assigneeOf(source)).toBe(want);
   });
 });

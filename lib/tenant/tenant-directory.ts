@@ -1,6 +1,7 @@
-import { globalNamespace, labels } from '../../crds/labels.ts';
+import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import { createInformer, type IndexFunction, type Informer, type ReflectorDeps } from '../informer/index.ts';
 import { type Namespace, namespaces } from '../kube/index.ts';
+import { claimKey, isWebhookSource } from '../stimulus/claims.ts';
 
 /** Finds the namespace that a tenant's objects stand in. */
 export interface TenantDirectory {
@@ -8,13 +9,18 @@ export interface TenantDirectory {
   namespaceOf(slug: string): string | undefined;
   /** The slug of the tenant that owns a namespace. */
   tenantOf(namespace: string): string | undefined;
+  /** The namespace that an administrator assigned the webhooks of a source to. */
+  assigneeOf(source: string): string | undefined;
 }
+
+/** Namespaces by the slug of their tenant, and by the claims of the sources that are assigned to them. */
+export type TenantIndex = 'tenant' | 'assigned';
 
 interface TenantDirectoryDeps {
   /** Namespaces with a tenant's label, by its slug. */
   readonly namespaces: {
     get(key: string): Namespace | undefined;
-    byIndex(index: 'tenant', slug: string): readonly Namespace[];
+    byIndex(index: TenantIndex, key: string): readonly Namespace[];
   };
   /** Slug of the tenant whose namespace is that of the release (spec 1 §5.2, requirements AMB-025). */
   readonly systemTenant: string;
@@ -22,19 +28,32 @@ interface TenantDirectoryDeps {
 }
 
 /** The namespaces of all tenants, with what a directory needs of them. */
-export function createTenantInformer(deps: ReflectorDeps): Informer<Namespace, 'tenant'> {
+export function createTenantInformer(deps: ReflectorDeps): Informer<Namespace, TenantIndex> {
   return createInformer(deps, {
     resource: namespaces,
     labelSelector: labels.tenant,
     strip: stripNamespace,
-    indexes: { tenant: tenantIndex },
+    indexes: { tenant: tenantIndex, assigned: assignedClaims },
   });
 }
 
-/** Of a namespace its name, age and label, and whether it is being deleted. */
+/** Of a namespace its name, age and label, its sources, and whether it is being deleted. */
 function stripNamespace({ metadata }: Namespace): Namespace {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given } = metadata;
-  return { metadata: { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given } };
+  const sources = metadata.annotations?.[annotations.webhookSources];
+  const notes = sources === undefined ? {} : { annotations: { [annotations.webhookSources]: sources } };
+  return { metadata: { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels: given, ...notes } };
+}
+
+/** The claims that an administrator assigned to a namespace, for the cache's index `assigned`. */
+export function assignedClaims({ metadata }: Namespace): string[] {
+  const sources = metadata.annotations?.[annotations.webhookSources]?.split(',').map((source) => source.trim()) ?? [];
+  return [...new Set(sources.filter(isWebhookSource).map(claimKey))];
+}
+
+/** The namespace that has a source by assignment; where several do, the oldest. */
+export function assigneeIn(namespaces: TenantDirectoryDeps['namespaces'], source: string): string | undefined {
+  return namespaces.byIndex('assigned', claimKey(source)).toSorted(byAge)[0]?.metadata.name;
 }
 
 /** The slug on a namespace, for the cache's index `tenant`. */
@@ -62,6 +81,7 @@ export function createTenantDirectory(deps: TenantDirectoryDeps): TenantDirector
       const slug = namespaces.get(namespace)?.metadata.labels?.[labels.tenant];
       return slug !== undefined && namespaceOf(slug) === namespace ? slug : undefined;
     },
+    assigneeOf: (source) => assigneeIn(namespaces, source),
   };
 }
 

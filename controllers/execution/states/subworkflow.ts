@@ -19,10 +19,10 @@ import { resolve } from '../stored.ts';
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
   const name = childName(draft.facts.execution, current);
-  const child = draft.facts.children.find((fact) => fact.name === name);
+  const child = draft.facts.children.find((fact) => isChildOf(fact, current) ?? fact.name === name);
   if (child === undefined)
     return current.child?.uid === undefined ? start(draft, state, current, name) : gone(current.child);
-  current.child = { name, uid: child.uid };
+  current.child = { name: child.name, uid: child.uid };
   if (state.mode === 'fire_and_forget') return started(child);
   if (isTerminal(child)) {
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
@@ -30,6 +30,10 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
   }
   return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : undefined;
 };
+
+/** Undefined where the fact does not tell. */
+const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentState): boolean | undefined =>
+  madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
 
 function start(
   draft: Draft,

@@ -11,8 +11,10 @@ export interface Answer {
 }
 
 export interface SendOptions {
-  /** Whom the server takes the writer for; the administrator otherwise. Has every right either way. */
+  /** Whom the server takes the writer for; the administrator otherwise. Has every right either way, unless `rights`. */
   readonly as?: string;
+  /** `own`: those that role bindings give to `as` and no others. */
+  readonly rights?: 'own';
   readonly contentType?: string;
   readonly accept?: string;
 }
@@ -24,7 +26,8 @@ export async function createSend(kubeconfig: string): Promise<Send> {
   const source = await findCredentials({ env: {}, now: () => Date.now(), kubeconfig });
   return async (method, path, body, options = {}) => {
     const { server, tls, headers } = await source.current();
-    const impersonated = options.as && { 'impersonate-user': options.as, 'impersonate-group': 'system:masters' };
+    const group = options.rights === 'own' ? {} : { 'impersonate-group': 'system:masters' };
+    const impersonated = options.as && { 'impersonate-user': options.as, ...group };
     const fields = {
       ...headers,
       ...impersonated,

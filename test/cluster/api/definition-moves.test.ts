@@ -9,6 +9,9 @@ import { toManifest } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { removeGlobalWorkflows } from '../harness/global-workflows.ts';
+import { createSend } from '../admission/api.ts';
+import { workflowsIn } from '../admission/install.ts';
+import { kubeconfigPath } from '../harness/cluster.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
 import { waitForObject } from '../harness/wait.ts';
 import { type ApiWorld, type Received, type Sending, startApiWorld } from './harness/index.ts';
@@ -151,12 +154,16 @@ describe('promoting', () => {
     const former = await registered(demo(name));
     const half = await objectOf(world.tenant, name);
     // What a replica leaves behind that is killed after it has registered the workflow there.
-    await world.kube.create(workflows, {
+    const send = await createSend(kubeconfigPath());
+    const registeredThere = {
       apiVersion: 'windlass.dev/v1',
       kind: 'Workflow',
       metadata: { name, namespace: globalNamespace, annotations: { [annotations.formerIds]: former } },
-      spec: half?.spec as Workflow['spec'],
-    });
+      spec: half?.spec,
+    };
+    const as = 'system:serviceaccount:windlass-system:windlass-api';
+    const created = await send('POST', workflowsIn(globalNamespace), registeredThere, { as, rights: 'own' });
+    expect(created.message).toBe('');
     const isStored = ({ status }: Workflow): boolean => status?.versions?.length === 1;
     await waitForObject(world.kube, { resource: workflows, namespace: globalNamespace, name }, isStored);
     const seen = await ask(`/${name}`, { token: user });

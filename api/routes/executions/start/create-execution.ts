@@ -31,9 +31,17 @@ export async function createExecution(kube: ExecutionCreator, wanted: WorkflowEx
   }
 }
 
-/** Throws 422 where the execution under this key was started by another request. */
-export function assertSameRequest({ metadata }: WorkflowExecution, request: string): void {
-  if (metadata.annotations?.[annotations.request] === request) return;
+/**
+ * Throws 422 where the execution under this key was started by another request, and 409 where the API did not start it:
+ * its name follows from caller and key, and only the API writes who started an execution.
+ */
+export function assertSameRequest({ metadata }: WorkflowExecution, request: string, { subject }: Caller): void {
+  const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
+  if (by !== subject) {
+    const message = `an execution named ${metadata.name} that this caller did not start is in the way of the Idempotency-Key`;
+    throw new HttpError({ code: 'already_exists', message });
+  }
+  if (known === request) return;
   const message = 'this Idempotency-Key was used for another request; take a new one for each start';
   throw new HttpError({ code: 'invalid', status: 422, error: 'idempotency_key_reused', message });
 }

@@ -50,7 +50,7 @@ async function start({ existing, create }: Server, headers: object) {
   return { answer, recorded };
 }
 
-const existing = (request: string): WorkflowExecution => ({
+const existing = (request: string, by = 'ada'): WorkflowExecution => ({
   apiVersion: 'windlass.dev/v1',
   kind: 'WorkflowExecution',
   metadata: {
@@ -58,7 +58,7 @@ const existing = (request: string): WorkflowExecution => ({
     namespace: 'team',
     uid: 'e1',
     labels: { 'windlass.dev/workflow-uid': 'w1' },
-    annotations: { [annotations.request]: request },
+    annotations: { [annotations.request]: request, [annotations.startedBy]: by },
   },
   spec: { workflow: 'hello' },
 });
@@ -87,6 +87,17 @@ describe('the audit trail of starts', () => {
     const { answer, recorded } = await start(server, headers);
     expect(answer).toMatchObject({ value: { execution_id: 'e1' } });
     expect(recorded).toEqual([audited]);
+  });
+
+  it.each<[string, WorkflowExecution]>([
+    ['an execution that a colleague made in advance', existing(canonicalHash(body), 'mallory')],
+    ['an execution that nobody says to have started', { ...same, metadata: { ...same.metadata, annotations: {} } }],
+  ])('WF-API-10 tells nothing of %s, and the caller is not answered with it', async (_title, stranger) => {
+    for (const create of [refused(409, 'AlreadyExists'), refused(504, 'Timeout')]) {
+      const { answer, recorded } = await start({ existing: stranger, create }, key);
+      expect(answer).toContain('that this caller did not start is in the way');
+      expect(recorded).toEqual([]);
+    }
   });
 
   it.each<[string, Server]>([

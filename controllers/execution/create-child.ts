@@ -1,0 +1,72 @@
+import { apiVersion, labels } from '../../crds/labels.ts';
+import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import type { NewId } from '../../lib/ids.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { createOwn, type KubeClient } from '../../lib/kube/index.ts';
+import { nameBeside } from './names.ts';
+
+interface CreateChildDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
+  readonly newId: NewId;
+}
+
+interface Child {
+  readonly name: string;
+  readonly spec: WorkflowExecutionSpec;
+  /** Whether it goes with its parent. */
+  readonly owned: boolean;
+}
+
+/** Names with so many random characters are not foreseen; the first one succeeds. */
+const attempts = 3;
+
+/**
+ * The child of one visit of a state, made once. Its name can be foreseen: where somebody else's execution has it, the
+ * child gets one that cannot, unless it was made under such a name before. Only the controllers write `spec.parent`.
+ */
+export async function createChild(
+  deps: CreateChildDeps,
+  parent: WorkflowExecution,
+  { name, spec, owned }: Child,
+): Promise<WorkflowExecution | undefined> {
+  const isOurs = ({ spec: { parent: of } }: WorkflowExecution): boolean =>
+    of?.uid === parent.metadata.uid && of?.state === spec.parent?.state && of?.visit === spec.parent?.visit;
+  const create = (as: string) =>
+    createOwn(deps.kube, workflowExecutions, childObject(parent, { name: as, spec, owned }), isOurs);
+  let made = await create(name);
+  if (made.kind === 'ours') return made.object;
+  const known = (await childrenOf(deps, parent)).find(isOurs);
+  if (known !== undefined) return known;
+  for (let attempt = 1; made.kind === 'foreign' && attempt <= attempts; attempt++) {
+    made = await create(nameBeside(name, deps.newId()));
+  }
+  if (made.kind === 'foreign') throw new Error(`every name of the child ${name} is taken by somebody else`);
+  return made.object;
+}
+
+/** As the server has them; a watch may lag. */
+async function childrenOf({ kube }: CreateChildDeps, { metadata }: WorkflowExecution) {
+  const labelSelector = `${labels.parentUid}=${metadata.uid ?? ''}`;
+  return (await kube.list(workflowExecutions, { namespace: metadata.namespace, labelSelector })).items;
+}
+
+function childObject({ metadata }: WorkflowExecution, { name, spec, owned }: Child): WorkflowExecution {
+  const owner = {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    controller: true,
+  };
+  return {
+    apiVersion,
+    kind: 'WorkflowExecution',
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
+      ...(owned ? { ownerReferences: [owner] } : {}),
+    },
+    spec,
+  };
+}

@@ -1,0 +1,16 @@
+import { celList } from '../rules/cel-text.ts';
+
+/** User names, as the API server sees them, that may say things on behalf of others. */
+export interface Identities {
+  /** May write status, set `spec.parent`, and cancel in the name of somebody. */
+  readonly controllers: readonly string[];
+  /** Processes that have checked a token themselves and write decisions in the name of its subject. */
+  readonly trustedWriters: readonly string[];
+}
+
+/** CEL variables `user`, `isController` and `isTrusted`. The chart puts accounts of its values into these lists. */
+export const accountVariables = ({ controllers, trustedWriters }: Identities): Readonly<Record<string, string>> => ({
+  user: 'request.userInfo.username',
+  isController: `variables.user in ${celList(controllers)}`,
+  isTrusted: `variables.isController || variables.user in ${celList(trustedWriters)}`,
+});

@@ -1,0 +1,41 @@
+import { celList } from '../rules/cel-text.ts';
+import type { AdmissionRule } from './policy.ts';
+
+/** Labels and annotations by which our processes know what is theirs. */
+export interface Marks {
+  readonly labels?: readonly string[];
+  readonly annotations?: readonly string[];
+}
+
+type MarkMap = keyof Marks;
+
+/** CEL: the value of a mark, or no text; an absent one counts as empty. */
+const valueOf = (object: string, map: MarkMap, key: string): string => {
+  const field = `${object}.metadata.${map}`;
+  return `(has(${field}) && ${key} in ${field} ? ${field}[${key}] : '')`;
+};
+
+const before = (map: MarkMap, key: string): string => `(oldObject == null ? '' : ${valueOf('oldObject', map, key)})`;
+
+const changed = (map: MarkMap, keys: readonly string[]): string =>
+  `${celList(keys)}.filter(k, ${valueOf('object', map, 'k')} != ${before(map, 'k')})`;
+
+const variableOf = { labels: 'changedLabels', annotations: 'changedAnnotations' } as const;
+
+/** Variables with the keys among `marks` that a write changes, adds or takes away. */
+export function markVariables({ labels, annotations }: Marks): Readonly<Record<string, string>> {
+  return {
+    ...(labels && { [variableOf.labels]: changed('labels', labels) }),
+    ...(annotations && { [variableOf.annotations]: changed('annotations', annotations) }),
+  };
+}
+
+/** Only those for whom `may` holds write `marks`; whoever leaves them as they are may write anything else. */
+export function markRules(marks: Marks, may: string, writer: string): readonly AdmissionRule[] {
+  const maps = (['labels', 'annotations'] as const).filter((map) => marks[map] !== undefined);
+  return maps.map((map) => ({
+    expression: `${may} || size(variables.${variableOf[map]}) == 0`,
+    message: `'metadata.${map}[' + variables.${variableOf[map]}[0] + ']: is written by ${writer} only'`,
+    reason: 'Forbidden',
+  }));
+}

@@ -1,0 +1,123 @@
+import { annotations, labels } from '../labels.ts';
+import { derivedWorkflowNamePattern, userWorkflowNamePattern } from '../reserved-names.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import { type Marks, markRules, markVariables } from './marks.ts';
+import type { AdmissionPolicy } from './policy.ts';
+
+const name = "(has(object.metadata.name) ? object.metadata.name : '')";
+const hasLabel = (object: string, key: string): string =>
+  `has(${object}.metadata.labels) && '${key}' in ${object}.metadata.labels`;
+const hasNote = (key: string): string => `has(object.metadata.annotations) && '${key}' in object.metadata.annotations`;
+
+const workflowMarks: Marks = {
+  labels: [labels.user],
+  annotations: [annotations.user, annotations.formerIds],
+};
+
+/**
+ * Whose a workflow is: a user's own is made by the API, which has checked who the user is, under a name that follows
+ * from both. A derived name of the tenant's says which name it was derived from, once and for all.
+ */
+export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'workflow-identities',
+  resources: ['workflows'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    ...accountVariables(identities),
+    ...markVariables(workflowMarks),
+    ownName: `${name}.matches('${userWorkflowNamePattern}')`,
+    derivedName: `${name}.matches('${derivedWorkflowNamePattern}')`,
+    isUsersOwn: `oldObject != null && ${hasLabel('oldObject', labels.user)}`,
+    named: hasNote(annotations.name),
+    renamed: `oldObject != null && variables.derivedName && (has(oldObject.metadata.annotations) && '${annotations.name}' in oldObject.metadata.annotations ? oldObject.metadata.annotations['${annotations.name}'] : '') != (variables.named ? object.metadata.annotations['${annotations.name}'] : '')`,
+  },
+  rules: [
+    {
+      expression: 'variables.isTrusted || oldObject != null || !variables.ownName',
+      message:
+        "'metadata.name: ' + object.metadata.name + ' has the form of a user\\'s own workflow, which only the API makes'",
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'variables.isTrusted || !variables.derivedName || variables.named',
+      message: `'metadata.name: ' + object.metadata.name + ' has the form of a derived name; the annotation ${annotations.name} must hold the name that it was derived from'`,
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'variables.isTrusted || !variables.renamed',
+      message: `'metadata.annotations[${annotations.name}]: cannot be changed'`,
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'variables.isTrusted || !variables.isUsersOwn || object.spec == oldObject.spec',
+      message: "'spec: a user\\'s own workflow is changed through the API only'",
+      reason: 'Forbidden',
+    },
+    ...markRules(workflowMarks, 'variables.isTrusted', 'the Windlass API'),
+  ],
+});
+
+const revisionMarks: Marks = {
+  labels: [labels.workflow, labels.workflowUid, labels.version, labels.user, labels.managedBy],
+  annotations: [annotations.specHash, annotations.version, annotations.registeredAt],
+};
+
+const owners = (object: string): string =>
+  `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences.map(o, o.uid) : [])`;
+
+/**
+ * What a version of a workflow holds. Without this a DaemonSet whose selector matches a stored revision adopts it, and
+ * deletes it later.
+ */
+export const revisionPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'workflow-revisions',
+  api: { group: 'apps', version: 'v1' },
+  resources: ['controllerrevisions'],
+  label: labels.workflowUid,
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    ...accountVariables(identities),
+    ...markVariables(revisionMarks),
+    newOwners: `oldObject == null ? [] : ${owners('object')}.filter(u, !(u in ${owners('oldObject')}))`,
+  },
+  rules: [
+    {
+      expression: 'variables.isTrusted || size(variables.newOwners) == 0',
+      message: "'metadata.ownerReferences: revisions of workflows have no owner'",
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'variables.isTrusted || oldObject == null || object.revision == oldObject.revision',
+      message: "'revision: is written by Windlass only'",
+      reason: 'Forbidden',
+    },
+    ...markRules(revisionMarks, 'variables.isTrusted', 'Windlass'),
+  ],
+});
+
+const stepMarks: Marks = {
+  labels: [labels.executionUid, labels.execution, labels.state, labels.visit, labels.attempt, labels.step],
+  annotations: [annotations.state, annotations.step],
+};
+
+/** What a pod with these labels prints is the outcome of a step. */
+export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'step-pods',
+  api: { group: '', version: 'v1' },
+  resources: ['pods'],
+  label: labels.executionUid,
+  operations: ['CREATE', 'UPDATE'],
+  variables: { ...accountVariables(identities), ...markVariables(stepMarks) },
+  rules: markRules(stepMarks, 'variables.isController', 'the Windlass controllers'),
+});
+
+const volumeMarks: Marks = { labels: [labels.executionUid, labels.execution] };
+
+/** A volume with these labels holds the data of an execution. */
+export const volumePolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'execution-volumes',
+  resources: ['volumes'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: { ...accountVariables(identities), ...markVariables(volumeMarks) },
+  rules: markRules(volumeMarks, 'variables.isController', 'the Windlass controllers'),
+});

@@ -1,0 +1,21 @@
+import { kinds } from '../kinds.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import type { AdmissionPolicy } from './policy.ts';
+
+/**
+ * A status says whose webhooks a router gets, what an execution runs and how it ended. RBAC alone would let whoever has
+ * every right in a namespace write it.
+ */
+export const statusPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'status-writes',
+  resources: kinds.map(({ plural }) => `${plural}/status`),
+  operations: ['UPDATE'],
+  variables: accountVariables(identities),
+  rules: [
+    {
+      expression: 'variables.isController',
+      message: `'status: is written by the Windlass controllers only, not by ' + variables.user`,
+      reason: 'Forbidden',
+    },
+  ],
+});

@@ -1,0 +1,26 @@
+import { annotations, labels } from '../labels.ts';
+import { type Marks, markRules, markVariables } from './marks.ts';
+import type { AdmissionPolicy } from './policy.ts';
+
+const podSecurity = ['enforce', 'audit', 'warn'].flatMap((mode) => [
+  `pod-security.kubernetes.io/${mode}`,
+  `pod-security.kubernetes.io/${mode}-version`,
+]);
+
+const marks: Marks = { labels: [labels.tenant, ...podSecurity], annotations: [annotations.webhookSources] };
+
+/** CEL: whoever may write every namespace. A role that is bound inside one namespace gives the right to that one alone. */
+const isClusters = ['update', 'patch']
+  .map((verb) => `authorizer.group('').resource('namespaces').check('${verb}').allowed()`)
+  .join(' || ');
+
+/** Which tenant a namespace is, how strict it is and which webhooks come to it is not for its own administrators to say. */
+export const tenantPolicy: AdmissionPolicy = {
+  name: 'tenant-namespaces',
+  api: { group: '', version: 'v1' },
+  resources: ['namespaces'],
+  label: labels.tenant,
+  operations: ['UPDATE'],
+  variables: { ...markVariables(marks), isClusters },
+  rules: markRules(marks, 'variables.isClusters', 'whoever may write all namespaces'),
+};

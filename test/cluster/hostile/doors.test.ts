@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { annotations, labels } from '../../../crds/labels.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import { ownerKey } from '../../../lib/catalogue/index.ts';
+import { shortHash } from '../../../lib/ids.ts';
+import {
+  controllerRevisions,
+  defineResource,
+  findObject,
+  type KubeObject,
+  type Role,
+  type RoleBinding,
+  roleBindings,
+} from '../../../lib/kube/index.ts';
+import { objectName, toManifest, userObjectName } from '../../../lib/manifest/index.ts';
+import { clusterNames } from '../../../lib/tenant/names.ts';
+import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
+import { type Answer, createSend, type Send } from '../admission/api.ts';
+import { type ApiWorld, startApiWorld } from '../api/harness/index.ts';
+import { kubeconfigPath } from '../harness/cluster.ts';
+import { sendSignal, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
+import { workflowExecutions, workflows } from '../harness/kinds.ts';
+import { waitForObject } from '../harness/wait.ts';
+
+/**
+ * Ada is a user of a tenant. Bob is her colleague: he may define and run workflows there, over HTTP and with kubectl.
+ * Mallory administers the other tenant: a role in that namespace gives her every verb on everything.
+ */
+const roles = defineResource<Role>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'roles',
+  kind: 'Role',
+  namespaced: true,
+});
+
+let world: ApiWorld;
+let send: Send;
+let ada: string;
+let bob: string;
+let adaKey: string;
+
+const everything: Role['rules'] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+
+beforeAll(async () => {
+  world = await startApiWorld({ purpose: 'doors', nats: false });
+  send = await createSend(kubeconfigPath());
+  ada = await world.token({ user: 'ada', tenant: world.tenant });
+  bob = await world.token({ user: 'bob', tenant: world.tenant });
+  await bind(world.tenant, 'ClusterRole', clusterNames.operator, 'bob');
+  const metadata = { name: 'everything', namespace: world.otherTenant };
+  await world.kube.create(roles, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata,
+    rules: everything,
+  });
+  await bind(world.otherTenant, 'Role', 'everything', 'mallory');
+  await register(ada, demo('payroll', 'of Ada'), '?scope=user');
+  adaKey = await keyOfAda();
+});
+afterAll(() => world?.close());
+
+async function bind(namespace: string, kind: string, role: string, user: string): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const binding: RoleBinding = {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: `of-${user}`, namespace },
+    roleRef: { apiGroup, kind, name: role },
+    subjects: [{ apiGroup, kind: 'User', name: user }],
+  };
+  await world.kube.create(roleBindings, binding);
+}
+
+/** As a workflow tells whose content it has: by its final output. */
+const demo = (name: string, whose: string): Workflow =>
+  aWorkflow(name).with({ output_template: { whose } }).state('end', anEnd()).build();
+
+async function register(token: string, workflow: Workflow, query = ''): Promise<number> {
+  const headers = { 'content-type': 'application/yaml' };
+  const body = stringify(toManifest(workflow));
+  return (await world.http(`/v1/workflows/register${query}`, { token, headers, body })).status;
+}
+
+async function keyOfAda(): Promise<string> {
+  const { items } = await world.kube.listAll(workflows, { namespace: world.tenant });
+  return (
+    items.find(({ metadata }) => metadata.labels?.[labels.user] !== undefined)?.metadata.labels?.[labels.user] ?? ''
+  );
+}
+
+/** What an execution that is started over HTTP gives, or the status of the refusal. */
+async function run(token: string, workflow: string): Promise<unknown> {
+  const answer = await world.http('/v1/workflows/executions', { token, body: { workflow } });
+  if (answer.status !== 200) return answer.status;
+  const uid = answer.json<{ execution_id: string }>().execution_id;
+  const { items } = await world.kube.listAll(workflowExecutions, { namespace: world.tenant });
+  const name = items.find(({ metadata }) => metadata.uid === uid)?.metadata.name ?? '';
+  const { status } = await waitUntilFinished(world.kube, { namespace: world.tenant, name });
+  return status?.final_output ?? status?.reason;
+}
+
+const at = (namespace: string, plural: string, name?: string, group = 'windlass.dev/v1'): string =>
+  `/apis/${group}/namespaces/${namespace}/${plural}${name === undefined ? '' : `/${name}`}`;
+const asBob = (method: string, plural: string, body: object, name?: string): Promise<Answer> =>
+  send(method, at(world.tenant, plural, name), body, { as: 'bob', rights: 'own', ...patchType(method) });
+const asMallory = (method: string, path: string, body?: object): Promise<Answer> =>
+  send(method, path, body, { as: 'mallory', rights: 'own', ...patchType(method) });
+const patchType = (method: string) => (method === 'PATCH' ? { contentType: 'application/merge-patch+json' } : {});
+
+const resource = (metadata: KubeObject['metadata']): object => ({ ...demo('x', 'of Bob'), metadata });
+
+describe("Bob and Ada's private workflow", () => {
+  it('WF-API-12 a manifest of Bob under the name of its object is another workflow', async () => {
+    const name = userObjectName(adaKey, 'payroll');
+    expect(await register(bob, demo(name, 'of Bob'))).toBe(200);
+    expect(await run(ada, 'payroll')).toEqual({ whose: 'of Ada' });
+    expect(await run(bob, name)).toEqual({ whose: 'of Bob' });
+  });
+
+  it('WF-COND-25 a start that names it by key and name finds nothing, nor does a Subworkflow', async () => {
+    const joined = `${adaKey}/payroll`;
+    expect(await run(bob, joined)).toBe(404);
+    const parent = aWorkflow('parent')
+      .state('child', {
+        kind: 'Subworkflow',
+        workflow_id: joined,
+        result_key: 'r',
+        transitions: [{ condition: 'on_failure', target: 'end' }],
+      })
+      .state('end', anEnd())
+      .build();
+    const { status } = await asBob('POST', 'workflows', parent);
+    const outcome = status === 201 ? await run(bob, 'parent') : status;
+    expect(outcome).not.toEqual({ whose: 'of Ada' });
+  });
+
+  it.each<[string, () => KubeObject['metadata']]>([
+    ['the name of its object', () => ({ name: userObjectName(adaKey, 'other') })],
+    ['the label of Ada', () => ({ name: 'mine', labels: { [labels.user]: adaKey } })],
+    ['the former ids of another', () => ({ name: 'mine', annotations: { [annotations.formerIds]: 'x' } })],
+    ['a derived name without its origin', () => ({ name: objectName('dash-') })],
+  ])('Bob creates no object with %s', async (_title, metadata) => {
+    const { status, message } = await asBob('POST', 'workflows', resource(metadata()));
+    expect([status, message]).toEqual([403, expect.stringContaining('workflow-identities.windlass.dev')]);
+  });
+
+  it('Bob creates one with a derived name that says what it was derived from, and does not change that', async () => {
+    const name = objectName('bobs-');
+    const metadata = { name, annotations: { [annotations.name]: 'bobs-' } };
+    expect((await asBob('POST', 'workflows', resource(metadata))).status).toBe(201);
+    const renamed = { metadata: { annotations: { [annotations.name]: 'other-' } } };
+    expect((await asBob('PATCH', 'workflows', renamed, name)).status).toBe(403);
+  });
+
+  it('Bob changes neither its content nor its owner', async () => {
+    const name = userObjectName(adaKey, 'payroll');
+    const content = { spec: { output_template: { whose: 'of Bob' } } };
+    const owner = { metadata: { labels: { [labels.user]: ownerKey('bob') } } };
+    for (const change of [content, owner]) expect((await asBob('PATCH', 'workflows', change, name)).status).toBe(403);
+    expect(await run(ada, 'payroll')).toEqual({ whose: 'of Ada' });
+  });
+});
+
+describe('names that Bob can foresee', () => {
+  const execution = (metadata: KubeObject['metadata'], spec: object = {}): object => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'WorkflowExecution',
+    metadata,
+    spec: { workflow: 'payroll', ...spec },
+  });
+
+  it.each<[string, KubeObject['metadata']]>([
+    ['of an Idempotency-Key', { name: `start-${shortHash('a key of Ada', 32)}` }],
+    ['of a stimulus', { name: 'stimulus-0b9f2c1e-1111-4222-8333-444455556666' }],
+    ['with who started it', { name: 'a', annotations: { [annotations.startedBy]: 'ada' } }],
+    ['with the request of Ada', { name: 'b', annotations: { [annotations.request]: 'x' } }],
+    ['with the label of a stimulus', { name: 'c', labels: { [labels.stimulus]: 'x' } }],
+    ['with the label of a child', { name: 'd', labels: { [labels.parentUid]: 'x' } }],
+  ])('WF-API-10 he creates no execution %s', async (_title, metadata) => {
+    const { status, message } = await asBob('POST', 'workflowexecutions', execution(metadata));
+    expect([status, message]).toEqual([403, expect.stringContaining('workflow-execution-writes.windlass.dev')]);
+  });
+
+  it('WF-SUB-01 a child whose name he took in advance runs all the same, and his execution is not taken for it', async () => {
+    const { kube, tenant: namespace } = world;
+    await kube.create(workflows, { ...demo('child', 'of Ada'), metadata: { name: 'child', namespace } });
+    const parent = aWorkflow('asks')
+      .with({ output_template: { child: '{{call.output}}' } })
+      .state('ask', aQuestion('Go on?', { yes: 'call', no: 'end' }))
+      .state('call', {
+        kind: 'Subworkflow',
+        workflow_id: 'child',
+        result_key: 'r',
+        transitions: [{ condition: 'always', target: 'end' }],
+      })
+      .state('end', anEnd())
+      .build();
+    await kube.create(workflows, { ...parent, metadata: { name: 'asks', namespace } });
+    const ref = { namespace, name: 'asks-1' };
+    const { metadata } = await kube.create(workflowExecutions, {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'WorkflowExecution',
+      metadata: ref,
+      spec: { workflow: 'asks' },
+    });
+    await waitUntilWaiting(kube, { ...ref, state: 'ask' });
+    const taken = `asks-1-call-${shortHash(JSON.stringify([metadata.uid, 'child', 'call', 1]), 10)}`;
+    expect((await asBob('POST', 'workflowexecutions', execution({ name: taken }))).status).toBe(201);
+    await sendSignal(kube, ref, { state: 'ask', response: 'yes' });
+    const { status } = await waitUntilFinished(kube, ref);
+    expect(status?.final_output).toMatchObject({ child: { result: { whose: 'of Ada' } } });
+    const { items } = await kube.listAll(workflowExecutions, { namespace });
+    const children = items.filter(({ spec }) => spec.parent?.uid === metadata.uid);
+    expect(children.map(({ metadata: { name } }) => name === taken)).toEqual([false]);
+  });
+});
+
+describe('Mallory, with every right in her namespace', () => {
+  const one = (kind: string, spec: object): object => ({
+    apiVersion: 'windlass.dev/v1',
+    kind,
+    metadata: { name: 'mine' },
+    spec,
+  });
+
+  it.each<[string, string, object, object]>([
+    [
+      'stimulusrouters',
+      'StimulusRouter',
+      { routes: { ci: 'w' } },
+      { claims: [{ source: 'ci', since: '1970-01-01T00:00:00Z' }] },
+    ],
+    [
+      'workflowexecutions',
+      'WorkflowExecution',
+      { workflow: 'w' },
+      {
+        phase: 'running',
+        workflow: { name: 'payroll', namespace: 'elsewhere', uid: 'u', version: '1.0.0', revision: 'r' },
+      },
+    ],
+    ['volumes', 'Volume', { storage_class: 'persistent' }, { phase: 'ready', claim_name: 'of-another' }],
+    ['workflows', 'Workflow', demo('mine', 'of Mallory').spec, { revision: 'r' }],
+  ])('WF-RUN-04 writes no status of %s', async (plural, kind, spec, status) => {
+    const path = at(world.otherTenant, plural);
+    const made = await asMallory('POST', path, one(kind, spec));
+    expect([made.status, made.message]).toEqual([201, '']);
+    const answer = await asMallory('PATCH', `${path}/mine/status`, { status });
+    expect([answer.status, answer.message]).toEqual([403, expect.stringContaining('status-writes.windlass.dev')]);
+  });
+
+  it('makes and adopts no revision of a workflow', async () => {
+    const path = at(world.otherTenant, 'controllerrevisions', undefined, 'apps/v1');
+    const marks = { [labels.workflow]: 'payroll', [labels.workflowUid]: 'u', [labels.managedBy]: 'windlass' };
+    const revision = {
+      apiVersion: 'apps/v1',
+      kind: 'ControllerRevision',
+      metadata: { name: 'r', labels: marks },
+      revision: 1,
+      data: { spec: {} },
+    };
+    expect((await asMallory('POST', path, revision)).status).toBe(403);
+    const { kube, otherTenant: namespace } = world;
+    const stored = await waitForObject(kube, { resource: workflows, namespace, name: 'mine' }, isReady);
+    const name = stored.status?.revision ?? '';
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true };
+    const adopted = await asMallory('PATCH', `${path}/${name}`, { metadata: { ownerReferences: [owner] } });
+    expect([adopted.status, adopted.message]).toEqual([403, expect.stringContaining('have no owner')]);
+  });
+
+  it('blocks no workflow with a DaemonSet whose pods carry our labels', async () => {
+    const { kube, tenant, otherTenant } = world;
+    await kube.create(workflows, { ...demo('target', 'of Ada'), metadata: { name: 'target', namespace: tenant } });
+    const target = await waitForObject(kube, { resource: workflows, namespace: tenant, name: 'target' }, isReady);
+    const marks = {
+      [labels.managedBy]: 'windlass',
+      [labels.workflow]: 'target',
+      [labels.workflowUid]: target.metadata.uid ?? '',
+    };
+    const pod = { nodeSelector: { nowhere: 'true' }, containers: [{ name: 'c', image: 'x' }] };
+    const daemonSet = {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'target' },
+      spec: { selector: { matchLabels: marks }, template: { metadata: { labels: marks }, spec: pod } },
+    };
+    const answer = await asMallory('POST', at(otherTenant, 'daemonsets', undefined, 'apps/v1'), daemonSet);
+    expect(answer.status).toBe(201);
+    const next = { spec: { version: '1.0.1' } };
+    await send('PATCH', at(tenant, 'workflows', 'target'), next, { contentType: 'application/merge-patch+json' });
+    const isNext = (workflow: Workflow) => isReady(workflow) && workflow.status?.versions?.length === 2;
+    await waitForObject(kube, { resource: workflows, namespace: tenant, name: 'target' }, isNext);
+    const labelSelector = `${labels.workflowUid}=${target.metadata.uid}`;
+    const { items } = await kube.listAll(controllerRevisions, { namespace: otherTenant, labelSelector });
+    expect(items).toEqual([]);
+  });
+
+  it('makes no pod that passes for a step, and no volume that passes for one of an execution', async () => {
+    const metadata = { name: 'step', labels: { [labels.executionUid]: 'u' } };
+    const securityContext = {
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+    };
+    const restricted = { containers: [{ name: 'step', image: 'x', securityContext }] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: restricted };
+    const pods = `/api/v1/namespaces/${world.otherTenant}/pods`;
+    expect((await asMallory('POST', pods, pod)).message).toContain('step-pods.windlass.dev');
+    const volume = { apiVersion: 'windlass.dev/v1', kind: 'Volume', metadata, spec: { storage_class: 'persistent' } };
+    const answer = await asMallory('POST', at(world.otherTenant, 'volumes'), volume);
+    expect(answer.message).toContain('execution-volumes.windlass.dev');
+  });
+
+  it.each<[string, KubeObject['metadata']]>([
+    ['another tenant', { labels: { [labels.tenant]: 'ada' } }],
+    ['no tenant', { labels: { [labels.tenant]: null as unknown as string } }],
+    ['less secure', { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } }],
+    ['the owner of a source', { annotations: { [annotations.webhookSources]: 'github' } }],
+  ])('does not make her namespace %s, which an administrator may', async (_title, metadata) => {
+    const path = `/api/v1/namespaces/${world.otherTenant}`;
+    const { status, message } = await asMallory('PATCH', path, { metadata });
+    expect([status, message]).toEqual([403, expect.stringContaining('tenant-namespaces.windlass.dev')]);
+    const dryRun = await send('PATCH', `${path}?dryRun=All`, { metadata }, patchType('PATCH'));
+    expect(dryRun.status).toBe(200);
+    const harmless = await asMallory('PATCH', path, { metadata: { labels: { team: 'm' } } });
+    expect(harmless.status).toBe(200);
+  });
+
+  it('and the garbage collector and the namespace controller still clear what she made', async () => {
+    const path = at(world.otherTenant, 'workflowexecutions', 'mine');
+    expect((await asMallory('DELETE', path)).status).toBe(200);
+    const gone = async () =>
+      (await findObject(world.kube, workflowExecutions, { namespace: world.otherTenant, name: 'mine' })) === undefined;
+    await expect.poll(gone, { timeout: 30_000 }).toBe(true);
+  });
+});
+
+const isReady = ({ status, metadata }: Workflow): boolean =>
+  status?.conditions?.some(
+    ({ type, status: value, observedGeneration }) =>
+      type === 'Ready' && value === 'True' && observedGeneration === metadata.generation,
+  ) === true;
