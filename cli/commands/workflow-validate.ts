@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Problem } from '../../crds/problem.ts';
+import { formNames } from '../../lib/manifest/form-names.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { type FileWorkflow, isUsable, problemLine, readWorkflowFiles } from '../manifest-files.ts';
@@ -57,7 +58,7 @@ function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow
     for (const problem of read.problems) terminal.out(problemLine(read.file, problem));
     if (isUsable(read)) {
       const { metadata, spec } = read.workflow;
-      terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid`);
+      terminal.out(`${read.file}: workflow ${metadata.name} ${spec.version} is valid (${formNames[read.form]})`);
     }
   }
   count(session, found);
@@ -73,5 +74,9 @@ export function noteProblems(session: Pick<Session, 'terminal'>, found: readonly
 
 function count({ terminal }: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
-  if (errors.length > 0) terminal.note(`error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found`);
+  if (errors.length === 0) return;
+  const forms = new Set(found.filter((read) => !isUsable(read)).map(({ form }) => formNames[form]));
+  terminal.note(
+    `error: ${errors.length} problem${errors.length === 1 ? '' : 's'} found, in the ${[...forms].join(' and the ')}`,
+  );
 }

@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import type { Launch } from '../launch.ts';
 import { runCommand } from './run.ts';
 import { workflowDeleteCommand, workflowDemoteCommand, workflowPromoteCommand } from './workflow-change.ts';
+import { workflowKustomizeCommand } from './workflow-kustomize.ts';
 import { workflowGetCommand, workflowListCommand, workflowVersionsCommand } from './workflow-read.ts';
 import { workflowRegisterCommand } from './workflow-register.ts';
+import { workflowSchemaCommand } from './workflow-schema.ts';
 import { workflowValidateCommand } from './workflow-validate.ts';
 
 export function workflowCommand(launch: Launch): Command {
@@ -17,5 +19,7 @@ export function workflowCommand(launch: Launch): Command {
     .addCommand(workflowDeleteCommand(launch))
     .addCommand(workflowPromoteCommand(launch))
     .addCommand(workflowDemoteCommand(launch))
+    .addCommand(workflowKustomizeCommand(launch))
+    .addCommand(workflowSchemaCommand(launch))
     .addCommand(runCommand(launch));
 }

@@ -674,6 +674,8 @@ export type WorkflowRegistration = {
   readonly scope: "user" | "tenant" | "global";
   /** What registering it did. */
   readonly registration: "created" | "updated" | "unchanged";
+  /** The form in which the body was read. */
+  readonly form: "manifest" | "resource";
   /** What deserves a look but is not a mistake, such as a state that nothing leads to. */
   readonly warnings?: readonly ({
     readonly path: string;
@@ -1175,8 +1177,9 @@ export interface Operations {
   /**
    * Register a workflow
    *
-   * Takes one manifest as YAML or JSON, at most 1 MiB. The same manifest again changes nothing and answers the
-   * same id. Executions under way keep the content they started with.
+   * Takes one workflow as YAML or JSON, at most 1 MiB: in the form of the manifest, or in that of the custom
+   * resource, which keeps version, description, schemas and output template under `spec`. The same again changes
+   * nothing and answers the same id. Executions under way keep the content they started with.
    *
    * `POST /v1/workflows/register`
    *

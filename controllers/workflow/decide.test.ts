@@ -55,7 +55,11 @@ describe('a definition', () => {
 
   it('WF-API-11 whose version exists with other content is refused unless it is forced', () => {
     const revisions = [stored({ version: '1.0.0' })];
-    expect(ready(decideWorkflow(facts({ revisions }), now).status)).toMatchObject({ reason: 'VersionConflict' });
+    const refused = decideWorkflow(facts({ revisions, changed: 'spec.description' }), now);
+    expect(ready(refused.status)).toMatchObject({
+      reason: 'VersionConflict',
+      message: expect.stringContaining('version 1.0.0 is registered with other content (spec.description); raise'),
+    });
     const forced = decideWorkflow(facts({ revisions, forced: true }), now);
     expect(forced.create).toBe('w-new');
     expect(forced.status.versions).toMatchObject([{ version: '1.0.0', revision: 'w-new' }]);

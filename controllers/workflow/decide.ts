@@ -25,6 +25,8 @@ export interface WorkflowFacts {
   /** What is legal and hardly ever meant, one line each. */
   readonly warnings: readonly string[];
   readonly forced: boolean;
+  /** Which fields differ from what is stored under the version, where that is other content. */
+  readonly changed?: string;
 }
 
 interface WorkflowDecision {
@@ -44,7 +46,8 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
   if (facts.problems.length > 0)
     return refused(facts, now, 'InvalidDefinition', problemText(facts.problems, problemsShown));
   if (rival !== undefined && stored === undefined && !facts.forced) {
-    const message = `version ${rival.version} is registered with other content; raise spec.version, or set the annotation windlass.dev/force`;
+    const changed = facts.changed === undefined ? '' : ` (${facts.changed})`;
+    const message = `version ${rival.version} is registered with other content${changed}; raise spec.version, or set the annotation windlass.dev/force`;
     return refused(facts, now, 'VersionConflict', message);
   }
   const message = `version ${workflow.spec.version} is registered${warningsText(facts.warnings)}`;

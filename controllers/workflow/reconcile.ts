@@ -4,6 +4,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { Clock } from '../../lib/clock.ts';
 import { cachedWorkflow, ownerOf, type WorkflowCache } from '../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
+import { changedFields } from '../../lib/definition/changed-fields.ts';
 import { checkDefinition, type Problem } from '../../lib/definition/check.ts';
 import { checkChildren, type FindSpec } from '../../lib/definition/check-children.ts';
 import { AppError, WaitError } from '../../lib/errors.ts';
@@ -77,11 +78,15 @@ async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowSt
 async function observe(deps: WorkflowDeps, workflow: Workflow): Promise<WorkflowFacts> {
   const specHash = canonicalHash(workflow.spec);
   const found = await problemsOf(deps, workflow);
+  const ownName = revisionName(workflow, specHash);
+  const isRival = ({ version, name }: StoredRevision) => version === workflow.spec.version && name !== ownName;
+  const revisions = await revisionsOf(deps, workflow);
   return {
     workflow,
     specHash,
-    revisionName: revisionName(workflow, specHash),
-    revisions: await revisionsOf(deps, workflow),
+    revisionName: ownName,
+    revisions,
+    changed: await changesSince(deps, workflow, revisions.find(isRival)),
     problems: linesOf(found, 'error'),
     warnings: linesOf(found, 'warning'),
     forced: workflow.metadata.annotations?.[annotations.force] === 'true',
@@ -115,6 +120,17 @@ async function revisionsOf(deps: WorkflowDeps, workflow: Workflow): Promise<Stor
     if (stored !== undefined) found.push(stored);
   }
   return found;
+}
+
+/** Which fields differ from what a revision holds; undefined where there is none. */
+async function changesSince(
+  { revisions, wholeRevision }: WorkflowDeps,
+  { metadata, spec }: Workflow,
+  rival: StoredRevision | undefined,
+): Promise<string | undefined> {
+  const cached = rival && revisions.get(`${metadata.namespace}/${rival.name}`);
+  const whole = cached && (await wholeRevision(cached));
+  return whole && changedFields(specOf(whole), spec);
 }
 
 /** By the very object of the cache: a content never changes, and is read and hashed once. */

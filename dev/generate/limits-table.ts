@@ -167,4 +167,6 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'idempotencySeconds',
   'storedJsonParts',
   'memoryBytesMin',
+  'answersListed',
+  'answerLength',
 ];

@@ -39,13 +39,6 @@ describe('one manifest', () => {
     expect(problems[0]?.message).toContain(message);
   });
 
-  it('AMB-060 is refused in the form of the custom resource, with the fields that stand elsewhere', () => {
-    const resource = manifest.replace(', version: 1.0.0', '').replace('spec:', 'spec:\n  version: 1.0.0');
-    const { problems, workflow } = readManifest(resource);
-    expect(workflow).toBeUndefined();
-    expect(problems.map(({ path }) => path)).toEqual(['metadata.version', 'spec.version']);
-  });
-
   it.each([
     ['a map', '{b: 1}'],
     ['a list', '[b]'],

@@ -1,19 +1,24 @@
-import { errorAt } from '../../crds/problem.ts';
+import { annotations } from '../../crds/labels.ts';
+import { errorAt, type Problem, warningAt } from '../../crds/problem.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
-import { checkManifest } from './check-manifest.ts';
-import { toCustomResource } from './convert.ts';
+import { checkForm } from './check-form.ts';
+import { toCustomResource, toManifest } from './convert.ts';
+import { formOf } from './form.ts';
+import type { WorkflowForm } from './form-names.ts';
 import { type LocatedProblem, manifestBytes, readDocuments } from './yaml-document.ts';
 
-/** What a text says that is to be one manifest. Without errors among the problems there is a workflow. */
+/** What a text says that is to be one workflow. Without errors among the problems there is one. */
 interface ReadManifest {
+  /** Absent where the text holds no document that could have one. */
+  readonly form?: WorkflowForm;
   readonly problems: readonly LocatedProblem[];
   readonly workflow?: Workflow;
 }
 
 /**
- * The one workflow of a YAML or JSON text in the manifest form, which is the only one that the API takes (requirements
- * AMB-060). Every problem has its path, line and column.
+ * The one workflow of a YAML or JSON text, in the manifest form or in that of the custom resource (requirements AMB-060).
+ * Every problem has its path, line and column.
  */
 export function readManifest(text: string): ReadManifest {
   const documents = readDocuments(text);
@@ -22,12 +27,36 @@ export function readManifest(text: string): ReadManifest {
   if (documents.length > 1) return refused(`holds ${documents.length} documents; register one at a time`);
   const { value, problems: syntax, positionOf } = document;
   if (syntax.length > 0) return { problems: syntax };
-  const problems = [...checkManifest(value), ...checkSize(value)].map((problem) => ({
-    ...problem,
-    ...positionOf(problem.at),
-  }));
-  if (problems.some(({ severity }) => severity === 'error')) return { problems };
-  return { problems, workflow: toCustomResource(value as WorkflowManifest) };
+  const form = formOf(value);
+  const problems = [
+    ...checkForm(form, value),
+    ...checkSize(value),
+    ...(form === 'resource' ? checkPlace(value) : []),
+  ].map((problem) => ({ ...problem, ...positionOf(problem.at) }));
+  if (problems.some(({ severity }) => severity === 'error')) return { form, problems };
+  return { form, problems, workflow: workflowOf(form, value) };
+}
+
+/**
+ * Of a custom resource, what a manifest can say: what an API server or somebody else has written beside it is left out,
+ * and the object's name is made anew.
+ */
+function workflowOf(form: WorkflowForm, value: unknown): Workflow {
+  if (form === 'manifest') return toCustomResource(value as WorkflowManifest);
+  const { metadata, ...rest } = toManifest(value as Workflow);
+  const { annotations: given = {}, ...named } = metadata;
+  const notes = Object.entries(given).filter(([key]) => key !== annotations.name);
+  const annotated = notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) };
+  return toCustomResource({ ...rest, metadata: { ...named, ...annotated } });
+}
+
+/** A namespace that is written down is not where the workflow goes. */
+function checkPlace(value: unknown): Problem[] {
+  const { metadata } = value as Partial<Workflow>;
+  if (metadata?.namespace === undefined) return [];
+  return [
+    warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope say where the workflow goes'),
+  ];
 }
 
 const refused = (message: string): ReadManifest => ({

@@ -69,7 +69,7 @@ describe('problems have path, line and column', () => {
     },
     'AMB-058 a missing field at the part that should hold it': {
       text: manifest.replace('  version: 1.0.0\n', ''),
-      want: ['3:1 metadata.version: is required'],
+      want: ['3:1 metadata.version: is required in the manifest form'],
     },
     'WF-MAN-04 a name in upper case': {
       text: manifest.replace('name: small', 'name: Small'),
@@ -103,7 +103,7 @@ describe('problems have path, line and column', () => {
     },
     'AMB-060 a version in both places': {
       text: manifest.replace('initial_state: a', 'version: 1.0.0\n  initial_state: a'),
-      want: ['7:3 spec.version: unknown field'],
+      want: ['7:3 spec.version: unknown field; in the manifest form it is metadata.version'],
     },
     'AMB-060 an unknown field of the custom resource': {
       text: resource.replace('namespace: team', 'scope: team'),

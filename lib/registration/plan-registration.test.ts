@@ -45,7 +45,13 @@ describe('registering a workflow', () => {
     ['the version that is current', { existing: stored('old'), stored: stored('old').spec }],
     ['a version that is stored', { existing: stored('newest', '2.0.0'), stored: stored('old').spec }],
   ])('WF-API-11 other content under %s is refused, and with force replaces it', (_title, facts) => {
-    expect(() => plan(facts)).toThrow(expect.objectContaining({ code: 'conflict', reason: 'VersionExists' }));
+    expect(() => plan(facts)).toThrow(
+      expect.objectContaining({
+        code: 'conflict',
+        reason: 'VersionExists',
+        message: expect.stringMatching(/exists with other content: spec\.description$/),
+      }),
+    );
     expect(plan({ ...facts, force: true })).toMatchObject({
       kind: 'updated',
       object: { metadata: { annotations: { 'windlass.dev/force': 'true' } }, spec: { description: 'new' } },

@@ -2,6 +2,7 @@ import { annotations } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { ownerOf } from '../catalogue/scope.ts';
 import { canonicalJson } from '../definition/canonical.ts';
+import { changedFields } from '../definition/changed-fields.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';
 
@@ -33,7 +34,7 @@ export function planRegistration(wanted: Workflow, namespace: string, facts: Reg
   const isSame = sameContent(existing.spec, wanted.spec);
   const object = merged(existing, wanted, isSame ? forced(existing) : force);
   if (isSame && sameContent(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
-  if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted);
+  if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted, stored);
   return { kind: 'updated', object };
 }
 
@@ -70,7 +71,8 @@ function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow 
   };
 }
 
-function conflict({ metadata, spec }: Workflow): AppError {
-  const message = `version ${spec.version} of workflow '${workflowName(metadata)}' exists with other content`;
+function conflict({ metadata, spec }: Workflow, stored: WorkflowSpec): AppError {
+  const what = `version ${spec.version} of workflow '${workflowName(metadata)}' exists with other content`;
+  const message = `${what}: ${changedFields(stored, spec)}`;
   return new AppError('conflict', message, { reason: 'VersionExists' });
 }

@@ -186,7 +186,7 @@ describe('versions of a workflow', () => {
   it('the same version with other content is refused, and the message says what to do', async () => {
     const { status, message } = await patch(path, { spec: { description: 'other' } });
     expect(status).toBe(422);
-    expect(message).toContain('spec.version: 1.2.3-rc.1+build.5 exists with other content');
+    expect(message).toContain('spec.version: 1.2.3-rc.1+build.5 exists with other content (spec.description)');
     expect(message).toContain('windlass.dev/force');
   });
 

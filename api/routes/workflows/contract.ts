@@ -28,8 +28,9 @@ export const registerWorkflow = defineContract({
   tag,
   summary: 'Register a workflow',
   description:
-    'Takes one manifest as YAML or JSON, at most 1 MiB. The same manifest again changes nothing and answers the same ' +
-    'id. Executions under way keep the content they started with.',
+    'Takes one workflow as YAML or JSON, at most 1 MiB: in the form of the manifest, or in that of the custom resource, ' +
+    'which keeps version, description, schemas and output template under `spec`. The same again changes nothing and ' +
+    'answers the same id. Executions under way keep the content they started with.',
   access: 'bearer',
   query: Type.Object({
     scope: scopeField('Where to register it; `global` needs an operator.', { default: 'tenant' }),
@@ -45,7 +46,7 @@ export const registerWorkflow = defineContract({
     kind: 'json',
     description: 'It is registered.',
     schema: WorkflowRegistration,
-    example: { ...identityExample, registration: 'created' },
+    example: { ...identityExample, registration: 'created', form: 'manifest' },
   },
   errors: [
     {

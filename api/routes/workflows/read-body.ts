@@ -3,32 +3,38 @@ import { errorAt, type Problem } from '../../../crds/problem.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
-import type { LocatedProblem, ManifestReader } from '../../../lib/manifest/index.ts';
+import { formNames, type LocatedProblem, type ManifestReader, type WorkflowForm } from '../../../lib/manifest/index.ts';
 import { sentence } from './kube-refusal.ts';
 import { isOurs } from './present.ts';
 
 interface ReadBody {
+  readonly form: WorkflowForm;
   readonly workflow: Workflow;
   readonly warnings: readonly RequestProblem[];
 }
 
 /**
- * The workflow of a manifest, read in the turn of its tenant. @throws HttpError 400 with every problem and its path
+ * The workflow of a body in either form, read in the turn of its tenant. @throws HttpError 400 with every problem and its path
  * (requirements AMB-054), 413 where reading it takes too much.
  */
 export async function readBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadBody> {
-  const { problems, furtherProblems, workflow } = await manifests.read(text, tenant).catch((error: unknown) => {
+  const {
+    form = 'manifest',
+    problems,
+    furtherProblems,
+    workflow,
+  } = await manifests.read(text, tenant).catch((error: unknown) => {
     throw asTooLarge(error);
   });
   const reserved = workflow === undefined ? [] : reservedKeys(workflow);
   const errors = [...problems.filter(({ severity }) => severity === 'error').map(present), ...reserved];
-  if (workflow === undefined || errors.length > 0) throw invalidManifest(errors, furtherProblems);
-  return { workflow, warnings: problems.map(present) };
+  if (workflow === undefined || errors.length > 0) throw invalidManifest(form, errors, furtherProblems);
+  return { form, workflow, warnings: problems.map(present) };
 }
 
-function invalidManifest(errors: readonly RequestProblem[], further: number): HttpError {
+function invalidManifest(form: WorkflowForm, errors: readonly RequestProblem[], further: number): HttpError {
   const details = further > 0 ? [...errors, { path: '', message: `and ${further} more problems` }] : errors;
-  const message = sentence(errors, further);
+  const message = `read in the ${formNames[form]}: ${sentence(errors, further)}`;
   return new HttpError({ code: 'invalid', error: 'invalid_manifest', message, details });
 }
 

@@ -31,7 +31,7 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
   return defineRoute<typeof contract, Caller>(contract, async ({ body, query: { scope, force }, caller }) => {
     if (scope === 'global') requireOperator(caller);
     const namespace = namespaceOf(deps.cluster.tenants, caller, scope);
-    const { workflow, warnings: own } = await readBody(deps.manifests, body, caller.tenant);
+    const { form, workflow, warnings: own } = await readBody(deps.manifests, body, caller.tenant);
     const children = await checkChildren(workflow.spec, childrenOf(deps.cluster, caller));
     const warnings = [...own, ...children.map(({ path, message }) => ({ path, message }))];
     const { kind, object } = await write(inScope(workflow, scope, caller), { namespace, force });
@@ -43,6 +43,7 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
     return json({
       ...identity,
       registration: kind,
+      form,
       ...(warnings.length > 0 && { warnings }),
     });
   });

@@ -44,6 +44,7 @@ export const WorkflowRegistration = Type.Object(
   {
     ...WorkflowIdentity.properties,
     registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What registering it did.' }),
+    form: oneOf(['manifest', 'resource'], { description: 'The form in which the body was read.' }),
     warnings: Type.Optional(
       Type.Array(Warning, {
         description: 'What deserves a look but is not a mistake, such as a state that nothing leads to.',

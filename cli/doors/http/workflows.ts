@@ -61,7 +61,7 @@ async function register(
 /** That a version exists is said as it is when it is found out here. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof WindlassApiError) || error.status !== 409) return error;
-  const [what] = /^version .* exists with other content/.exec(error.message) ?? [];
+  const [what] = /^version .* exists with other content[^;]*/.exec(error.message) ?? [];
   return what === undefined ? error : new AppError('conflict', what, { reason: 'VersionExists' });
 }
 

@@ -5,7 +5,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
 import { findObject } from '../../../lib/kube/index.ts';
-import { toManifest, userObjectName } from '../../../lib/manifest/index.ts';
+import { toManifest, userObjectName, writeYaml } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
@@ -103,6 +103,12 @@ describe('registering', () => {
     expect(answer.status).toBe(200);
   });
 
+  it('AMB-060 takes the custom resource, says that it did, and gives back the manifest', async () => {
+    const answer = await register(writeYaml(demo('as-resource')));
+    expect(answer.json()).toMatchObject({ registration: 'created', form: 'resource' });
+    expect((await ask('/as-resource')).json()).toMatchObject({ metadata: { name: 'as-resource', version: '1.0.0' } });
+  });
+
   it('AMB-089 keeps a name that is no object name', async () => {
     const id = await registered({ ...demo('x'), metadata: { name: 'dash-' } });
     expect((await ask('/dash-')).json()).toMatchObject({ workflow_id: id, metadata: { name: 'dash-' } });
@@ -122,7 +128,9 @@ describe('registering', () => {
     expect(refused.status).toBe(409);
     expect(refused.json()).toEqual({
       error: 'conflict',
-      message: expect.stringContaining("version 1.0.0 of workflow 'versioned' exists with other content"),
+      message: expect.stringContaining(
+        "version 1.0.0 of workflow 'versioned' exists with other content: spec.description;",
+      ),
     });
     expect((await objectOf('versioned'))?.spec.description).toBeUndefined();
     const forced = await register(other, { query: '?force=true' }, 1);

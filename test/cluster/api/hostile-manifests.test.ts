@@ -194,9 +194,9 @@ describe('a body that is no manifest', () => {
     ['a directive of another YAML', `%YAML 9.9\n---\n${small}`, ''],
     ['a prototype', withContext('{__proto__: {a: 1}}'), 'spec.context.__proto__'],
     [
-      'the custom resource',
-      small.replace('  version: 1.0.0\n', '').replace('spec:', 'spec:\n  version: 1.0.0'),
-      'metadata.version',
+      'the custom resource with a version that is none',
+      small.replace('  version: 1.0.0\n', '').replace('spec:', 'spec:\n  version: one'),
+      'spec.version',
     ],
     [
       'a label of ours',

@@ -1,0 +1,8 @@
+/** How a document writes a workflow: with version and schemas under `metadata` (spec 1 §2.6) or under `spec`. */
+export type WorkflowForm = 'manifest' | 'resource';
+
+/** What a sentence calls the forms. */
+export const formNames: Readonly<Record<WorkflowForm, string>> = {
+  manifest: 'manifest form',
+  resource: 'custom resource form',
+};
