@@ -31,6 +31,9 @@ export const limits = {
   workflowVersionsListed: 500,
   /** design §5: a Blackboard value whose JSON is larger goes to the output store. */
   inlineValueBytes: 2_048,
+  /** Parts of one value that stand in the output store by themselves, and bytes that their places take in status. */
+  refsPerValue: 200,
+  inlineRefsBytes: 32 * 1024,
   /** design §5: what all inline values of one status may take together; later ones go to the store. */
   inlineTotalBytes: 128 * 1024,
   /** Largest `final_output` that stands inline in status; a larger one goes to the store. */

@@ -15,7 +15,7 @@ import { renderText, scopeOf } from './scope.ts';
 import { waitingText } from './states/human.ts';
 import { runState } from './states/index.ts';
 
-/** Room for a message in the history of visits, in characters; 101 visits must fit one status. */
+/** Room for a message or a response in the history of visits, in characters; 101 visits must fit one status. */
 const visitMessageLength = 256;
 
 /**
@@ -109,7 +109,8 @@ function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState,
     attempts,
     entered_at,
     finished_at: draft.time,
-    signal,
+    // The whole response is in the signal and on the Blackboard.
+    signal: signal && { ...signal, response: cutText(signal.response, visitMessageLength) },
   };
 }
 

@@ -162,7 +162,8 @@ export class Draft {
   finish(): Decision {
     let room = limits.inlineTotalBytes - this.#inlineBytes();
     const store = (value: unknown): StoredValue => {
-      const shrunk = shrink(value, Math.max(0, Math.min(limits.inlineValueBytes, room)));
+      const left = Math.max(0, room);
+      const shrunk = shrink(value, Math.min(limits.inlineValueBytes, left), Math.min(limits.inlineRefsBytes, left));
       for (const blob of shrunk.blobs) this.#blobs.set(blob.ref, blob);
       room -= inlineBytes(shrunk.stored);
       return shrunk.stored;

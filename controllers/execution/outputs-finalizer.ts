@@ -8,7 +8,7 @@ import type { BlobOwner, OutputStore } from '../../lib/output-store/output-store
 import type { EventRecorder } from '../runtime/events.ts';
 import { whileThere } from '../runtime/write-status.ts';
 
-interface OutputsDeps {
+export interface OutputsDeps {
   readonly kube: Pick<KubeClient, 'jsonPatch'>;
   readonly caches: { readonly executions: CacheReader<WorkflowExecution> };
   readonly store: OutputStore;

@@ -7,23 +7,21 @@ import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
-import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
+import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
-import { writeStatus } from '../runtime/write-status.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Blocked } from './blocked.ts';
-import { decide } from './decide.ts';
 import type { Action, Decision } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
-import { learn, tellWaiting } from './learn.ts';
+import { tellWaiting } from './learn.ts';
 import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
-import { blobOwner, holdOutputs, releaseOutputs } from './outputs-finalizer.ts';
-import { refuse } from './refusal.ts';
+import { releaseOutputs } from './outputs-finalizer.ts';
+import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;
   readonly clock: Clock;
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
@@ -46,9 +44,6 @@ export interface ExecutionDeps {
   readonly onEnded: (uid: string) => void;
 }
 
-/** Rounds of loading facts and deciding again before something must be wrong. */
-const roundsMax = 1_000;
-
 /** Brings one execution forward: observe, decide, store what is large, write status once, act (design §5). */
 export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => Promise<ReconcileResult> {
   return async (key) => {
@@ -66,8 +61,8 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
 
 async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const { decision, storedBytes, held } = await settle(deps, await allFacts(deps, execution, now), now);
-  const current = await write(deps, held, decision, storedBytes);
+  const { decision, current } = await settle(deps, await allFacts(deps, execution, now), now);
+  measure(deps, execution.status?.history?.length ?? 0, decision.status.history ?? []);
   tell(deps, current, decision);
   await act(deps, current, decision);
   if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
@@ -130,66 +125,6 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
     if (phase !== 'ready') tellWaiting(deps, execution, `${namespace}/${volume}`);
   }
   return facts;
-}
-
-interface Settled {
-  readonly decision: Decision;
-  /** What the store took for this decision. */
-  readonly storedBytes: number;
-  /** The execution, held back from going without what was stored. */
-  readonly held: WorkflowExecution;
-}
-
-/** Decides until no fact is lacking and everything large is stored; nothing is written before that. */
-async function settle(deps: ExecutionDeps, facts: Facts, now: number): Promise<Settled> {
-  let known = facts;
-  for (let round = 0; round < roundsMax; round += 1) {
-    const result = decide(known, now);
-    if (result.kind === 'needs') {
-      known = await learn(deps, known, result.needs);
-      continue;
-    }
-    const { blobs } = result;
-    if (blobs.length > 0) known = { ...known, execution: await holdOutputs(deps, known.execution) };
-    const storedBytes = await tryStore(deps, known, result);
-    if (typeof storedBytes === 'number') return { decision: result, storedBytes, held: known.execution };
-    known = refuse(known, storedBytes.message);
-  }
-  throw new Error(`deciding asked for more facts ${roundsMax} times`);
-}
-
-/** Bytes that the store took, or why it took nothing. */
-async function tryStore(
-  deps: ExecutionDeps,
-  facts: Facts,
-  { blobs }: Decision,
-): Promise<number | OutputBudgetExceeded> {
-  const { execution } = facts;
-  if (blobs.length === 0) return 0;
-  try {
-    return await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
-  } catch (error) {
-    if (error instanceof OutputBudgetExceeded) return error;
-    throw error;
-  }
-}
-
-/** Writes the status where it changed; the answer is the freshest version of the object. */
-async function write(
-  deps: ExecutionDeps,
-  execution: WorkflowExecution,
-  { status }: Decision,
-  storedBytes: number,
-): Promise<WorkflowExecution> {
-  if (storedBytes > 0) status.stored_bytes = (status.stored_bytes ?? 0) + storedBytes;
-  const { kube, caches } = deps;
-  const written = await writeStatus(
-    { kube, resource: workflowExecutions, cache: caches.executions },
-    execution,
-    status,
-  );
-  measure(deps, execution.status?.history?.length ?? 0, status.history ?? []);
-  return written;
 }
 
 /** How long the states took that this status has ended. */

@@ -23,7 +23,7 @@ export type BlobRef = Static<typeof BlobRef>;
 export const StoredValue = Type.Object(
   {
     value: Type.Optional(anyJson()),
-    refs: Type.Optional(Type.Array(BlobRef, { maxItems: 200 })),
+    refs: Type.Optional(Type.Array(BlobRef, { maxItems: limits.refsPerValue })),
   },
   { additionalProperties: false },
 );

@@ -113,6 +113,7 @@ const execution: LimitGroup = {
     ),
     row('Outputs in ConfigMaps, compressed', limits.configMapStoreBytes, 'bytes', 'OutputBudgetExceeded'),
     row('One stored output', limits.storedBlobBytes, 'bytes', 'OutputBudgetExceeded'),
+    row('The status of an execution', limits.statusBytes, 'bytes', 'StatusTooLarge'),
     row('`final_output` in full, in an answer', limits.inlinedValuesBytes, 'bytes', 'OutputBudgetExceeded'),
   ],
 };

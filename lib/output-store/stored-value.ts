@@ -16,9 +16,14 @@ export interface Shrunk {
 
 /**
  * Makes a JSON value small enough for status: output that is no text and then the longest strings move to the store,
- * and, where that is not enough, the whole value (design §5). `limit` is in bytes of JSON.
+ * and, where that is not enough, the whole value (design §5). `limit` is in bytes of JSON; so is `refsLimit`, of what
+ * says where the parts are.
  */
-export function shrink(value: unknown, limit: number = limits.inlineValueBytes): Shrunk {
+export function shrink(
+  value: unknown,
+  limit: number = limits.inlineValueBytes,
+  refsLimit: number = limits.inlineRefsBytes,
+): Shrunk {
   const leaves = leavesOf(value, []);
   const [root] = leaves;
   if (leaves.every((leaf) => lengthOf(leaf) <= limit) && sizeOf(value) <= limit) {
@@ -26,9 +31,12 @@ export function shrink(value: unknown, limit: number = limits.inlineValueBytes):
   }
   if (root?.keys.length === 0) return whole(createBlob(bytesOf(root)), 'text');
   const moved = moveLeaves(value, leaves, limit);
-  if (sizeOf(moved.stored.value) <= limit) return moved;
+  if (sizeOf(moved.stored.value) <= limit && fitsStatus(moved.stored.refs ?? [], refsLimit)) return moved;
   return whole(createBlob(Buffer.from(JSON.stringify(value))), 'json');
 }
+
+const fitsStatus = (refs: readonly BlobRef[], refsLimit: number): boolean =>
+  refs.length <= limits.refsPerValue && sizeOf(refs) <= refsLimit;
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
 

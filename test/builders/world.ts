@@ -6,9 +6,10 @@ import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { decide } from '../../controllers/execution/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
-import type { ChildFact, Facts, PodFact, StepOutcome, VolumeFact } from '../../controllers/execution/facts.ts';
+import type { ChildFact, Facts, Failure, PodFact, StepOutcome, VolumeFact } from '../../controllers/execution/facts.ts';
 import { podName } from '../../controllers/execution/names.ts';
-import { refuse } from '../../controllers/execution/refusal.ts';
+import { bareFailure, refuse } from '../../controllers/execution/refusal.ts';
+import { statusProblem } from '../../controllers/execution/status-problem.ts';
 import type { StepPlan } from '../../controllers/execution/step-plan.ts';
 import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
@@ -192,8 +193,13 @@ export class World {
     for (let round = 0; round < 100; round += 1) {
       const result = decide(facts, this.now);
       if (result.kind === 'needs') facts = this.#learn(facts, result.needs);
-      else if (this.#store(result)) return result;
-      else facts = refuse(facts, 'no room');
+      else {
+        const failure = statusProblem(result.status) ?? this.#store(result);
+        if (failure === undefined) return result;
+        const harder = refuse(facts, failure);
+        if (harder === undefined) return bareFailure(facts, failure, this.now);
+        facts = harder;
+      }
     }
     throw new Error('deciding never ends');
   }
@@ -237,13 +243,16 @@ export class World {
     return encoding === 'text' ? text : (JSON.parse(text) as Json);
   }
 
-  #store({ blobs }: Decision): boolean {
+  /** Why the store takes nothing; undefined once it has taken everything. */
+  #store({ blobs }: Decision): Failure | undefined {
     const fresh = blobs.filter(({ ref }) => !this.blobs.has(ref));
     const bytes = fresh.reduce((sum, { data }) => sum + data.byteLength, 0);
-    if (this.#stored + bytes > (this.#options.budget ?? Number.POSITIVE_INFINITY)) return false;
+    if (this.#stored + bytes > (this.#options.budget ?? Number.POSITIVE_INFINITY)) {
+      return { reason: 'OutputBudgetExceeded', message: 'no room' };
+    }
     this.#stored += bytes;
     for (const { ref, data } of fresh) this.blobs.set(ref, data);
-    return true;
+    return undefined;
   }
 
   #whole(value: unknown): unknown {

@@ -1,0 +1,115 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { finished } from '../../lib/execution/finished.ts';
+import { workflowExecutions } from '../../lib/kinds.ts';
+import { findAgain, isInvalid, isTooLarge, type KubeClient, type KubeError } from '../../lib/kube/index.ts';
+import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
+import { RefusedError } from '../runtime/outcome.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import type { Facts, Failure } from './facts.ts';
+import { type LearnDeps, learn } from './learn.ts';
+import { blobOwner, holdOutputs, type OutputsDeps } from './outputs-finalizer.ts';
+import { bareFailure, refuse } from './refusal.ts';
+import { statusProblem } from './status-problem.ts';
+
+export interface SettleDeps extends LearnDeps, Omit<OutputsDeps, 'caches'> {
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch'>;
+  readonly store: OutputStore;
+}
+
+/** What was decided, and the freshest version of the object, which says so. */
+interface Settled {
+  readonly decision: Decision;
+  readonly current: WorkflowExecution;
+}
+
+/** Rounds of loading facts and deciding again before something must be wrong. */
+const roundsMax = 1_000;
+
+/**
+ * Decides until no fact is lacking, everything large is stored and the status is written. What cannot be stored or written
+ * ends the state that it comes from, then the execution, and is never tried again as it was.
+ */
+export async function settle(deps: SettleDeps, facts: Facts, now: number): Promise<Settled> {
+  let known = facts;
+  let storedBytes = 0;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const result = decide(known, now);
+    if (result.kind === 'needs') {
+      known = await learn(deps, known, result.needs);
+      continue;
+    }
+    const held = await hold(deps, known.execution, result);
+    known = { ...known, execution: held };
+    const stored = await tryStore(deps, known, result);
+    if (typeof stored === 'number') storedBytes += stored;
+    const outcome = typeof stored === 'number' ? await tryWrite(deps, held, result, storedBytes) : stored;
+    if ('metadata' in outcome) return { decision: result, current: outcome };
+    const harder = refuse(known, outcome);
+    if (harder === undefined) return giveUp(deps, known, outcome, now);
+    known = harder;
+  }
+  throw new Error(`deciding asked for more facts ${roundsMax} times`);
+}
+
+async function hold(deps: SettleDeps, execution: WorkflowExecution, { blobs }: Decision): Promise<WorkflowExecution> {
+  return blobs.length === 0 ? execution : holdOutputs(deps, execution);
+}
+
+/** Bytes that the store took, or why it took nothing. */
+async function tryStore(deps: SettleDeps, facts: Facts, { blobs, status }: Decision): Promise<number | Failure> {
+  const { execution } = facts;
+  if (blobs.length === 0) return 0;
+  // What no status will name is not stored.
+  const problem = finished(execution) ? undefined : statusProblem(status);
+  if (problem !== undefined) return problem;
+  try {
+    return await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
+  } catch (error) {
+    if (error instanceof OutputBudgetExceeded) return { reason: 'OutputBudgetExceeded', message: error.message };
+    throw error;
+  }
+}
+
+/** Writes the status where it changed. Gives the freshest version of the object, or why it must not be written so. */
+async function tryWrite(
+  deps: SettleDeps,
+  execution: WorkflowExecution,
+  { status }: Decision,
+  storedBytes: number,
+): Promise<WorkflowExecution | Failure> {
+  if (storedBytes > 0) status.stored_bytes = (execution.status?.stored_bytes ?? 0) + storedBytes;
+  const problem = finished(execution) ? undefined : statusProblem(status);
+  if (problem !== undefined) return problem;
+  const { kube, caches } = deps;
+  try {
+    return await writeStatus({ kube, resource: workflowExecutions, cache: caches.executions }, execution, status);
+  } catch (error) {
+    const refusal = isRefusal(error) && !(await hasChanged(deps, execution)) ? error : undefined;
+    if (refusal === undefined) throw error;
+    return { reason: 'Refused', message: `the API server refused the status: ${refusal.serverMessage}` };
+  }
+}
+
+/** Not valid or too large: the same status would be refused again. */
+const isRefusal = (error: unknown): error is KubeError => isInvalid(error) || isTooLarge(error);
+
+/** A patch of an object that has changed meanwhile may be refused for what it says of the old one. */
+async function hasChanged({ kube }: SettleDeps, execution: WorkflowExecution): Promise<boolean> {
+  const found = await findAgain(kube, workflowExecutions, execution);
+  return found?.metadata.resourceVersion !== execution.metadata.resourceVersion;
+}
+
+/** Not even a failed execution can be written: what was written before, and that it failed, is all that is left. */
+async function giveUp(deps: SettleDeps, facts: Facts, failure: Failure, now: number): Promise<Settled> {
+  const { kube, caches } = deps;
+  const decision = bareFailure(facts, failure, now);
+  const port = { kube, resource: workflowExecutions, cache: caches.executions };
+  try {
+    return { decision, current: await writeStatus(port, facts.execution, decision.status) };
+  } catch (error) {
+    if (isRefusal(error)) throw new RefusedError(error, Number.POSITIVE_INFINITY);
+    throw error;
+  }
+}
