@@ -99,6 +99,7 @@ function publicApp(deps: ApiDeps, services: Services): HttpApp {
     routes: createRoutes(services.routes),
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
+    validUntil: (caller) => caller.until,
     rateLimit: services.routes.rateLimit,
   });
 }

@@ -12,4 +12,6 @@ export interface Caller {
   readonly roles: readonly string[];
   /** Those of the roles that name a scope, such as `svc.edge.hosts.read`. */
   readonly scopes: readonly string[];
+  /** When the token ends, in milliseconds since the Unix epoch, clocks that differ included: streams end with it. */
+  readonly until: number;
 }

@@ -8,7 +8,9 @@ const names = {
   usernameClaim: 'preferred_username',
   usernamePrefix: 'service-account-',
 };
-const read = (claims: object) => readIdentity({ sub: 'anna', ...claims }, names);
+const exp = 1_767_225_600;
+const until = (exp + 5) * 1_000;
+const read = (claims: object) => readIdentity({ sub: 'anna', exp, ...claims }, names);
 
 describe('the identity behind a token', () => {
   it('AMB-018 has the subject, the tenant, the roles and the scopes of its claims', () => {
@@ -18,6 +20,7 @@ describe('the identity behind a token', () => {
       tenant: 'acme',
       roles: ['svc:operator', 'svc.edge.hosts.read', 'other'],
       scopes: ['svc.edge.hosts.read'],
+      until,
     });
   });
 

@@ -4,6 +4,7 @@ import {
   listClaim,
   type ServiceAccountRule,
   textClaim,
+  validUntil,
 } from '../../lib/identity/index.ts';
 import { isTenantSlug } from '../../lib/tenant/names.ts';
 import type { Caller } from './caller.ts';
@@ -33,5 +34,6 @@ export function readIdentity(claims: Claims, names: ClaimNames): Identity {
     tenant: tenant !== undefined && isTenantSlug(tenant) ? tenant : undefined,
     roles,
     scopes: roles.filter((role) => role.startsWith(scopePrefix)),
+    until: validUntil(claims),
   };
 }

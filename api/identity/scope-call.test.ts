@@ -9,6 +9,7 @@ const identity = (change: Partial<Identity> = {}): Identity => ({
   tenant: 'acme',
   roles: [],
   scopes: [],
+  until: 0,
   ...change,
 });
 const machine = (change: Partial<Identity> = {}): Identity => identity({ kind: 'service-account', ...change });

@@ -7,11 +7,14 @@ import { errorsOf } from '../../lib/http/shared-errors.ts';
 import { contracts } from '../routes/contracts.ts';
 import { openApiDocument } from './document.ts';
 
+type Content = Readonly<Record<string, { readonly schema?: object }>>;
+
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly responses: Readonly<Record<string, { readonly content?: object; readonly $ref?: string }>>;
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content; readonly $ref?: string }>>;
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -43,6 +46,19 @@ describe('the OpenAPI document', () => {
   it('refers to each of its schemas', () => {
     const text = JSON.stringify(document);
     for (const name of Object.keys(document.components.schemas)) expect(text).toContain(`schemas/${name}"`);
+  });
+
+  it('has a name for each object that an operation takes or gives, so that generated code has names that stay', () => {
+    const unnamed = Object.values(document.paths).flatMap((operations) =>
+      Object.values(operations).flatMap(({ operationId, requestBody, responses }) => {
+        const json = [requestBody?.content, responses['200']?.content].map((content) => content?.['application/json']);
+        return json.some((one) => one?.schema !== undefined && !('$ref' in one.schema)) ? [operationId] : [];
+      }),
+    );
+    expect(unnamed).toEqual([]);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(['StartExecutionBody', 'StartExecutionAnswer', 'ListExecutionsAnswer', 'Execution']),
+    );
   });
 
   it('GEN-04 has every path below /v1, but for /health and what another standard has put elsewhere', () => {

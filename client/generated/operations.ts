@@ -710,180 +710,59 @@ export type WorkflowVersion = {
   readonly current: boolean;
 };
 
-/** What {@link Operations.registerWorkflow} is given. */
-export interface RegisterWorkflowRequest {
-  /** Where to register it; `global` needs an operator. */
-  readonly scope?: "user" | "tenant" | "global";
-  /** Replace a version that exists with other content. */
-  readonly force?: boolean;
-  readonly body: string;
-}
-
-/** What is answered by {@link Operations.registerWorkflow}. */
-export type RegisterWorkflowReply = WorkflowRegistration;
-
-/** What {@link Operations.listWorkflows} is given. */
-export interface ListWorkflowsRequest {
-  /** Only those of this scope. */
-  readonly scope?: "user" | "tenant" | "global";
-  /** Only those with these labels: `key=value`, several with commas between them. */
-  readonly label?: string;
-  /** Workflows a page; more than 200 counts as 200. */
-  readonly limit?: number;
-  /** `next_cursor` of the page before. */
-  readonly cursor?: string;
-}
-
-/** What is answered by {@link Operations.listWorkflows}. */
-export type ListWorkflowsReply = {
+export type ListWorkflowsAnswer = {
   readonly workflows: readonly WorkflowSummary[];
   /** Null on the last page. */
   readonly next_cursor: string | null;
 };
 
-/** What {@link Operations.readWorkflow} is given. */
-export interface ReadWorkflowRequest {
-  /** Name or id of the workflow. */
-  readonly workflow: string;
-  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
-  readonly scope?: "user" | "tenant" | "global";
-  /** A stored version instead of the newest. */
-  readonly version?: string;
-}
+export type ListWorkflowVersionsAnswer = {
+  readonly versions: readonly WorkflowVersion[];
+};
 
-/** What is answered by {@link Operations.readWorkflow}. */
-export type ReadWorkflowReply = WorkflowDefinition;
-
-/** What {@link Operations.deleteWorkflow} is given. */
-export interface DeleteWorkflowRequest {
-  /** Name or id of the workflow. */
-  readonly workflow: string;
-  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
-  readonly scope?: "user" | "tenant" | "global";
-}
-
-/** What is answered by {@link Operations.deleteWorkflow}. */
-export type DeleteWorkflowReply = {
+export type DeleteWorkflowAnswer = {
   readonly workflow_id: string;
   readonly name: string;
   readonly deleted_at: string;
 };
 
-/** What {@link Operations.listWorkflowVersions} is given. */
-export interface ListWorkflowVersionsRequest {
+export type StartExecutionBody = {
   /** Name or id of the workflow. */
   readonly workflow: string;
-  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
-  readonly scope?: "user" | "tenant" | "global";
-}
-
-/** What is answered by {@link Operations.listWorkflowVersions}. */
-export type ListWorkflowVersionsReply = {
-  readonly versions: readonly WorkflowVersion[];
+  /**
+   * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and
+   * `Idempotency-Key`, if any, start one execution, however often they are sent.
+   */
+  readonly name?: string;
+  /** A registered version; absent: the newest. */
+  readonly version?: string;
+  /** Start input; templates read it as {{input.KEY}}. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Natural-language purpose, {{intent}}. */
+  readonly intent?: string;
+  /** Pairs that seed the Blackboard. */
+  readonly blackboard?: Readonly<Record<string, unknown>>;
+  /** How long the execution is kept after its end; absent: as the installation is set, one day. */
+  readonly ttl_seconds_after_finished?: number;
 };
 
-/** What {@link Operations.promoteWorkflow} is given. */
-export interface PromoteWorkflowRequest {
-  /** Name or id of the workflow. */
-  readonly workflow: string;
-  /** Where to. */
-  readonly scope?: "tenant" | "global";
-  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
-  readonly force?: boolean;
-}
+export type StartExecutionAnswer = {
+  /** Id of the execution. */
+  readonly execution_id: string;
+};
 
-/** What is answered by {@link Operations.promoteWorkflow}. */
-export type PromoteWorkflowReply = WorkflowIdentity;
-
-/** What {@link Operations.demoteWorkflow} is given. */
-export interface DemoteWorkflowRequest {
-  /** Name or id of the workflow. */
-  readonly workflow: string;
-  /** Where to. */
-  readonly scope?: "tenant" | "user";
-  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
-  readonly force?: boolean;
-}
-
-/** What is answered by {@link Operations.demoteWorkflow}. */
-export type DemoteWorkflowReply = WorkflowIdentity;
-
-/** What {@link Operations.listExecutions} is given. */
-export interface ListExecutionsRequest {
-  /** Only executions of this workflow, by name or id. */
-  readonly workflow?: string;
-  /** Only executions in this status. */
-  readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
-  /** Executions a page; more than 200 counts as 200. */
-  readonly limit?: number;
-  /** `next_cursor` of the page before. */
-  readonly cursor?: string;
-}
-
-/** What is answered by {@link Operations.listExecutions}. */
-export type ListExecutionsReply = {
+export type ListExecutionsAnswer = {
   readonly executions: readonly ExecutionSummary[];
   /** Null on the last page. */
   readonly next_cursor: string | null;
 };
 
-/** What {@link Operations.startExecution} is given. */
-export interface StartExecutionRequest {
-  /** Any text that this caller uses for this one start. */
-  readonly idempotencyKey?: string;
-  readonly body: {
-    /** Name or id of the workflow. */
-    readonly workflow: string;
-    /**
-     * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and
-     * `Idempotency-Key`, if any, start one execution, however often they are sent.
-     */
-    readonly name?: string;
-    /** A registered version; absent: the newest. */
-    readonly version?: string;
-    /** Start input; templates read it as {{input.KEY}}. */
-    readonly input?: Readonly<Record<string, unknown>>;
-    /** Natural-language purpose, {{intent}}. */
-    readonly intent?: string;
-    /** Pairs that seed the Blackboard. */
-    readonly blackboard?: Readonly<Record<string, unknown>>;
-    /** How long the execution is kept after its end; absent: as the installation is set, one day. */
-    readonly ttl_seconds_after_finished?: number;
-  };
-}
-
-/** What is answered by {@link Operations.startExecution}. */
-export type StartExecutionReply = {
-  /** Id of the execution. */
-  readonly execution_id: string;
+export type CancelExecutionBody = {
+  /** Why. */
+  readonly reason?: string;
 };
 
-/** What {@link Operations.readExecution} is given. */
-export interface ReadExecutionRequest {
-  /** Id of the execution, or its name in Kubernetes. */
-  readonly execution_id: string;
-  /**
-   * Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its keys.
-   * What does not fit any more stays a reference.
-   */
-  readonly full?: boolean;
-}
-
-/** What is answered by {@link Operations.readExecution}. */
-export type ReadExecutionReply = Execution;
-
-/** What {@link Operations.cancelExecution} is given. */
-export interface CancelExecutionRequest {
-  /** Id of the execution, or its name in Kubernetes. */
-  readonly execution_id: string;
-  readonly body?: {
-    /** Why. */
-    readonly reason?: string;
-  };
-}
-
-/** What is answered by {@link Operations.cancelExecution}. */
-export type CancelExecutionReply = {
+export type CancelExecutionAnswer = {
   /** `cancelling` until what it runs has been told to stop. */
   readonly status: "cancelling" | "cancelled";
   /** Who cancelled it: you, or whoever was first. Absent: it ended with its parent. */
@@ -892,157 +771,70 @@ export type CancelExecutionReply = {
   readonly at?: string;
 };
 
-/** What {@link Operations.signalExecution} is given. */
-export interface SignalExecutionRequest {
-  /** Id of the execution, or its name in Kubernetes. */
-  readonly execution_id: string;
-  readonly body: {
-    /** What `input_equals` rules compare. */
-    readonly response: string;
-    /** What {{human.feedback}} shows instead of the response. */
-    readonly feedback?: string;
-    /** Answer only if this is the state that waits. */
-    readonly state?: string;
-  };
-}
+export type SignalExecutionBody = {
+  /** What `input_equals` rules compare. */
+  readonly response: string;
+  /** What {{human.feedback}} shows instead of the response. */
+  readonly feedback?: string;
+  /** Answer only if this is the state that waits. */
+  readonly state?: string;
+};
 
-/** What is answered by {@link Operations.signalExecution}. */
-export type SignalExecutionReply = {
+export type SignalExecutionAnswer = {
   readonly status: "signaled";
 };
 
-/** What {@link Operations.streamExecution} is given. */
-export interface StreamExecutionRequest {
-  /** Id of the execution, or its name in Kubernetes. */
-  readonly execution_id: string;
-  /** The id of the last event that was received; empty: from the start. */
-  readonly lastEventId?: string;
-}
-
-/** What an event carries of {@link Operations.streamExecution}. */
-export type StreamExecutionEvent = ExecutionEvent;
-
-/** What {@link Operations.readExecutionLogs} is given. */
-export interface ReadExecutionLogsRequest {
-  /** Id of the execution, or its name in Kubernetes. */
-  readonly execution_id: string;
-  /** Only of this state. */
-  readonly state?: string;
-  /** Only of this visit of the state. */
-  readonly visit?: number;
-  /** Only of this step of a parallel state. */
-  readonly step?: string;
-  /** Only this stream. */
-  readonly stream?: "stdout" | "stderr";
-  /** Go on until the execution ends, or the state or visit that was named. */
-  readonly follow?: boolean;
-}
-
-/** What {@link Operations.listHumanApprovals} is given. */
-export interface ListHumanApprovalsRequest {
-  /** Requests a page; more than 200 counts as 200. */
-  readonly limit?: number;
-  /** `next_cursor` of the page before. */
-  readonly cursor?: string;
-}
-
-/** What is answered by {@link Operations.listHumanApprovals}. */
-export type ListHumanApprovalsReply = {
+export type ListHumanApprovalsAnswer = {
   readonly pending_requests: readonly ListedApprovalRequest[];
   /** There when more requests follow. */
   readonly next_cursor?: string;
 };
 
-/** What {@link Operations.readHumanApproval} is given. */
-export interface ReadHumanApprovalRequest {
-  /** Id of the approval request. */
-  readonly id: string;
-}
-
-/** What is answered by {@link Operations.readHumanApproval}. */
-export type ReadHumanApprovalReply = {
+export type ReadHumanApprovalAnswer = {
   readonly request: ApprovalRequest;
 } | {
   readonly error: "Request not found or already completed";
 };
 
-/** What {@link Operations.approveHumanApproval} is given. */
-export interface ApproveHumanApprovalRequest {
-  /** Id of the approval request. */
-  readonly id: string;
-  readonly body?: {
-    /** What `{{human.feedback}}` shows; without it, or where it is blank, `approved`. */
-    readonly feedback?: string;
-    /** A note beside the decision. Its author is always the subject of the token. */
-    readonly approved_by?: string;
-  };
-}
+export type ApproveHumanApprovalBody = {
+  /** What `{{human.feedback}}` shows; without it, or where it is blank, `approved`. */
+  readonly feedback?: string;
+  /** A note beside the decision. Its author is always the subject of the token. */
+  readonly approved_by?: string;
+};
 
-/** What is answered by {@link Operations.approveHumanApproval}. */
-export type ApproveHumanApprovalReply = {
+export type ApproveHumanApprovalAnswer = {
   readonly status: "approved";
 };
 
-/** What {@link Operations.rejectHumanApproval} is given. */
-export interface RejectHumanApprovalRequest {
-  /** Id of the approval request. */
-  readonly id: string;
-  readonly body: {
-    /** Why; `{{human.feedback}}` shows it. */
-    readonly reason: string;
-    /** A note beside the decision. Its author is always the subject of the token. */
-    readonly rejected_by?: string;
-  };
-}
+export type RejectHumanApprovalBody = {
+  /** Why; `{{human.feedback}}` shows it. */
+  readonly reason: string;
+  /** A note beside the decision. Its author is always the subject of the token. */
+  readonly rejected_by?: string;
+};
 
-/** What is answered by {@link Operations.rejectHumanApproval}. */
-export type RejectHumanApprovalReply = {
+export type RejectHumanApprovalAnswer = {
   readonly status: "rejected";
 };
 
-/** What {@link Operations.submitStimulus} is given. */
-export interface SubmitStimulusRequest {
-  /** The same as `idempotency_key` of the body; one of the two is enough. */
-  readonly idempotencyKey?: string;
-  readonly body: {
-    /** `http_api` or a name of your own; it selects the route. */
-    readonly source: string;
-    /** Natural language, or JSON as text. */
-    readonly content: string;
-    /** A second stimulus with the same source and key is refused for 24 hours. */
-    readonly idempotency_key?: string;
-  };
-}
-
-/** What is answered by {@link Operations.submitStimulus}. */
-export type SubmitStimulusReply = {
-  /** Identifier of the stimulus. */
-  readonly stimulus_id: string;
-  /** Identifier of the execution that it started. */
-  readonly workflow_execution_id: string;
-};
-
-/** What {@link Operations.receiveWebhook} is given. */
-export interface ReceiveWebhookRequest {
-  /** Lower-case letters, digits, `.` and `-`; at most 63. */
+export type SubmitStimulusBody = {
+  /** `http_api` or a name of your own; it selects the route. */
   readonly source: string;
-  /** `sha256=` and the digest in hexadecimal. */
-  readonly svcSignature?: string;
-  /** The sender's id of this delivery; a second one is refused for 24 hours. */
-  readonly idempotencyKey?: string;
-  readonly body?: Uint8Array | string;
-}
+  /** Natural language, or JSON as text. */
+  readonly content: string;
+  /** A second stimulus with the same source and key is refused for 24 hours. */
+  readonly idempotency_key?: string;
+};
 
-/** What is answered by {@link Operations.receiveWebhook}. */
-export type ReceiveWebhookReply = {
+export type SubmitStimulusAnswer = {
   /** Identifier of the stimulus. */
   readonly stimulus_id: string;
   /** Identifier of the execution that it started. */
   readonly workflow_execution_id: string;
 };
 
-/** What is answered by {@link Operations.listPrices}. */
-export type ListPricesReply = {
+export type ListPricesAnswer = {
   readonly tiers: readonly ({
     /** What the tier is called */
     readonly tier: "pro" | "business" | "enterprise";
@@ -1089,40 +881,31 @@ export type ListPricesReply = {
   })[];
 };
 
-/** What {@link Operations.createCheckout} is given. */
-export interface CreateCheckoutRequest {
-  readonly body: {
-    /** A price `monthly` or `annual` of GET /v1/billing/prices. */
-    readonly price_id: string;
-    /** The same tier's `seat_monthly` or `seat_annual`, for further seats. */
-    readonly seat_price_id?: string;
-    /** Seats beyond those included; given exactly when `seat_price_id` is. */
-    readonly seats?: number;
-  };
-}
+export type CreateCheckoutBody = {
+  /** A price `monthly` or `annual` of GET /v1/billing/prices. */
+  readonly price_id: string;
+  /** The same tier's `seat_monthly` or `seat_annual`, for further seats. */
+  readonly seat_price_id?: string;
+  /** Seats beyond those included; given exactly when `seat_price_id` is. */
+  readonly seats?: number;
+};
 
-/** What is answered by {@link Operations.createCheckout}. */
-export type CreateCheckoutReply = {
+export type CreateCheckoutAnswer = {
   /** Where to send the browser; good for a short time and one user. */
   readonly url: string;
 };
 
-/** What {@link Operations.openPortal} is given. */
-export interface OpenPortalRequest {
-  readonly body?: {
-    /** Where the portal leads back to: an https address. Default: set by whoever runs this. */
-    readonly return_url?: string;
-  };
-}
+export type OpenPortalBody = {
+  /** Where the portal leads back to: an https address. Default: set by whoever runs this. */
+  readonly return_url?: string;
+};
 
-/** What is answered by {@link Operations.openPortal}. */
-export type OpenPortalReply = {
+export type OpenPortalAnswer = {
   /** Where to send the browser; good for a short time and one user. */
   readonly url: string;
 };
 
-/** What is answered by {@link Operations.readSubscription}. */
-export type ReadSubscriptionReply = {
+export type ReadSubscriptionAnswer = {
   /** What the tenant is entitled to now */
   readonly tier: "free" | "pro" | "business" | "enterprise";
   readonly status: string | null;
@@ -1131,16 +914,7 @@ export type ReadSubscriptionReply = {
   readonly provider_customer_id: string | null;
 };
 
-/** What {@link Operations.listInvoices} is given. */
-export interface ListInvoicesRequest {
-  /** Invoices of one answer. */
-  readonly limit?: number;
-  /** `next_cursor` of the answer before; without it the newest invoices. */
-  readonly cursor?: string;
-}
-
-/** What is answered by {@link Operations.listInvoices}. */
-export type ListInvoicesReply = {
+export type ListInvoicesAnswer = {
   readonly invoices: readonly ({
     /** The payment provider's id */
     readonly id: string;
@@ -1155,13 +929,11 @@ export type ListInvoicesReply = {
   readonly next_cursor?: string;
 };
 
-/** What is answered by {@link Operations.readHealth}. */
-export type ReadHealthReply = {
+export type ReadHealthAnswer = {
   readonly status: "ok";
 };
 
-/** What is answered by {@link Operations.readProtectedResource}. */
-export type ReadProtectedResourceReply = {
+export type ReadProtectedResourceAnswer = {
   /** The address under which the API was asked. */
   readonly resource: string;
   readonly authorization_servers: readonly string[];
@@ -1171,6 +943,283 @@ export type ReadProtectedResourceReply = {
   /** The public client of the command line at the provider. */
   readonly windlass_client_id: string;
 };
+
+/** What {@link Operations.registerWorkflow} is given. */
+export interface RegisterWorkflowRequest {
+  /** Where to register it; `global` needs an operator. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Replace a version that exists with other content. */
+  readonly force?: boolean;
+  readonly body: string;
+}
+
+/** What is answered by {@link Operations.registerWorkflow}. */
+export type RegisterWorkflowReply = WorkflowRegistration;
+
+/** What {@link Operations.listWorkflows} is given. */
+export interface ListWorkflowsRequest {
+  /** Only those of this scope. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** Only those with these labels: `key=value`, several with commas between them. */
+  readonly label?: string;
+  /** Workflows a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listWorkflows}. */
+export type ListWorkflowsReply = ListWorkflowsAnswer;
+
+/** What {@link Operations.readWorkflow} is given. */
+export interface ReadWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+  /** A stored version instead of the newest. */
+  readonly version?: string;
+}
+
+/** What is answered by {@link Operations.readWorkflow}. */
+export type ReadWorkflowReply = WorkflowDefinition;
+
+/** What {@link Operations.deleteWorkflow} is given. */
+export interface DeleteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+}
+
+/** What is answered by {@link Operations.deleteWorkflow}. */
+export type DeleteWorkflowReply = DeleteWorkflowAnswer;
+
+/** What {@link Operations.listWorkflowVersions} is given. */
+export interface ListWorkflowVersionsRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Look only there. Default: your own workflows, then those of the tenant, then global ones. */
+  readonly scope?: "user" | "tenant" | "global";
+}
+
+/** What is answered by {@link Operations.listWorkflowVersions}. */
+export type ListWorkflowVersionsReply = ListWorkflowVersionsAnswer;
+
+/** What {@link Operations.promoteWorkflow} is given. */
+export interface PromoteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Where to. */
+  readonly scope?: "tenant" | "global";
+  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
+  readonly force?: boolean;
+}
+
+/** What is answered by {@link Operations.promoteWorkflow}. */
+export type PromoteWorkflowReply = WorkflowIdentity;
+
+/** What {@link Operations.demoteWorkflow} is given. */
+export interface DemoteWorkflowRequest {
+  /** Name or id of the workflow. */
+  readonly workflow: string;
+  /** Where to. */
+  readonly scope?: "tenant" | "user";
+  /** Register it over another workflow of that name, as a newer version or in place of the same one. */
+  readonly force?: boolean;
+}
+
+/** What is answered by {@link Operations.demoteWorkflow}. */
+export type DemoteWorkflowReply = WorkflowIdentity;
+
+/** What {@link Operations.listExecutions} is given. */
+export interface ListExecutionsRequest {
+  /** Only executions of this workflow, by name or id. */
+  readonly workflow?: string;
+  /** Only executions in this status. */
+  readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  /** Executions a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listExecutions}. */
+export type ListExecutionsReply = ListExecutionsAnswer;
+
+/** What {@link Operations.startExecution} is given. */
+export interface StartExecutionRequest {
+  /** Any text that this caller uses for this one start. */
+  readonly idempotencyKey?: string;
+  readonly body: StartExecutionBody;
+}
+
+/** What is answered by {@link Operations.startExecution}. */
+export type StartExecutionReply = StartExecutionAnswer;
+
+/** What {@link Operations.readExecution} is given. */
+export interface ReadExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /**
+   * Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its keys.
+   * What does not fit any more stays a reference.
+   */
+  readonly full?: boolean;
+}
+
+/** What is answered by {@link Operations.readExecution}. */
+export type ReadExecutionReply = Execution;
+
+/** What {@link Operations.cancelExecution} is given. */
+export interface CancelExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body?: CancelExecutionBody;
+}
+
+/** What is answered by {@link Operations.cancelExecution}. */
+export type CancelExecutionReply = CancelExecutionAnswer;
+
+/** What {@link Operations.signalExecution} is given. */
+export interface SignalExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body: SignalExecutionBody;
+}
+
+/** What is answered by {@link Operations.signalExecution}. */
+export type SignalExecutionReply = SignalExecutionAnswer;
+
+/** What {@link Operations.streamExecution} is given. */
+export interface StreamExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** The id of the last event that was received; empty: from the start. */
+  readonly lastEventId?: string;
+}
+
+/** What an event carries of {@link Operations.streamExecution}. */
+export type StreamExecutionEvent = ExecutionEvent;
+
+/** What {@link Operations.readExecutionLogs} is given. */
+export interface ReadExecutionLogsRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** Only of this state. */
+  readonly state?: string;
+  /** Only of this visit of the state. */
+  readonly visit?: number;
+  /** Only of this step of a parallel state. */
+  readonly step?: string;
+  /** Only this stream. */
+  readonly stream?: "stdout" | "stderr";
+  /** Go on until the execution ends, or the state or visit that was named. */
+  readonly follow?: boolean;
+}
+
+/** What {@link Operations.listHumanApprovals} is given. */
+export interface ListHumanApprovalsRequest {
+  /** Requests a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listHumanApprovals}. */
+export type ListHumanApprovalsReply = ListHumanApprovalsAnswer;
+
+/** What {@link Operations.readHumanApproval} is given. */
+export interface ReadHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readHumanApproval}. */
+export type ReadHumanApprovalReply = ReadHumanApprovalAnswer;
+
+/** What {@link Operations.approveHumanApproval} is given. */
+export interface ApproveHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+  readonly body?: ApproveHumanApprovalBody;
+}
+
+/** What is answered by {@link Operations.approveHumanApproval}. */
+export type ApproveHumanApprovalReply = ApproveHumanApprovalAnswer;
+
+/** What {@link Operations.rejectHumanApproval} is given. */
+export interface RejectHumanApprovalRequest {
+  /** Id of the approval request. */
+  readonly id: string;
+  readonly body: RejectHumanApprovalBody;
+}
+
+/** What is answered by {@link Operations.rejectHumanApproval}. */
+export type RejectHumanApprovalReply = RejectHumanApprovalAnswer;
+
+/** What {@link Operations.submitStimulus} is given. */
+export interface SubmitStimulusRequest {
+  /** The same as `idempotency_key` of the body; one of the two is enough. */
+  readonly idempotencyKey?: string;
+  readonly body: SubmitStimulusBody;
+}
+
+/** What is answered by {@link Operations.submitStimulus}. */
+export type SubmitStimulusReply = SubmitStimulusAnswer;
+
+/** What {@link Operations.receiveWebhook} is given. */
+export interface ReceiveWebhookRequest {
+  /** Lower-case letters, digits, `.` and `-`; at most 63. */
+  readonly source: string;
+  /** `sha256=` and the digest in hexadecimal. */
+  readonly svcSignature?: string;
+  /** The sender's id of this delivery; a second one is refused for 24 hours. */
+  readonly idempotencyKey?: string;
+  readonly body?: Uint8Array | string;
+}
+
+/** What is answered by {@link Operations.receiveWebhook}. */
+export type ReceiveWebhookReply = SubmitStimulusAnswer;
+
+/** What is answered by {@link Operations.listPrices}. */
+export type ListPricesReply = ListPricesAnswer;
+
+/** What {@link Operations.createCheckout} is given. */
+export interface CreateCheckoutRequest {
+  readonly body: CreateCheckoutBody;
+}
+
+/** What is answered by {@link Operations.createCheckout}. */
+export type CreateCheckoutReply = CreateCheckoutAnswer;
+
+/** What {@link Operations.openPortal} is given. */
+export interface OpenPortalRequest {
+  readonly body?: OpenPortalBody;
+}
+
+/** What is answered by {@link Operations.openPortal}. */
+export type OpenPortalReply = OpenPortalAnswer;
+
+/** What is answered by {@link Operations.readSubscription}. */
+export type ReadSubscriptionReply = ReadSubscriptionAnswer;
+
+/** What {@link Operations.listInvoices} is given. */
+export interface ListInvoicesRequest {
+  /** Invoices of one answer. */
+  readonly limit?: number;
+  /** `next_cursor` of the answer before; without it the newest invoices. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listInvoices}. */
+export type ListInvoicesReply = ListInvoicesAnswer;
+
+/** What is answered by {@link Operations.readHealth}. */
+export type ReadHealthReply = ReadHealthAnswer;
+
+/** What is answered by {@link Operations.readProtectedResource}. */
+export type ReadProtectedResourceReply = ReadProtectedResourceAnswer;
 
 /** Every operation of the API, as a method. */
 export interface Operations {

@@ -77,9 +77,9 @@ async function serve(events: (request: FollowRequest) => AsyncIterable<EventFram
 }
 
 /** A client that reads; `text` grows with what arrives. */
-async function client(server: TestServer) {
+async function client(server: TestServer, headers: Readonly<Record<string, string>> = {}) {
   const state = { text: '', isEnded: false, error: undefined as Error | undefined };
-  const request = get(`${server.url}/v1/follow`);
+  const request = get(`${server.url}/v1/follow`, { headers });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve).once('error', reject);
   });
@@ -144,9 +144,46 @@ describe('a stream of events', () => {
     await expect.poll(() => state.text).toBe(': keep-alive\n\n');
     feed.send({ data: 1 });
     await expect.poll(() => state.text).toContain('data: 1');
-    await clock.advance(15_000);
-    await clock.advance(15_000);
+    await clock.advance(14_999);
+    await clock.advance(1);
     await expect.poll(() => state.text.match(/keep-alive/g)).toHaveLength(2);
+    await clock.advance(15_000);
+    await expect.poll(() => state.text.match(/keep-alive/g)).toHaveLength(3);
+  });
+
+  it('AMB-030 is kept alive 15 s after its first event and after its beginning, whenever others began', async () => {
+    const clock = createManualClock();
+    const feed = createFeed();
+    const server = await serve(({ signal }) => feed.listen(signal), { clock });
+    const first = await client(server);
+    await clock.advance(7_000);
+    const second = await client(server);
+    feed.send({ data: 1 });
+    await expect.poll(() => second.state.text).toContain('data: 1');
+    await clock.advance(7_999);
+    const third = await client(server);
+    await clock.advance(7_001);
+    await expect.poll(() => [first, second].map(({ state }) => /keep-alive/.test(state.text))).toEqual([true, true]);
+    expect(third.state.text).toBe('');
+    await clock.advance(7_999);
+    await expect.poll(() => third.state.text).toBe(': keep-alive\n\n');
+  });
+
+  it('ends when the token of its client does, and not before', async () => {
+    const clock = createManualClock();
+    const feed = createFeed();
+    const known = defineContract({ ...follow, access: 'bearer' });
+    const handle = async ({ signal }: RouteRequest<typeof known, TestCaller>) =>
+      ({ kind: 'events', events: feed.listen(signal) }) as const;
+    const options = { clock, validUntil: () => Date.parse('2026-01-01T01:00:00Z') };
+    const server = await startTestServer([defineRoute<typeof known, TestCaller>(known, handle)], options);
+    servers.push(server);
+    const { state } = await client(server, { authorization: 'Bearer ada' });
+    await clock.advance(3_599_999);
+    expect([state.isEnded, feed.listeners]).toEqual([false, 1]);
+    await clock.advance(1);
+    await expect.poll(() => [state.isEnded, feed.listeners]).toEqual([true, 0]);
+    await expect.poll(() => clock.sleepers).toBe(0);
   });
 
   it('leaves no timer behind when the last one is over', async () => {

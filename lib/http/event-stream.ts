@@ -44,7 +44,8 @@ export function encodeEvent({ id, event, data }: ServerSentEvent): Buffer {
 interface Stream {
   readonly response: ServerResponse;
   readonly maxBacklogBytes: number;
-  isQuiet: boolean;
+  /** When something was sent last, or the stream began. */
+  lastAt: number;
   isCutOff: boolean;
 }
 
@@ -53,12 +54,12 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
   const open = createOpenStreams(clock, keepAliveMs);
   return {
     async send(response, events, signal) {
-      const stream: Stream = { response, maxBacklogBytes, isQuiet: true, isCutOff: false };
+      const stream: Stream = { response, maxBacklogBytes, lastAt: clock.now(), isCutOff: false };
       response.writeHead(200, headers);
       response.flushHeaders();
       open.enter(stream);
       try {
-        const isOver = await pass(events, signal, (frame) => write(stream, frame));
+        const isOver = await pass(events, signal, (frame) => write(stream, frame, clock.now()));
         response.end();
         return endOf(stream, isOver);
       } catch (error) {
@@ -73,6 +74,9 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
   };
 }
 
+/** From this part of the interval on a silent stream is sent a comment, where another one is. */
+const nearlyDue = 0.9;
+
 /** Those under way. A comment goes to each in which nothing has happened; the timer goes with the last of them. */
 function createOpenStreams(clock: Clock, keepAliveMs: number) {
   const open = new Set<Stream>();
@@ -80,10 +84,13 @@ function createOpenStreams(clock: Clock, keepAliveMs: number) {
 
   async function keepAllAlive(over: AbortSignal): Promise<void> {
     for (;;) {
-      for (const stream of open) stream.isQuiet = true;
-      await clock.sleep(keepAliveMs, over);
+      let oldest = Number.POSITIVE_INFINITY;
+      for (const { lastAt } of open) oldest = Math.min(oldest, lastAt);
+      await clock.sleep(oldest + keepAliveMs - clock.now(), over);
       if (over.aborted) return;
-      for (const stream of open) if (stream.isQuiet) write(stream, keepAlive);
+      const now = clock.now();
+      // Those that are nearly due go along, so that the timer does not fire for each of them.
+      for (const stream of open) if (now - stream.lastAt >= keepAliveMs * nearlyDue) write(stream, keepAlive, now);
     }
   }
   return {
@@ -101,10 +108,10 @@ function createOpenStreams(clock: Clock, keepAliveMs: number) {
 }
 
 /** Sends bytes, unless the client has not read what came before: what it has not read is held for it here. */
-function write(stream: Stream, frame: Uint8Array): void {
+function write(stream: Stream, frame: Uint8Array, now: number): void {
   const { response, maxBacklogBytes } = stream;
+  stream.lastAt = now;
   if (response.destroyed) return;
-  stream.isQuiet = false;
   stream.isCutOff = response.writableLength + frame.byteLength > maxBacklogBytes;
   if (stream.isCutOff) response.destroy();
   else response.write(frame);

@@ -19,6 +19,8 @@ export interface HttpAppOptions<Caller> {
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
   /** For the log and the rate limit. */
   readonly tenantOf: (caller: Caller) => string;
+  /** When a caller's proof ends, in milliseconds since the Unix epoch: endless answers end with it. Default: never. */
+  readonly validUntil?: (caller: Caller) => number;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly newId: NewId;

@@ -10,7 +10,9 @@ export interface InFlightRequest {
   /** Made at the first look: most handlers end before anybody could call them off. */
   readonly signal: AbortSignal;
   abort(): void;
-  /** Its answer has no end of its own: from now on a stop calls it off. */
+  /** When the proof of who sent it ends. */
+  validUntil(time: number): void;
+  /** Its answer has no end of its own: from now on a stop calls it off, and the end of its sender's proof. */
   endAtStop(): void;
   /** Who it counts for: a tenant, or the source of a webhook. Until then nobody in particular. */
   ownedBy(owner: string): void;
@@ -99,6 +101,8 @@ function createMemory(): ServerState['memory'] {
   return { bearer: of('bearer'), signature: of('signature'), public: of('public') };
 }
 
+const longestSleepMs = 24 * 3_600_000;
+
 /**
  * A link of a ring. A Set would do, but for the memory: its table is made anew every few requests, and each old one
  * refers to the next and to the requests that ran then. Once one of them has grown old, all that follow are kept until
@@ -116,6 +120,8 @@ class Entry implements InFlightRequest {
   #controller: AbortController | undefined;
   #isAborted = false;
   #hasLeft = false;
+  #validUntil = Number.POSITIVE_INFINITY;
+  #over: AbortController | undefined;
 
   constructor(server: ServerState, access: Access) {
     this.#server = server;
@@ -143,10 +149,32 @@ class Entry implements InFlightRequest {
   endAtStop(): void {
     this.isEndless = true;
     if (this.#server.isStopping) this.abort();
+    else void this.#endWithProof();
   }
 
   ownedBy(owner: string): void {
     this.#owner = owner;
+  }
+
+  validUntil(time: number): void {
+    this.#validUntil = time;
+    if (this.isEndless) void this.#endWithProof();
+  }
+
+  /** In steps, since a timer holds no more than some days; until the answer ends, however it does. */
+  async #endWithProof(): Promise<void> {
+    const { clock } = this.#server;
+    while (Number.isFinite(this.#validUntil) && !this.#isAborted && !this.#hasLeft) {
+      const leftMs = this.#validUntil - clock.now();
+      if (leftMs <= 0) return this.abort();
+      await clock.sleep(Math.min(leftMs, longestSleepMs), this.#ended);
+    }
+  }
+
+  /** Aborts when nothing of the request goes on. Made only for an answer that is bound to a time. */
+  get #ended(): AbortSignal {
+    this.#over ??= new AbortController();
+    return this.#over.signal;
   }
 
   hold(bytes: number): boolean {
@@ -189,6 +217,7 @@ class Entry implements InFlightRequest {
     this.#heldBytes = 0;
     this.#giveBack();
     this.#hasLeft = true;
+    this.#over?.abort();
     this.#previous.next = this.next;
     this.next.#previous = this.#previous;
     this.next = this;

@@ -55,6 +55,8 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
       readonly isEndless?: boolean;
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
+  /** 302, for people: to a path of this server. */
+  | { readonly kind: 'redirect'; readonly location: string }
   /** 204: there are no events to come, and whoever reconnects by itself stops. */
   | { readonly kind: 'no_content' }
 );

@@ -34,6 +34,11 @@ export async function sendReply(
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
       return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
+    case 'redirect':
+      ctx.status = 302;
+      ctx.set('Location', reply.location);
+      ctx.body = '';
+      return;
     case 'no_content':
       ctx.status = 204;
       return;

@@ -9,7 +9,7 @@ import { type SendDeps, sendReply } from './send-reply.ts';
 
 export interface ServeDeps<Caller>
   extends SendDeps,
-    Pick<HttpAppOptions<Caller>, 'authenticate' | 'tenantOf' | 'rateLimit'> {
+    Pick<HttpAppOptions<Caller>, 'authenticate' | 'tenantOf' | 'validUntil' | 'rateLimit'> {
   readonly inFlight: InFlight;
 }
 
@@ -24,6 +24,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
 
   async function serve(ctx: HttpContext, params: Parameters<Serve>[1], running: InFlightRequest): Promise<void> {
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
+    if (caller !== undefined) running.validUntil(deps.validUntil?.(caller) ?? Number.POSITIVE_INFINITY);
     running.ownedBy(ctx.state.tenant ?? params['source'] ?? '');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     const parts = await readParts(read, { ctx, params, running });

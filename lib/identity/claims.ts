@@ -1,3 +1,10 @@
+import { identityLimits } from './limits.ts';
+
+/** When what a token says ends, in milliseconds since the Unix epoch; clocks may differ by the leeway (AMB-148). */
+export function validUntil({ exp }: Readonly<Record<string, unknown>>): number {
+  return typeof exp === 'number' ? (exp + identityLimits.leewaySeconds) * 1_000 : Number.POSITIVE_INFINITY;
+}
+
 /** A claim by name, or undefined. A name that is no claim of its own may be a path: `realm_access.roles`. */
 export function claimAt(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];

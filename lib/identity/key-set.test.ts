@@ -280,6 +280,36 @@ describe('signing keys of a provider that is down', () => {
     expect(target.fetches).toHaveLength(3);
   });
 
+  it('keep nobody waiting for a key longer than a second while the provider hangs, however many ask', async () => {
+    const target = world([a]);
+    await target.keys.version();
+    await target.clock.advance(2_000);
+    const hanging = Promise.withResolvers<void>();
+    target.slow = hanging.promise;
+    target.published = [a, b];
+    const ends: number[] = [];
+    const ask = (kid: string): Promise<string> =>
+      target.keys.find(header(kid)).then(
+        () => 'found',
+        (error: { code: string }) => {
+          ends.push(target.clock.now() - 1_002_000);
+          return error.code;
+        },
+      );
+    const asked = Array.from({ length: 50 }, (_, index) => ask(`made-up-${index}`));
+    await target.clock.advance(999);
+    expect(ends).toEqual([]);
+    await target.clock.advance(1);
+    expect(await Promise.all(asked)).toEqual(Array(50).fill('unavailable'));
+    expect(ends).toEqual(Array(50).fill(1_000));
+    expect(await ask('b')).toBe('unavailable');
+    expect(await finds(target, 'a', 0)).toBe(true);
+    // The fetch went on: what it brings serves whoever comes again.
+    hanging.resolve();
+    await target.clock.advance(0);
+    expect(await finds(target, 'b', 0)).toBe(true);
+  });
+
   it('a key that is not among them cannot be judged, and is not taken for made up', async () => {
     const target = world();
     await target.keys.version();

@@ -65,6 +65,10 @@ class CachedKeySet implements KeySet {
   #held: Held | undefined;
   #failures = 0;
   #retryAt = 0;
+  /** The fetch under way has taken longer than requests wait. */
+  #isOverdue = false;
+  /** How to turn away each request that waits for a key. */
+  readonly #patient = new Set<() => void>();
 
   constructor(deps: KeySetDeps, options: KeySetOptions) {
     this.#deps = deps;
@@ -108,10 +112,23 @@ class CachedKeySet implements KeySet {
     return this.#held;
   }
 
-  /** The keys once they will do, after asking the provider for `kid`; undefined when it does not have it. */
+  /**
+   * The keys once they will do, after asking the provider for `kid`; undefined when it does not have it. A fetch that
+   * takes longer than a second goes on without those who waited for it.
+   */
   async #renewed(kid: string, willDo: (held: Held) => boolean): Promise<Held | undefined> {
     if (this.#unknown.has(kid)) return undefined;
     if (!this.#mayFetch()) throw unavailable();
+    if (this.#isOverdue) throw unavailable();
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(unavailable());
+      this.#patient.add(giveUp);
+      const done = (): void => void this.#patient.delete(giveUp);
+      this.#asked(kid, willDo).then(resolve, reject).finally(done);
+    });
+  }
+
+  async #asked(kid: string, willDo: (held: Held) => boolean): Promise<Held | undefined> {
     this.#unknown.ask(kid);
     if (this.#fetches.running !== undefined) {
       // It began before this token came, so its answer counts only where it holds the key.
@@ -128,6 +145,8 @@ class CachedKeySet implements KeySet {
   async #fetch(): Promise<void> {
     const { load, logger, clock } = this.#deps;
     const settle = this.#unknown.begin();
+    const ended = new AbortController();
+    void clock.sleep(identityLimits.keyWaitMs, ended.signal).then(() => ended.signal.aborted || this.#giveUp());
     try {
       this.#keep(await load());
       this.#failures = 0;
@@ -138,7 +157,17 @@ class CachedKeySet implements KeySet {
       this.#retryAt = clock.now() + exponential(pause, this.#failures);
       this.#failures += 1;
       logger.warn({ reason: causeOf(error), failures: this.#failures }, 'signing keys could not be fetched');
+    } finally {
+      ended.abort();
+      this.#isOverdue = false;
     }
+  }
+
+  /** Those who wait try again later; what was fetched by then serves them. */
+  #giveUp(): void {
+    this.#isOverdue = true;
+    for (const giveUp of this.#patient) giveUp();
+    this.#patient.clear();
   }
 
   #keep({ keys }: JSONWebKeySet): void {

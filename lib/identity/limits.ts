@@ -14,6 +14,8 @@ export const identityLimits = {
   fetchIntervalMs: 1_000,
   /** After failures the pause doubles up to this. */
   fetchPauseMs: 10_000,
+  /** For how long requests wait for a fetch of the provider's keys that was begun for a key they lack. */
+  keyWaitMs: 1_000,
   /** Requirements AMB-121: for how long a key id that the provider did not know is refused without asking again. */
   unknownKeyMs: 10_000,
   unknownKeys: 1_000,

@@ -13,7 +13,7 @@ import { contracts, createBillingRoutes } from './index.ts';
 async function authenticate({ authorization }: { readonly authorization?: string }): Promise<Caller> {
   const tenant = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
   if (tenant === undefined) throw new AppError('unauthenticated', 'no token');
-  return { subject: 'user', kind: 'consumer', tenant, roles: [], scopes: [] };
+  return { subject: 'user', kind: 'consumer', tenant, roles: [], scopes: [], until: Number.POSITIVE_INFINITY };
 }
 
 const known = ['acme', 'globex', ...Array.from({ length: 50 }, (_, index) => `tenant-${index}`)];

@@ -3,7 +3,7 @@ import { defineContract } from '../../../lib/http/contract.ts';
 
 const tag = 'Documentation';
 
-/** The OpenAPI document of the other operations; these three do not stand in it. */
+/** The OpenAPI document of the other operations; these do not stand in it. */
 export const readOpenApi = defineContract({
   operationId: 'readOpenApi',
   method: 'get',
@@ -16,6 +16,23 @@ export const readOpenApi = defineContract({
     description: 'The document.',
     schema: Type.Object({ openapi: Type.Literal('3.1.1') }),
     example: { openapi: '3.1.1' },
+  },
+  errors: [],
+});
+
+/** What somebody finds who knows the address of the server and nothing else. */
+export const readRoot = defineContract({
+  operationId: 'readRoot',
+  method: 'get',
+  path: '/',
+  tag,
+  summary: 'Find the documentation',
+  access: 'public',
+  success: {
+    kind: 'json',
+    description: 'Where to read on. Browsers are sent there.',
+    schema: Type.Object({ name: Type.Literal('windlass'), docs: Type.String(), openapi: Type.String() }),
+    example: { name: 'windlass', docs: '/docs', openapi: '/openapi.json' },
   },
   errors: [],
 });

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestCaller, type TestServer } from '../../../lib/http/test-server.ts';
 import { docsScript } from '../../docs-script.ts';
 import { openApiDocument } from '../../openapi/document.ts';
+import { readMetrics, readReadiness } from '../service/contract.ts';
+import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
 import { createDocsRoutes } from './index.ts';
 
 const script = createRequire(import.meta.url).resolve(docsScript.source);
@@ -32,6 +34,31 @@ describe('the documentation', () => {
     const addresses = [...page.matchAll(/(?:src|spec-url)="([^"]+)"/g)].map(([, address]) => address);
     expect(addresses).toEqual(['/docs/openapi-explorer.js', '/openapi.json']);
     for (const address of addresses) expect((await fetch(server.url + address)).status).toBe(200);
+  });
+
+  it('opens so that operations run as they stand, and lists show method and path', async () => {
+    const page = await (await fetch(`${server.url}/docs`)).text();
+    const [, attributes = ''] = /<openapi-explorer ([^>]*)>/.exec(page) ?? [];
+    expect(attributes).toContain('use-path-in-nav-bar');
+    // Whoever hides defaults sends empty fields, and no body where one is needed.
+    expect(attributes).not.toMatch(/hide-|collapse/);
+  });
+
+  it('is what the root leads browsers to, and tells programs of', async () => {
+    const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9' }, redirect: 'manual' } as const;
+    const browser = await fetch(`${server.url}/`, html);
+    expect([browser.status, browser.headers.get('location')]).toEqual([302, '/docs']);
+    const program = await fetch(`${server.url}/`);
+    expect(await program.json()).toEqual({ name: 'windlass', docs: '/docs', openapi: '/openapi.json' });
+    expect((await fetch(`${server.url}/`, { headers: { accept: 'text/html' } })).url).toBe(`${server.url}/docs`);
+  });
+
+  it('AMB-185 stands outside of /v1, as all does that is not the product itself', () => {
+    const outside = ['/.well-known/oauth-protected-resource', '/health'];
+    const paths = Object.keys(openApiDocument()['paths'] as object);
+    expect(paths.filter((path) => !path.startsWith('/v1/')).toSorted()).toEqual(outside);
+    for (const { path } of [readDocs, readDocsScript, readMetrics, readOpenApi, readReadiness, readRoot])
+      expect(path).not.toMatch(/^\/v1/);
   });
 
   it('serves the script of the package that is installed', async () => {

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
-import { defineRoute, type Route } from '../../../lib/http/route.ts';
+import type { HeaderList } from '../../../lib/http/header-list.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { openApiDocument } from '../../openapi/document.ts';
-import { readDocs, readDocsScript, readOpenApi } from './contract.ts';
+import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
 import { contentSecurityPolicy, page } from './page.ts';
 
 export interface DocsRoutesDeps {
@@ -13,6 +14,10 @@ export interface DocsRoutesDeps {
 export function createDocsRoutes<Caller>({ openDocsScript }: DocsRoutesDeps): Route<Caller>[] {
   let document: string | undefined;
   return [
+    defineRoute<typeof readRoot, Caller>(readRoot, async ({ rawHeaders }) => {
+      if (isBrowser(rawHeaders)) return { kind: 'redirect', location: readDocs.path };
+      return json(readRoot.success.example);
+    }),
     defineRoute(readOpenApi, async () => {
       document ??= JSON.stringify(openApiDocument());
       return { kind: 'text', text: document, mediaType: 'application/json' };
@@ -31,3 +36,6 @@ export function createDocsRoutes<Caller>({ openDocsScript }: DocsRoutesDeps): Ro
     })),
   ];
 }
+
+const isBrowser = (headers: HeaderList): boolean =>
+  headers.some(([name, value]) => name === 'accept' && value.includes('text/html'));

@@ -1,4 +1,7 @@
-/** The browsable reference: a component that reads the OpenAPI document and can call the operations. */
+/**
+ * The browsable reference: a component that reads the OpenAPI document and can call the operations. Its lists show method
+ * and path, and its forms hold each default and example, so that an operation runs as it stands there.
+ */
 export const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -8,7 +11,7 @@ export const page = `<!doctype html>
 <script type="module" src="/docs/openapi-explorer.js"></script>
 </head>
 <body>
-<openapi-explorer spec-url="/openapi.json" collapse hide-defaults></openapi-explorer>
+<openapi-explorer spec-url="/openapi.json" use-path-in-nav-bar></openapi-explorer>
 <noscript>This page needs JavaScript. The document it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
 </body>
 </html>

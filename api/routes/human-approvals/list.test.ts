@@ -13,7 +13,14 @@ let asking: WorkflowExecution[] = [];
 let server: Listener;
 
 beforeAll(async () => {
-  const ada: Caller = { subject: 'ada', kind: 'consumer', tenant: 'acme', roles: [], scopes: [] };
+  const ada: Caller = {
+    subject: 'ada',
+    kind: 'consumer',
+    tenant: 'acme',
+    roles: [],
+    scopes: [],
+    until: Number.POSITIVE_INFINITY,
+  };
   const deps = {
     clock: { now: () => begin },
     cluster: { executions: { listAsking: () => asking } },

@@ -20,10 +20,30 @@ interface OpenApiOptions {
   readonly callerHeaders?: TObject;
 }
 
+/**
+ * What operations take and give, under names that follow from theirs, so that generated code has names that stay. A
+ * schema that has a name already keeps it.
+ */
+function namedSchemas(contracts: readonly Contract[], given: Readonly<Record<string, TSchema>>) {
+  const schemas: Record<string, TSchema> = { ...given };
+  const known = new Set<TSchema>(Object.values(given));
+  const name = (schema: TSchema | undefined, as: string): void => {
+    if (schema === undefined || known.has(schema)) return;
+    known.add(schema);
+    schemas[as] = schema;
+  };
+  for (const { operationId, body, success } of contracts) {
+    const operation = operationId.charAt(0).toUpperCase() + operationId.slice(1);
+    if (body !== undefined && body.kind !== 'bytes') name(body.schema, `${operation}Body`);
+    if (success.kind !== 'text') name(success.schema, `${operation}Answer`);
+  }
+  return schemas;
+}
+
 /** An OpenAPI 3.1 document of operations: plain JSON, the same for the same contracts. */
 export function createOpenApiDocument(contracts: readonly Contract[], options: OpenApiOptions): JsonObject {
   const { title, version, description, license, tags, securitySchemes } = options;
-  const writer = createSchemaWriter({ ...options.schemas, Error: errorSchema });
+  const writer = createSchemaWriter(namedSchemas(contracts, { ...options.schemas, Error: errorSchema }));
   const paths: Record<string, JsonObject> = {};
   for (const contract of contracts) {
     const operation = createOperation(contract, writer, options.callerHeaders);
