@@ -16,6 +16,8 @@ export const ApiConfig = Type.Object({
   WINDLASS_INTERNAL_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8_081 }),
   /** Address that both listeners bind to; unset: all. */
   WINDLASS_HTTP_HOST: Type.Optional(Type.String({ minLength: 1 })),
+  /** Address under which clients reach the API, such as `https://windlass.example.com/`; unset: as they write it. */
+  WINDLASS_PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s/?#]+/?$' })),
   /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
   /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */

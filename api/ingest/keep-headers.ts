@@ -8,11 +8,21 @@ const secretParts = [
   /assertion/,
   /token/,
   /secret/,
-  /password/,
   /credential/,
   // What names an event or a submission is no credential.
   /(?<!\bevent-|\bidempotency-)key\b/,
   /client-cert/,
+  /pass(?:word|code|phrase|wd)|\bpass\b|\bpwd\b/,
+  // What is known to the sender alone, for once: a second factor, a session, a proof against forged requests.
+  /otp\b|\b(?:mfa|2fa|tfa|pin|sid|saml|ticket|proof|dpop|captcha|challenge|nonce|bearer)\b/,
+  /session|csrf|xsrf/,
+] as const;
+
+/** Values that are credentials wherever they stand: a scheme with one behind it, a JWT, tokens that begin as their service has them begin. */
+const secretValues = [
+  /^(?:basic|bearer|digest|negotiate|token|apikey)\s+\S/i,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
+  /\b(?:gh[opsur]_|github_pat_|glpat-|xox[abprs]-|sk-|sk_live_|rk_live_|npm_|hvs\.|AKIA|ASIA)[\w-]{10,}/,
 ] as const;
 
 /**
@@ -24,8 +34,10 @@ export function withoutCredentials(headers: Readonly<Record<string, string>>): R
   return Object.fromEntries(
     Object.entries(headers)
       .map(([name, value]) => [name.toLowerCase(), value] as const)
-      .filter(([name]) => !isSecret(name.replaceAll('_', '-'))),
+      .filter(([name, value]) => !isSecret(name.replaceAll('_', '-')) && !isSecretValue(value)),
   );
 }
 
 const isSecret = (name: string): boolean => secretParts.some((part) => part.test(name));
+
+const isSecretValue = (value: string): boolean => secretValues.some((form) => form.test(value));

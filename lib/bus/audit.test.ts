@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../manual-clock.ts';
-import { absentBus } from './absent-bus.ts';
+import { createAbsentBus } from './absent-bus.ts';
 import { type AuditEntry, createAuditTrail } from './audit.ts';
 import type { BusEvent } from './event-bus.ts';
 
@@ -55,16 +55,19 @@ describe('the audit trail', () => {
 
 describe('a bus that is not configured', () => {
   const event = { id: '1', topic: 'a', source: 'b', type: 'C', subject: 'd', tenant: 'e', time: 'f', data: {} };
-  const bucket = absentBus.bucket({ name: 'a', ttlMs: 1 });
-  it.each<[string, () => Promise<unknown>]>([
-    ['publish', () => absentBus.publish(event)],
-    ['get', () => bucket.get('a')],
-    ['create', () => bucket.create('a', 1)],
-    ['update', () => bucket.update('a', 1, 1)],
-    ['delete', () => bucket.delete('a', 1)],
-  ])('answers %s with `unavailable` and the variable to set', async (_what, call) => {
-    await expect(call()).rejects.toMatchObject({ code: 'unavailable', reason: 'EventBusNotConfigured' });
-    await expect(call()).rejects.toThrow('WINDLASS_NATS_URL');
+  const absentBus = createAbsentBus(createManualClock());
+
+  it('answers publish with `unavailable` and the variable to set', async () => {
+    const refusal = { code: 'unavailable', reason: 'EventBusNotConfigured' };
+    await expect(absentBus.publish(event)).rejects.toMatchObject(refusal);
+    await expect(absentBus.publish(event)).rejects.toThrow('WINDLASS_NATS_URL');
+  });
+
+  it('AMB-182 has buckets in the memory of its process, each of them once', async () => {
+    const definition = { name: 'a', ttlMs: 1_000 };
+    expect(await absentBus.bucket(definition).create('k', 1)).toBeDefined();
+    expect(await absentBus.bucket(definition).create('k', 2)).toBeUndefined();
+    expect(await absentBus.bucket({ ...definition, name: 'b' }).create('k', 2)).toBeDefined();
   });
 
   it('takes what is raised and says why it works no further', () => {

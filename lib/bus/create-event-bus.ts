@@ -1,4 +1,4 @@
-import { absentBus } from './absent-bus.ts';
+import { createAbsentBus } from './absent-bus.ts';
 import type { BusOptions } from './bus-config.ts';
 import type { EventBus } from './event-bus.ts';
 import { createNatsBus, type NatsBusDeps } from './nats-bus.ts';
@@ -8,5 +8,5 @@ import { createNatsBus, type NatsBusDeps } from './nats-bus.ts';
  * is always away, with an unreachable server one that comes when the server does.
  */
 export function createEventBus(deps: NatsBusDeps, name: string, options: BusOptions | undefined): EventBus {
-  return options === undefined ? absentBus : createNatsBus(deps, { ...options, name });
+  return options === undefined ? createAbsentBus(deps.clock) : createNatsBus(deps, { ...options, name });
 }

@@ -364,6 +364,15 @@ const refusals: Readonly<Record<string, Refusal>> = {
     error: 'expectation_failed',
   },
   'no Host': { send: ['GET /open HTTP/1.1\r\n\r\n'], status: 400, error: 'invalid_request' },
+  'a Host that is none': { send: ['GET /open HTTP/1.1\r\nHost: a b"<\r\n\r\n'], status: 400, error: 'invalid_request' },
+  'a Host with a path': { send: ['GET /open HTTP/1.1\r\nHost: a/b\r\n\r\n'], status: 400, error: 'invalid_request' },
+  'a Host with a user': { send: ['GET /open HTTP/1.0\r\nHost: a@b\r\n\r\n'], status: 400, error: 'invalid_request' },
+  'an empty Host': { send: ['GET /open HTTP/1.1\r\nHost:\r\n\r\n'], status: 400, error: 'invalid_request' },
+  'chunks in HTTP/1.0': {
+    send: ['GET /open HTTP/1.0\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    status: 400,
+    error: 'invalid_request',
+  },
   'half of HTTP': { send: ['GET /open HTTP/1.1\r\nno colon\r\n\r\n'], status: 400, error: 'invalid_request' },
   'no HTTP at all': { send: ['\u0016\u0003\u0001\u0002'], status: 400, error: 'invalid_request' },
   'two lengths': {

@@ -42,7 +42,7 @@ export function requestScope(deps: { logger: Logger; newId: NewId }, inFlight: I
 /** What no operation accepts, whatever its contract. Runs inside the error middleware. */
 export function requireSaneRequest(ctx: HttpContext): void {
   const { rawHeaders, headers, httpVersion } = ctx.req;
-  if (headers.host === undefined && httpVersion === '1.1') throw invalidRequest('send the header Host');
+  requireHost(headers.host, httpVersion);
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
     throw new HttpError({
       code: 'invalid',
@@ -50,6 +50,9 @@ export function requireSaneRequest(ctx: HttpContext): void {
       error: 'expectation_failed',
       message: 'leave out the header Expect, or send 100-continue',
     });
+  // HTTP/1.0 knows no codings of the transfer: what is in front of us may take the body for the next request.
+  if (headers['transfer-encoding'] !== undefined && httpVersion !== '1.1')
+    throw invalidRequest('Transfer-Encoding needs HTTP/1.1');
   // Node reads on as if the other codings were not there; a proxy before it may have read something else.
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     throw invalidRequest('Transfer-Encoding must be chunked');
@@ -61,4 +64,14 @@ export function requireSaneRequest(ctx: HttpContext): void {
   } catch {
     throw invalidRequest('the path is not percent-encoded UTF-8');
   }
+}
+
+/** A name or an address, and a port, as RFC 9110 §7.2 and RFC 3986 §3.2 allow them; a name holds what DNS does, and `_`. */
+const host = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Whatever is answered may be built on it, and others in front of us may have read something else out of it. */
+function requireHost(value: string | undefined, httpVersion: string): void {
+  if (value === undefined && httpVersion === '1.1') throw invalidRequest('send the header Host');
+  if (value !== undefined && !host.test(value))
+    throw invalidRequest('the header Host is not a host with or without a port');
 }

@@ -23,6 +23,27 @@ export async function sendReply(
   if (reply.headers !== undefined) ctx.set(reply.headers);
   switch (reply.kind) {
     case 'json':
+    case 'text':
+    case 'redirect':
+    case 'no_content':
+      return sendWhole(ctx, reply);
+    case 'stream':
+      ctx.set('Content-Type', reply.mediaType);
+      ctx.status = 200;
+      return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
+    case 'events':
+      return ctx.method === 'HEAD'
+        ? endWithoutEvents(ctx, reply.events)
+        : sendEvents(deps, ctx, reply.events, running.signal);
+  }
+}
+
+type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'no_content' }>;
+
+/** By Koa, which adds the length and leaves the body out of an answer to HEAD. */
+function sendWhole(ctx: HttpContext, reply: WholeReply): void {
+  switch (reply.kind) {
+    case 'json':
       ctx.res.setHeader('Content-Type', 'application/json');
       ctx.body = JSON.stringify(reply.value);
       return;
@@ -30,10 +51,6 @@ export async function sendReply(
       ctx.res.setHeader('Content-Type', reply.mediaType);
       ctx.body = reply.text;
       return;
-    case 'stream':
-      ctx.set('Content-Type', reply.mediaType);
-      ctx.status = 200;
-      return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
     case 'redirect':
       ctx.status = 302;
       ctx.set('Location', reply.location);
@@ -41,11 +58,6 @@ export async function sendReply(
       return;
     case 'no_content':
       ctx.status = 204;
-      return;
-    case 'events':
-      return ctx.method === 'HEAD'
-        ? endWithoutEvents(ctx, reply.events)
-        : sendEvents(deps, ctx, reply.events, running.signal);
   }
 }
 

@@ -395,6 +395,13 @@ describe('the event bus of the chart', () => {
     },
   );
 
+  it('AMB-182 is needed by more than one replica of the API; one works without it, and is never two for a moment', async () => {
+    const without = (replicaCount: number) => render({ api: { ...on, replicaCount }, nats: { enabled: false } });
+    await expect(without(2)).rejects.toThrow('api.replicaCount is more than 1 without an event bus');
+    const { spec } = find<Deployment>(await without(1), 'Deployment', clusterNames.api);
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+  });
+
   it('can be a server of one’s own, which gets no password of ours', async () => {
     const objects = await render({ api: on, nats: { url: 'tls://nats.example.com:4443', replicaCount: 3 } });
     expect([...namesOf(objects, 'StatefulSet'), ...namesOf(objects, 'Secret')]).toEqual([]);

@@ -7,13 +7,19 @@ const config = {
   WINDLASS_OIDC_CLIENT_SCOPES: ' openid  offline_access',
 };
 
-async function told(rawHeaders: readonly (readonly [string, string])[]): Promise<unknown> {
-  const [route] = createDiscoveryRoutes({ config });
+async function told(rawHeaders: readonly (readonly [string, string])[], publicUrl?: string): Promise<unknown> {
+  const given = publicUrl === undefined ? {} : { WINDLASS_PUBLIC_URL: publicUrl };
+  const [route] = createDiscoveryRoutes({ config: { ...config, ...given } });
   const reply = await route?.handle({ rawHeaders } as never);
   return reply?.kind === 'json' ? reply.value : reply;
 }
 
 describe('the metadata of the protected resource', () => {
+  it('tells the address that is configured, whatever the client writes', async () => {
+    const own = 'https://windlass.example.com/';
+    expect(await told([['host', 'evil.example']], own)).toMatchObject({ resource: own });
+  });
+
   it('names the provider, the client and the scopes', async () => {
     expect(await told([['host', 'windlass.example.com']])).toEqual({
       resource: 'http://windlass.example.com/',

@@ -9,7 +9,7 @@ export interface DiscoveryDeps {
   readonly config: Pick<
     IdentityConfig,
     'WINDLASS_OIDC_ISSUER' | 'WINDLASS_OIDC_CLIENT_ID' | 'WINDLASS_OIDC_CLIENT_SCOPES'
-  >;
+  > & { readonly WINDLASS_PUBLIC_URL?: string };
 }
 
 /** Says nothing that somebody who is to log in may not know. */
@@ -19,7 +19,7 @@ export function createDiscoveryRoutes<Caller>({ config }: DiscoveryDeps): Route<
   return [
     defineRoute<typeof readProtectedResource, Caller>(readProtectedResource, async (request) =>
       json({
-        resource: addressOf(request),
+        resource: config.WINDLASS_PUBLIC_URL ?? addressOf(request),
         authorization_servers: [issuer],
         scopes_supported: scopes,
         bearer_methods_supported: ['header'],
@@ -29,7 +29,7 @@ export function createDiscoveryRoutes<Caller>({ config }: DiscoveryDeps): Route<
   ];
 }
 
-/** As the client has written it; whoever ends TLS before us says so. */
+/** As the client has written it, which the listener has checked; whoever ends TLS before us says so. */
 function addressOf({ rawHeaders }: Pick<RouteRequest<typeof readProtectedResource, unknown>, 'rawHeaders'>): string {
   const headers = new Map(rawHeaders);
   const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http';

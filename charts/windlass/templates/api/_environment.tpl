@@ -10,6 +10,9 @@
 - { name: WINDLASS_LOG_LEVEL, value: {{ .logLevel | quote }} }
 - { name: WINDLASS_HTTP_PORT, value: "8080" }
 - { name: WINDLASS_INTERNAL_PORT, value: "8081" }
+{{- with .publicUrl }}
+- { name: WINDLASS_PUBLIC_URL, value: {{ . | quote }} }
+{{- end }}
 - { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
 - { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
 - name: WINDLASS_SYSTEM_NAMESPACE
