@@ -22,11 +22,6 @@ export async function sendReply(
   if (reply.kind === 'stream') await beginStream(reply, running);
   if (reply.headers !== undefined) ctx.set(reply.headers);
   switch (reply.kind) {
-    case 'json':
-    case 'text':
-    case 'redirect':
-    case 'no_content':
-      return sendWhole(ctx, reply);
     case 'stream':
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
@@ -35,6 +30,8 @@ export async function sendReply(
       return ctx.method === 'HEAD'
         ? endWithoutEvents(ctx, reply.events)
         : sendEvents(deps, ctx, reply.events, running.signal);
+    default:
+      return sendWhole(ctx, reply);
   }
 }
 
