@@ -8,6 +8,10 @@ export const limits = {
   stateVisitsMax: 20,
   /** spec 1 §2.6: default of a state's `timeout`. */
   stateTimeoutDefault: '300s',
+  /** requirements AMB-190: default of a state's `queue_timeout`. */
+  queueTimeoutDefault: '1h',
+  /** requirements AMB-191: attempts that a state may make beyond `retry.max_attempts` for pods lost through nobody's fault. */
+  disruptionRetriesMax: 3,
   /** spec 1 §2.6: default of `resources.timeout`, the hard limit of a container. */
   containerTimeoutDefault: '5m',
   /** spec 1 §2.6: default working directory of a container. */

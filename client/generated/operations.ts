@@ -326,7 +326,10 @@ export type WorkflowManifestSpec = {
     readonly kind: "Agent";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -370,7 +373,10 @@ export type WorkflowManifestSpec = {
     readonly kind: "System";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -399,11 +405,24 @@ export type WorkflowManifestSpec = {
     readonly env?: Readonly<Record<string, string>>;
     /** Where the command runs. */
     readonly workdir?: string;
+    /**
+     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+     * NeverStarted.
+     */
+    readonly queue_timeout?: string;
+    /**
+     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+     * most and beside retry.max_attempts. By default only where retry is declared.
+     */
+    readonly retry_on_disruption?: boolean;
   } | {
     readonly kind: "Human";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -434,7 +453,10 @@ export type WorkflowManifestSpec = {
     readonly kind: "ParallelAgents";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -496,7 +518,10 @@ export type WorkflowManifestSpec = {
     readonly kind: "ContainerRun";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -560,11 +585,24 @@ export type WorkflowManifestSpec = {
       /** Delay before the second attempt; doubles after. */
       readonly backoff?: string;
     };
+    /**
+     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+     * NeverStarted.
+     */
+    readonly queue_timeout?: string;
+    /**
+     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+     * most and beside retry.max_attempts. By default only where retry is declared.
+     */
+    readonly retry_on_disruption?: boolean;
   } | {
     readonly kind: "ParallelContainerRun";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -626,11 +664,24 @@ export type WorkflowManifestSpec = {
     })[];
     /** Which steps must succeed for the state to succeed; best_effort asks for none. */
     readonly completion?: "all_succeed" | "any_succeed" | "best_effort";
+    /**
+     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+     * NeverStarted.
+     */
+    readonly queue_timeout?: string;
+    /**
+     * Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at
+     * most and beside retry.max_attempts. By default only where retry is declared.
+     */
+    readonly retry_on_disruption?: boolean;
   } | {
     readonly kind: "Subworkflow";
     /** How often the state may be entered; one entry more ends the workflow. */
     readonly max_state_visits?: number;
-    /** Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever. */
+    /**
+     * Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first
+     * container or child; a Human state without it waits for ever.
+     */
     readonly timeout?: string;
     /** Ordered rules; an empty list makes the state terminal. */
     readonly transitions: readonly ({
@@ -661,6 +712,11 @@ export type WorkflowManifestSpec = {
     readonly result_key?: string;
     /** Template; the child's start input. Text that is not a JSON object becomes the value of its key input. */
     readonly input?: string;
+    /**
+     * Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with
+     * NeverStarted.
+     */
+    readonly queue_timeout?: string;
   }>>;
 };
 

@@ -1,7 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
-import type { CurrentState, Visit } from '../../crds/schema/workflow-execution-status.ts';
+import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { AppError } from '../../lib/errors.ts';
 import { firstMatch } from './conditions.ts';
@@ -53,13 +53,25 @@ function pause(draft: Draft, current: CurrentState): void {
   const waiting = current.kind === 'Human';
   if (waiting && status.phase !== 'waiting')
     draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
-  status.phase = waiting ? 'waiting' : 'running';
-  status.reason = waiting ? 'WaitingForSignal' : 'Running';
-  status.message = waiting ? waitingText(draft, current) : `in state ${current.state}`;
+  Object.assign(status, waiting ? humanSummary(draft, current) : runningSummary(current));
   if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
     draft.wakeAt(Date.parse(current.deadline));
   }
 }
+
+type Summary = Pick<WorkflowExecutionStatus, 'phase' | 'reason' | 'message'>;
+
+const humanSummary = (draft: Draft, current: CurrentState): Summary => ({
+  phase: 'waiting',
+  reason: 'WaitingForSignal',
+  message: waitingText(draft, current),
+});
+
+const runningSummary = ({ state, waiting }: CurrentState): Summary => ({
+  phase: 'running',
+  reason: waiting?.reason ?? 'Running',
+  message: waiting === undefined ? `in state ${state}` : `state ${state} waits: ${waiting.message}`,
+});
 
 function leave(draft: Draft, state: State, current: CurrentState, outcome: VisitOutcome): void {
   const visit = record(draft, current, outcome);

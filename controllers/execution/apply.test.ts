@@ -183,7 +183,16 @@ describe('what is made', () => {
   it.each([
     { status: 422, message: 'bad', rejected: true },
     { status: 403, message: 'violates PodSecurity "restricted"', rejected: true },
+    { status: 403, message: 'failed quota: q: must specify limits.memory for: step', rejected: true },
+    { status: 403, message: 'maximum memory usage per Container is 64Mi, but limit is 128Mi', rejected: true },
+    { status: 403, message: 'minimum cpu usage per Pod is 1.  No request is specified', rejected: true },
+    {
+      status: 403,
+      message: 'cpu max limit to request ratio per Container is 2, but provided ratio is 4',
+      rejected: true,
+    },
     { status: 403, message: 'exceeded quota: q', rejected: false },
+    { status: 403, message: 'status unknown for quota: q', rejected: false },
     { status: 403, message: 'cannot create resource "pods"', rejected: false },
     { status: 404, message: 'namespace gone', rejected: false },
     { status: 500, message: 'oops', rejected: false },
@@ -191,7 +200,8 @@ describe('what is made', () => {
     const set = setUp({ create: kubeError(status, message) });
     const thrown: unknown = await set.run(createPod).catch((error: unknown) => error);
     expect(thrown instanceof KubeError ? thrown.status : 'taken').toBe(rejected ? 'taken' : status);
-    expect(set.rejected).toMatchObject(rejected ? [{ reason: 'PodRejected', message }] : []);
+    const want = { reason: 'PodRejected', message: expect.stringContaining(message) };
+    expect(set.rejected).toMatchObject(rejected ? [want] : []);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   isConflict,
   isInvalid,
   isNotFound,
+  isOutOfBounds,
   type KubeClient,
   KubeError,
   type KubeObject,
@@ -106,12 +107,16 @@ const takenByAnother = (name: string): Failure => ({
   message: `a pod named ${name} that Windlass did not make is in the way; delete it`,
 });
 
-/** The pod itself is at fault. A quota may have room again, and a missing right may be granted: those are tried again. */
+/**
+ * The pod itself is at fault: it breaks Pod Security, a LimitRange, or a quota that wants limits of every pod. A full
+ * quota may have room again, and a missing right may be granted: those are tried again.
+ */
 function rejectionOf(error: unknown): Failure | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const violation = error.status === 403 && error.serverMessage.includes('violates PodSecurity');
-  if (error.status !== 422 && !violation) return undefined;
-  return { reason: 'PodRejected', message: error.serverMessage };
+  if (error.status !== 422 && !violation && !isOutOfBounds(error)) return undefined;
+  const hint = isOutOfBounds(error) ? '; mend resources.cpu and resources.memory of the step' : '';
+  return { reason: 'PodRejected', message: `${error.serverMessage}${hint}` };
 }
 
 async function stopPod(

@@ -67,10 +67,13 @@ export function mountableClaim(fact: VolumeFact | undefined, name: string): stri
   return { reason: 'VolumeFailed', message: `volume ${name}: ${fact?.message ?? 'there is no such volume'}` };
 }
 
+/** The default timeout of a state has not begun to count before its first container runs. */
+const defaultTimeoutMs = parseDuration(limits.stateTimeoutDefault, { field: 'timeout' });
+
 /** The command's own limit, and never longer than the state may last. At least a second, so that it can begin. */
 export function commandTimeoutMs(draft: Draft, current: CurrentState, timeout: string): number {
   const own = parseDuration(timeout, { field: 'resources.timeout' });
-  if (current.deadline === undefined) return own;
+  if (current.deadline === undefined) return Math.min(own, defaultTimeoutMs);
   return Math.min(own, Math.max(1_000, Date.parse(current.deadline) - draft.now));
 }
 

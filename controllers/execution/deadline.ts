@@ -2,6 +2,7 @@ import type { CurrentState } from '../../crds/schema/workflow-execution-status.t
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult, timedOut } from './outcome.ts';
+import { hasBegun, neverStarted } from './starting.ts';
 
 /** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
 const stopGraceMs = 15_000;
@@ -17,19 +18,34 @@ export const timeoutFailure = (current: CurrentState): Failure => ({
   message: `state ${current.state} took longer than its timeout`,
 });
 
+/** A step of a state past its deadline. */
+interface Stopped {
+  readonly name: string;
+  readonly pod: PodFact | undefined;
+  /** Whether an earlier attempt of it ran. */
+  readonly ranBefore: boolean;
+}
+
 /**
- * What a pod of a state past its deadline has done (requirements AMB-070). One that ended in time keeps its own
- * outcome; one that runs is told to stop, and the outcome is undefined until it has, for its output is still wanted.
+ * What a step of a state past its deadline has done (requirements AMB-070). One that ended in time keeps its own
+ * outcome, one that runs is told to stop, and the outcome is undefined until it has, for its output is still wanted. One
+ * that has not begun never will.
  */
 export function outcomeAtDeadline(
   draft: Draft,
   current: CurrentState,
-  pod: PodFact | undefined,
+  { name, pod, ranBefore }: Stopped,
 ): StepOutcome | undefined {
   const failure = timeoutFailure(current);
-  if (pod === undefined) return noResult(failure);
-  if (pod.outcome !== undefined) return isLate(pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
+  if (pod?.outcome !== undefined) return isLate(pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
+  if (pod !== undefined && hasBegun(pod)) return outcomeOfStop(draft, current, pod);
+  if (ranBefore) return timedOut(noResult(failure), failure);
+  return neverStarted(draft, { name, pod }, `the timeout of state ${current.state}`);
+}
+
+function outcomeOfStop(draft: Draft, current: CurrentState, pod: PodFact): StepOutcome | undefined {
   if (isBeingRead(pod)) return undefined;
+  const failure = timeoutFailure(current);
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
   if (draft.now >= givenUpAt) return timedOut(noResult(failure), failure);
   if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });

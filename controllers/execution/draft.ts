@@ -89,6 +89,11 @@ export class Draft {
     this.#actions.push(...actions);
   }
 
+  /** Whether anything is to be done so far. */
+  get acts(): boolean {
+    return this.#actions.length > 0;
+  }
+
   say(type: Happening['type'], reason: string, message: string): void {
     this.#happenings.push({ type, reason, message });
   }

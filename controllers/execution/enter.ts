@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
+import type { StateKind } from '../../crds/schema/state-kinds.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { instantAfter } from '../../lib/instant.ts';
@@ -32,9 +33,20 @@ function extras(draft: Draft, state: State, visit: number): Partial<CurrentState
   };
 }
 
-/** A Human state without a timeout waits for ever (requirements AMB-007). */
+/**
+ * A timeout that the manifest sets counts from entry. The default counts from the start of the first container or child
+ * (`started.ts`), and a Human state without a timeout waits for ever (requirements AMB-007, AMB-190).
+ */
 function deadlineOf(draft: Draft, state: State): string | undefined {
-  const timeout = state.timeout ?? (state.kind === 'Human' ? undefined : limits.stateTimeoutDefault);
+  const timeout = state.timeout ?? (startsLater.has(state.kind) ? undefined : limits.stateTimeoutDefault);
   if (timeout === undefined) return undefined;
   return instantAfter(draft.now, parseDuration(timeout, { field: 'timeout' }));
 }
+
+const startsLater: ReadonlySet<StateKind> = new Set([
+  'Human',
+  'System',
+  'ContainerRun',
+  'ParallelContainerRun',
+  'Subworkflow',
+]);

@@ -28,6 +28,12 @@ export interface StepOutcome {
   readonly lost?: string;
 }
 
+/** Why a pod has not begun to run, in Kubernetes' own words. */
+export interface Waiting extends Failure {
+  /** From when on that is worth showing, in milliseconds since the epoch: a pod needs a moment even where all is well. */
+  readonly since: number;
+}
+
 /** A pod of the execution as far as deciding needs it. */
 export interface PodFact {
   readonly name: string;
@@ -42,6 +48,10 @@ export interface PodFact {
   readonly lost: boolean;
   /** When a pod that was told to go counts as lost if it says nothing, in milliseconds since the epoch. */
   readonly silentUntil?: number | undefined;
+  /** When its container began to run by the node's clock, in milliseconds since the epoch; absent: it has not. */
+  readonly begunAt?: number | undefined;
+  /** What it waits for before its container can run. */
+  readonly waiting?: Waiting | undefined;
   /** Absent while the command runs, or its output is being read. */
   readonly outcome?: StepOutcome | undefined;
 }
@@ -54,6 +64,8 @@ export interface ChildFact {
   readonly uid: string;
   readonly phase: Phase;
   readonly cancelled: boolean;
+  /** When it began; absent while it waits for its workflow or its volumes. */
+  readonly startedAt?: number | undefined;
   /** Made by a blocking state: it goes with its parent. One that was fired and forgotten is on its own. */
   readonly owned: boolean;
   readonly failure?: { readonly reason: string; readonly message: string };

@@ -28,17 +28,22 @@ const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'Deletion
 
 describe('what a pod tells', () => {
   it.each([
-    { waiting: 'ImagePullBackOff', reason: 'ImagePullFailed' },
-    { waiting: 'ErrImageNeverPull', reason: 'ImagePullFailed' },
     { waiting: 'InvalidImageName', reason: 'ImagePullFailed' },
-    { waiting: 'CreateContainerConfigError', reason: 'ContainerStartFailed' },
-    { waiting: 'RunContainerError', reason: 'ContainerStartFailed' },
+    { waiting: 'ErrImageNeverPull', reason: 'ImagePullFailed' },
+    { waiting: 'SignatureValidationFailed', reason: 'ImagePullFailed' },
+    { waiting: 'PostStartHookError', reason: 'ContainerStartFailed' },
     { waiting: 'ErrImagePull', reason: undefined },
+    { waiting: 'ImagePullBackOff', reason: undefined },
+    { waiting: 'RegistryUnavailable', reason: undefined },
+    { waiting: 'CreateContainerConfigError', reason: undefined },
+    { waiting: 'CreateContainerError', reason: undefined },
+    { waiting: 'RunContainerError', reason: undefined },
     { waiting: 'ContainerCreating', reason: undefined },
     { waiting: 'SomethingNew', reason: undefined },
-  ])('AMB-078 a container that waits with $waiting has failed to start: $reason', ({ waiting, reason }) => {
+  ])('AMB-190 a container that waits with $waiting has failed to start: $reason', ({ waiting, reason }) => {
     const fact = observePod(aPod({ waiting: { reason: waiting, message: 'why' } }), unknown, begin);
     expect(fact?.outcome?.failure?.reason).toBe(reason);
+    expect(fact?.waiting === undefined).toBe(reason !== undefined);
     expect(fact?.ended).toBe(false);
   });
 
@@ -111,6 +116,62 @@ describe('what a pod tells', () => {
 
   it('a pod without our labels is none of ours', () => {
     expect(observePod(aPod(undefined, {}, { annotations: {} }), unknown, begin)).toBeUndefined();
+  });
+});
+
+describe('what a pod waits for', () => {
+  const made = { creationTimestamp: new Date(begin).toISOString() };
+  const cause = 'failed to pull and unpack image "r/x:1": dial tcp 10.0.0.9:443: connect: no route to host';
+  const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/2 nodes' };
+
+  it.each([
+    { word: 'ErrImagePull', message: cause, want: { reason: 'WaitingForImage', message: cause } },
+    {
+      word: 'ImagePullBackOff',
+      message: `Back-off pulling image "r/x:1": ErrImagePull: ${cause}`,
+      want: { reason: 'WaitingForImage', message: cause },
+    },
+    { word: 'RegistryUnavailable', message: '', want: { reason: 'WaitingForImage', message: 'RegistryUnavailable' } },
+    {
+      word: 'CreateContainerError',
+      message: 'name is taken',
+      want: { reason: 'WaitingForContainer', message: 'CreateContainerError: name is taken' },
+    },
+  ])('is in the words of the kubelet, with the cause, and at once: $word', ({ word, message, want }) => {
+    const pod = aPod({ waiting: { reason: word, message } }, {}, made);
+    expect(observePod(pod, unknown, begin)?.waiting).toEqual({ ...want, since: 0 });
+  });
+
+  it('is in the words of the scheduler where no node has room', () => {
+    const pod = aPod(undefined, { phase: 'Pending', conditions: [unscheduled] }, made);
+    const want = { reason: 'WaitingForNode', message: 'Unschedulable: 0/2 nodes', since: 0 };
+    expect(observePod(pod, unknown, begin)?.waiting).toEqual(want);
+  });
+
+  it('is worth showing after two seconds where nothing is wrong yet, with what its Events say', () => {
+    const pod = aPod({ waiting: { reason: 'ContainerCreating' } }, {}, made);
+    const want = { reason: 'WaitingForContainer', message: 'ContainerCreating', since: begin + 2_000 };
+    expect(observePod(pod, unknown, begin)?.waiting).toEqual(want);
+    const note = 'FailedMount: MountVolume.SetUp failed for volume "claim-0": no such share';
+    expect(observePod(pod, unknown, begin, () => note)?.waiting).toEqual({ ...want, message: note });
+  });
+
+  it('names the Secret that an image cannot be pulled without', () => {
+    const pod = aPod({ waiting: { reason: 'ErrImagePull', message: cause } }, {}, made);
+    const note = 'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (team-registry)';
+    expect(observePod(pod, unknown, begin, () => note)?.waiting?.message).toBe(`${cause}; ${note}`);
+  });
+
+  it.each([
+    { clock: 'agrees', startedAt: begin + 1_000, want: begin + 1_000 },
+    { clock: 'is behind the making of the pod', startedAt: begin - 3_600_000, want: Number.POSITIVE_INFINITY },
+  ])('is over once the container runs; the clock of the node $clock', ({ startedAt, want }) => {
+    const fact = observePod(
+      aPod({ running: { startedAt: new Date(startedAt).toISOString() } }, {}, made),
+      unknown,
+      begin,
+    );
+    expect(fact).toMatchObject({ begunAt: want, waiting: undefined });
   });
 });
 

@@ -4,12 +4,13 @@ import { slotOf, stepState } from '../../lib/pod-slot.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
+import { begunAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 
 /** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
 
 /** What deciding needs to know of a pod; undefined for one that is no step. */
-export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact | undefined {
+export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?: NoteOf): PodFact | undefined {
   const slot = slotOf(pod.metadata);
   if (slot === undefined) return undefined;
   const { name = '', uid = '', finalizers = [], deletionTimestamp } = pod.metadata;
@@ -25,6 +26,8 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number): PodFact
     ended: problem === undefined && (outcome !== undefined || hasEnded(pod)),
     lost: isLost(pod, problem, now),
     silentUntil: silenceEndsAt(pod),
+    begunAt: begunAt(pod),
+    waiting: problem === undefined && outcome === undefined ? waitingOf(pod, noteOf) : undefined,
     outcome,
   };
 }

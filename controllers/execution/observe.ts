@@ -123,6 +123,7 @@ function observeChild(child: WorkflowExecution): ChildFact {
     uid: metadata.uid ?? '',
     phase,
     cancelled: spec.cancel !== undefined,
+    startedAt: startOf(child),
     owned: metadata.ownerReferences?.some(({ uid: owner }) => owner === spec.parent?.uid) === true,
     isSlim: true,
     result: null,
@@ -130,6 +131,9 @@ function observeChild(child: WorkflowExecution): ChildFact {
     ...failure,
   };
 }
+
+const startOf = ({ status }: WorkflowExecution): number | undefined =>
+  status?.started_at === undefined ? undefined : Date.parse(status.started_at);
 
 /** The final output; without a template, the output of the child's last state (requirements AMB-086). */
 function childResult({ metadata, status }: WorkflowExecution, blackboard: Readonly<Record<string, unknown>>): unknown {

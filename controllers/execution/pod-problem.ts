@@ -6,16 +6,11 @@ import type { Failure } from './facts.ts';
 /** How long after its grace a pod that was told to go may keep silent before its node counts as lost, in milliseconds. */
 const silenceMs = 15_000;
 
-/** Why a container that has not started never will. */
+/** Why a container never will start, however long one waits. Everything else may still pass (requirements AMB-190). */
 const startReasons: Readonly<Record<string, Failure['reason']>> = {
-  ImagePullBackOff: 'ImagePullFailed',
   InvalidImageName: 'ImagePullFailed',
   ErrImageNeverPull: 'ImagePullFailed',
-  RegistryUnavailable: 'ImagePullFailed',
   SignatureValidationFailed: 'ImagePullFailed',
-  CreateContainerConfigError: 'ContainerStartFailed',
-  CreateContainerError: 'ContainerStartFailed',
-  RunContainerError: 'ContainerStartFailed',
   PostStartHookError: 'ContainerStartFailed',
 };
 

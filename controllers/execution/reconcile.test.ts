@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -8,18 +9,29 @@ import { anExecution, begin } from '../../test/builders/execution-builder.ts';
 import { createBlocked } from './blocked.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 
-/** What an execution whose workflow is not there waits for once it was looked at. */
-async function waitsFor(execution: WorkflowExecution): Promise<string[]> {
+interface Seen {
+  /** What the execution waits for once it was looked at. */
+  readonly waits: string[];
+  /** Names of pods whose finalizers were taken away. */
+  readonly released: string[];
+}
+
+/** Looks once at an execution whose workflow is not there, beside these pods of executions of its name. */
+async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): Promise<Seen> {
   const waits: string[] = [];
+  const released: string[] = [];
   const none = () => [];
   const caches = {
     executions: createCache<WorkflowExecution, 'parentUid' | 'workflow'>({
       indexes: { parentUid: none, workflow: none },
     }),
-    pods: createCache<Pod, 'executionUid' | 'executionKey'>({ indexes: { executionUid: none, executionKey: none } }),
+    pods: createCache<Pod, 'executionUid' | 'executionKey'>({
+      indexes: { executionUid: none, executionKey: () => ['default/x'] },
+    }),
     volumes: createCache<Volume>(),
   };
   caches.executions.replaceAll([execution], '5');
+  caches.pods.replaceAll(pods, '5');
   const failure = { reason: 'WorkflowNotFound', message: 'why' } as const;
   const lookup = async () => ({ kind: 'absent', failure }) as const;
   const settings = { executionTtlSeconds: 3_600 };
@@ -29,7 +41,13 @@ async function waitsFor(execution: WorkflowExecution): Promise<string[]> {
     caches,
     wholes: { whole: async (one) => one, use: (one, task) => task(one) },
     observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], settings },
-    apply: {} as never,
+    apply: {
+      ...caches,
+      kube: {
+        jsonPatch: async (_: unknown, { name }: { name: string }) => ({ metadata: { name: released.push(name) } }),
+      },
+      onReleased: () => undefined,
+    } as never,
     findWorkflow: { current: lookup, pinned: lookup },
     isEnding: () => false,
     events: { record: () => undefined, flush: async () => undefined },
@@ -39,10 +57,30 @@ async function waitsFor(execution: WorkflowExecution): Promise<string[]> {
     onEnded: () => undefined,
   };
   await createExecutionReconcile(deps as ExecutionDeps)('default/x');
-  return waits;
+  return { waits, released };
 }
 
 it('an execution waits for its workflow until it has ended, and never after', async () => {
-  expect(await waitsFor(anExecution('x').build())).toEqual(['default/x demo']);
-  expect(await waitsFor(anExecution('x').ended('failed', 0).build())).toEqual([]);
+  expect((await lookAt(anExecution('x').build())).waits).toEqual(['default/x demo']);
+  expect((await lookAt(anExecution('x').ended('failed', 0).build())).waits).toEqual([]);
+});
+
+it.each([
+  { what: 'an earlier execution of the same name', owner: 'u-before', going: true, released: ['p'] },
+  { what: 'an earlier one, while it is not told to go', owner: 'u-before', going: false, released: [] },
+  { what: 'the execution itself', owner: '00000000-0000-4000-8000-000000000001', going: true, released: [] },
+])('lets go of a pod of $what: $released', async ({ owner, going, released }) => {
+  const pod: Pod = {
+    metadata: {
+      name: 'p',
+      namespace: 'default',
+      uid: 'pu',
+      resourceVersion: '4',
+      finalizers: [captureFinalizer],
+      labels: { [labels.execution]: 'x', [labels.executionUid]: owner },
+      ...(going ? { deletionTimestamp: new Date(begin).toISOString() } : {}),
+    },
+    spec: { containers: [] },
+  };
+  expect((await lookAt(anExecution('x').build(), [pod])).released).toEqual(released);
 });

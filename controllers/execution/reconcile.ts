@@ -1,4 +1,4 @@
-import { captureFinalizer } from '../../crds/labels.ts';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -6,7 +6,7 @@ import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError, refOfKey } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError, keyOf, type ObjectMeta, refOfKey } from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
@@ -64,31 +64,37 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
   const { decision, current } = await settle(deps, await allFacts(deps, execution, now), now);
   measure(deps, execution.status?.history?.length ?? 0, decision.status.history ?? []);
   tell(deps, current, decision);
-  await act(deps, current, decision);
+  const actions = [...strangers(deps, current), ...decision.actions];
+  const unblocked = await act(deps, current, { ...decision, actions });
   if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
-  // Our own write is no news to us, and what comes after the end is still to be decided.
-  const endedNow = isTerminal(decision.status) && !finished(execution);
-  const wakeAt = endedNow ? now : decision.wakeAt;
+  const wakeAt = unblocked || endsNow(execution, decision) ? now : decision.wakeAt;
   if (wakeAt === undefined) return undefined;
   return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
 }
 
-/** What was refused shows in the status while it is tried again; a deadline is kept all the same. */
+/** Our own write is no news to us, and what comes after the end is still to be decided. */
+const endsNow = (before: WorkflowExecution, { status }: Decision): boolean => isTerminal(status) && !finished(before);
+
+/**
+ * What was refused shows in the status while it is tried again; a deadline is kept all the same. True where what had been
+ * refused before was done now, and the status has yet to say so.
+ */
 async function act(
   { apply: deps, blocked, clock }: ExecutionDeps,
   execution: WorkflowExecution,
   { actions, wakeAt = Number.POSITIVE_INFINITY }: Decision,
-): Promise<void> {
+): Promise<boolean> {
   const { uid = '', namespace = '' } = execution.metadata;
+  const before = blocked.why(uid);
   try {
     await apply(deps, execution, actions);
-    if (actions.length > 0) blocked.forget(uid);
+    blocked.forget(uid);
+    return before !== undefined;
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;
-    const isNews = blocked.why(uid) === undefined;
     blocked.add(execution, refusal);
-    if (isNews) throw new WaitError(refusal.reason, 0);
+    if (before === undefined) throw new WaitError(refusal.reason, 0);
     const leftMs = wakeAt - clock.now();
     const dueMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
     if (refusal.reason === 'Forbidden') throw new RefusedError(error, dueMs);
@@ -156,19 +162,28 @@ async function releaseAll(
   execution: WorkflowExecution | undefined,
 ): Promise<undefined> {
   const { namespace = '', name } = refOfKey(key);
-  const held = deps.caches.pods
-    .byIndex('executionKey', key)
-    .filter(({ metadata }) => metadata.finalizers?.includes(captureFinalizer) === true)
-    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined || deps.isEnding(namespace));
-  const actions: Action[] = held.map(({ metadata }) => ({
-    kind: 'release_pod',
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-  }));
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
-  await apply(deps.apply, owner, actions);
+  await apply(deps.apply, owner, releases(deps, key));
   if (execution !== undefined) await releaseOutputs(deps, execution);
   return undefined;
+}
+
+/** Pods of an execution that had the same name before this one: nobody else would let them go. */
+const strangers = (deps: ExecutionDeps, execution: WorkflowExecution): Action[] =>
+  releases(deps, keyOf(execution), ({ labels: found }) => found?.[labels.executionUid] !== execution.metadata.uid);
+
+/** Lets go of pods that were made for an execution of this name and are being deleted. */
+function releases(
+  { caches, isEnding }: ExecutionDeps,
+  key: string,
+  isMeant: (metadata: ObjectMeta) => boolean = () => true,
+): Action[] {
+  const { namespace = '' } = refOfKey(key);
+  return caches.pods
+    .byIndex('executionKey', key)
+    .filter(({ metadata }) => metadata.finalizers?.includes(captureFinalizer) === true && isMeant(metadata))
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined || isEnding(namespace))
+    .map(({ metadata: { name = '', uid = '' } }) => ({ kind: 'release_pod', name, uid }));
 }
 
 /** The end of a namespace is the end of all in it; what we hold has to go before the role that lets us let go of it. */

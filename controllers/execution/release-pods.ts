@@ -1,3 +1,4 @@
+import { ownMember } from '../../lib/own-member.ts';
 import type { PodStop } from './decision.ts';
 import type { Draft } from './draft.ts';
 import type { PodFact } from './facts.ts';
@@ -36,5 +37,6 @@ function isWanted(draft: Draft, { slot }: PodFact): boolean {
   const { current } = draft.status;
   if (current === undefined || slot.state !== current.state || slot.visit !== current.visit) return false;
   if (slot.step === undefined) return slot.attempt >= (current.attempt ?? 1);
-  return !draft.isRecorded(slot.step);
+  const attempt = ownMember(current.retried, slot.step)?.attempt ?? 1;
+  return slot.attempt >= attempt && !draft.isRecorded(slot.step);
 }

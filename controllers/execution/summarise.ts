@@ -25,7 +25,8 @@ const endReasons: Partial<Readonly<Record<Phase, string>>> = {
 export function summarise(draft: Draft): void {
   const { status } = draft;
   const { blocked, execution } = draft.facts;
-  if (blocked !== undefined && !isTerminal(status)) Object.assign(status, blocked);
+  // What was refused is nobody's business any more once nothing is wanted.
+  if (blocked !== undefined && draft.acts && !isTerminal(status)) Object.assign(status, blocked);
   if (status.message !== undefined) status.message = cutText(status.message, messageLength);
   const { reason = 'Pending', message = '', phase } = status;
   const end = endReasons[phase];

@@ -24,13 +24,36 @@ const common = {
     Type.String({
       pattern: durationPattern,
       default: limits.stateTimeoutDefault,
-      description: 'Longest time in the state, as 300s, 5m or 1h. A Human state without it waits for ever.',
+      description:
+        'Longest time in the state from its entry, as 300s, 5m or 1h. The default counts from the start of its first container or child; a Human state without it waits for ever.',
     }),
   ),
   transitions: Type.Array(Transition, {
     maxItems: limits.transitionsPerState,
     description: 'Ordered rules; an empty list makes the state terminal.',
   }),
+};
+
+/** requirements AMB-190: waiting for quota, room on a node, an image or a volume does not use up the default timeout. */
+const queueTimeout = {
+  queue_timeout: Type.Optional(
+    Type.String({
+      pattern: durationPattern,
+      default: limits.queueTimeoutDefault,
+      description:
+        'Longest wait for quota, room on a node, an image or a volume; a step that has not started then fails with NeverStarted.',
+    }),
+  ),
+};
+
+/** requirements AMB-191 */
+const onDisruption = {
+  retry_on_disruption: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a step whose pod was drained, preempted, evicted or lost with its node is run again, three times at most and beside retry.max_attempts. By default only where retry is declared.',
+    }),
+  ),
 };
 
 const state = <const K extends StateKind, P extends TProperties>(
@@ -90,6 +113,8 @@ const SystemState = state(
     }),
     env: Type.Optional(environment),
     workdir: Type.Optional(workdir),
+    ...queueTimeout,
+    ...onDisruption,
   },
   'Runs a shell command with the workspace, or one of the built-in commands.',
 );
@@ -125,6 +150,8 @@ const ContainerRunState = state(
     name: Type.Optional(Type.String({ maxLength: limits.objectNameLength, description: 'Display label.' })),
     ...containerFields,
     retry: Type.Optional(Retry),
+    ...queueTimeout,
+    ...onDisruption,
   },
   'Runs one command in a container.',
 );
@@ -145,6 +172,8 @@ const ParallelContainerRunState = state(
         description: 'Which steps must succeed for the state to succeed; best_effort asks for none.',
       }),
     ),
+    ...queueTimeout,
+    ...onDisruption,
   },
   'Runs several commands at once and waits for all.',
 );
@@ -172,6 +201,7 @@ const SubworkflowState = state(
     input: Type.Optional(
       template("Template; the child's start input. Text that is not a JSON object becomes the value of its key input."),
     ),
+    ...queueTimeout,
   },
   'Runs another workflow as a child.',
   subworkflowRules,

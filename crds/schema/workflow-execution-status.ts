@@ -82,7 +82,27 @@ export const CurrentState = Type.Object(
     kind: oneOf(stateKinds),
     visit: Type.Integer({ minimum: 1 }),
     entered_at: timestamp(),
-    deadline: Type.Optional(timestamp({ description: 'When the state times out. Absent: never.' })),
+    started_at: Type.Optional(timestamp({ description: 'When its first container or child began to run.' })),
+    deadline: Type.Optional(
+      timestamp({
+        description: 'When the state times out. Absent: never, or it counts from the start of a container.',
+      }),
+    ),
+    waiting: Type.Optional(
+      Type.Object(
+        { reason: Type.String(), message: Type.String(), since: timestamp() },
+        { additionalProperties: false, description: 'What it waits for before it can run.' },
+      ),
+    ),
+    disruptions: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Attempts that were lost through nobody's fault." }),
+    ),
+    retried: Type.Optional(
+      mapOf(
+        Type.Object({ attempt: Type.Integer({ minimum: 2 }), queued_at: timestamp() }, { additionalProperties: false }),
+        { maxProperties: limits.steps, description: 'Steps that are run again, by name.' },
+      ),
+    ),
     attempt: Type.Optional(Type.Integer({ minimum: 1 })),
     retry_at: Type.Optional(timestamp({ description: 'When the next attempt starts.' })),
     prompt: Type.Optional(Type.String({ description: 'What a Human state asks; of a long prompt the beginning.' })),

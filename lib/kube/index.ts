@@ -17,6 +17,7 @@ export {
   isInvalid,
   isNamespaceGone,
   isNotFound,
+  isOutOfBounds,
   isQuotaExceeded,
   isQuotaUncounted,
   isRetryable,

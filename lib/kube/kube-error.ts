@@ -106,6 +106,17 @@ export function isQuotaExceeded(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('exceeded quota');
 }
 
+/**
+ * A LimitRange forbids the amounts that the object asks for, or a ResourceQuota wants amounts that it does not name. The
+ * same object is refused for as long as those stay.
+ */
+export function isOutOfBounds(error: unknown): error is KubeError {
+  return isForbidden(error) && outOfBounds.test(error.serverMessage);
+}
+
+const outOfBounds =
+  /: must specify \S|(minimum|maximum) \S+ usage per (Container|Pod) is |max limit to request ratio per (Container|Pod) is /;
+
 /** A ResourceQuota is so new that the server has not counted yet: the same request may succeed in a moment. */
 export function isQuotaUncounted(error: unknown): error is KubeError {
   return isForbidden(error) && error.serverMessage.includes('status unknown for quota');

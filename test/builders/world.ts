@@ -6,7 +6,15 @@ import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { decide } from '../../controllers/execution/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
-import type { ChildFact, Facts, Failure, PodFact, StepOutcome, VolumeFact } from '../../controllers/execution/facts.ts';
+import type {
+  ChildFact,
+  Facts,
+  Failure,
+  PodFact,
+  StepOutcome,
+  VolumeFact,
+  Waiting,
+} from '../../controllers/execution/facts.ts';
 import { podName } from '../../controllers/execution/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/refusal.ts';
 import { statusProblem } from '../../controllers/execution/status-problem.ts';
@@ -64,6 +72,12 @@ export class World {
   readonly decisions: Decision[] = [];
   readonly happenings: Happening[] = [];
   deleted = false;
+  /** What new pods wait for; undefined: they run at once. */
+  waiting: Waiting | undefined;
+  /** Why the API server makes no pod now. */
+  blocked: Failure | undefined;
+  /** The facts of the last decision, with all that it asked for. */
+  lastFacts: Facts | undefined;
   #stored = 0;
   readonly #spec: WorkflowSpec;
   readonly #options: WorldOptions;
@@ -105,7 +119,8 @@ export class World {
     for (let round = 0; round < 300; round += 1) {
       const { status } = this;
       const decision = this.step();
-      if (decision.actions.length === 0 && JSON.stringify(decision.status) === JSON.stringify(status)) return this;
+      const idle = decision.actions.length === 0 || this.blocked !== undefined;
+      if (idle && JSON.stringify(decision.status) === JSON.stringify(status)) return this;
     }
     throw new Error('the world does not settle');
   }
@@ -119,6 +134,13 @@ export class World {
   end(what: string, fields: OutcomeFields = {}): this {
     const pod = this.#running(what);
     this.pods.set(pod.name, { ...pod, ended: true, outcome: anOutcome(fields) });
+    return this;
+  }
+
+  /** Lets the container of a pod that has waited begin to run. */
+  begin(what: string): this {
+    const pod = this.#running(what);
+    this.pods.set(pod.name, { ...pod, begunAt: this.now, waiting: undefined });
     return this;
   }
 
@@ -183,6 +205,7 @@ export class World {
       volumes: this.volumes,
       loaded: new Map(),
       settings: { executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400 },
+      ...(this.blocked === undefined ? {} : { blocked: this.blocked }),
       ...extra,
     };
   }
@@ -192,6 +215,7 @@ export class World {
     let facts = this.facts(extra);
     for (let round = 0; round < 100; round += 1) {
       const result = decide(facts, this.now);
+      this.lastFacts = facts;
       if (result.kind === 'needs') facts = this.#learn(facts, result.needs);
       else {
         const failure = statusProblem(result.status) ?? this.#store(result);
@@ -284,8 +308,10 @@ export class World {
 
   #createPod(slot: PodSlot, plan: StepPlan): void {
     const name = podName(this.execution, slot);
-    if (this.pods.has(name)) return;
-    this.pods.set(name, { name, uid: name, slot, plan, held: true, deleting: false, ended: false, lost: false });
+    if (this.pods.has(name) || this.blocked !== undefined) return;
+    const begunAt = this.waiting === undefined ? this.now : undefined;
+    const fact = { name, uid: name, slot, plan, held: true, deleting: false, ended: false, lost: false };
+    this.pods.set(name, { ...fact, begunAt, waiting: this.waiting });
   }
 
   #stopPod(name: string): void {

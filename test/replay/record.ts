@@ -2,12 +2,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { decide } from '../../controllers/execution/decide.ts';
+import { isTerminal } from '../../lib/execution/finished.ts';
 import { World } from '../builders/world.ts';
 import { type Recorded, type Recording, toRecorded } from './recording.ts';
+import { scenarios } from './scenarios.ts';
 
 /**
- * Records how this version decides the workflows of examples/. Run once for each release, and never over an old file:
+ * Records how this version decides the workflows of examples/, and what may happen to one (`scenarios.ts`). Run once for each release, and never over an old file:
  * a recording of an earlier version is what later ones are held to.
  * usage: node test/replay/record.ts VERSION
  */
@@ -21,25 +22,37 @@ const workflows = files.flatMap((file) =>
 );
 
 for (const workflow of workflows.filter(({ kind }) => kind === 'Workflow')) {
-  const recording = record(workflow);
-  const file = join(import.meta.dirname, `${version}-${recording.name}.json`);
-  writeFileSync(file, `${JSON.stringify(recording)}\n`, { flag: 'wx' });
-}
-
-function record(workflow: Workflow): Recording {
   const world = new World(workflow, { workflows, spec: { input: inputOf(workflow), intent: 'recorded' } });
   for (const name of ['workspace', ...(workflow.spec.storage?.shared_volumes ?? []).map((volume) => volume.name)]) {
     world.volumes[name] = { volume: name, phase: 'ready', claim: `claim-${name}` };
   }
+  write(workflow.metadata.name, record(world, help));
+}
+for (const { name, workflow, options, happen } of scenarios) {
+  const events = [...happen];
+  write(
+    name,
+    record(new World(workflow, options), (world) => events.shift()?.(world)),
+  );
+}
+
+function write(name: string, decisions: readonly Recorded[]): void {
+  const recording: Recording = { name, version: version ?? '', decisions };
+  const file = join(import.meta.dirname, `${version}-${name}.json`);
+  writeFileSync(file, `${JSON.stringify(recording)}\n`, { flag: 'wx' });
+}
+
+/** Decides until the execution has ended; between two decisions something happens to it. */
+function record(world: World, happen: (world: World, round: number) => void): Recorded[] {
   const decisions: Recorded[] = [];
-  for (let round = 0; round < 200 && !['completed', 'failed'].includes(world.status.phase); round += 1) {
-    const before = { facts: world.facts(), now: world.now };
-    const direct = decide(before.facts, before.now);
-    if (direct.kind === 'decision') decisions.push(toRecorded(before.facts, before.now, direct));
-    world.step();
-    help(world, round);
+  for (let round = 0; round < 200 && !isTerminal(world.status); round += 1) {
+    const decision = world.step();
+    const { lastFacts } = world;
+    if (lastFacts !== undefined) decisions.push(toRecorded(lastFacts, world.now, decision));
+    happen(world, round);
   }
-  return { name: workflow.metadata.name, version: version ?? '', decisions };
+  if (!isTerminal(world.status)) throw new Error('the execution never ends');
+  return decisions;
 }
 
 /** Something of the right type for every input that is required. */

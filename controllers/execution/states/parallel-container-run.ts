@@ -2,12 +2,15 @@ import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { ownMember } from '../../../lib/own-member.ts';
+import { mayRepeat } from '../attempts.ts';
 import { containerPlan } from '../container-plan.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../deadline.ts';
+import { isDisruption } from '../disruption.ts';
 import type { Draft } from '../draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../facts.ts';
 import { warnOfLoss } from '../lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from '../outcome.ts';
+import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../starting.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { loadStored } from '../stored.ts';
 
@@ -17,46 +20,102 @@ const recordEveryMs = 2_000;
 interface StepEnd {
   readonly failed: boolean;
   readonly reason: string | undefined;
+  readonly message: string | undefined;
   readonly result: unknown;
 }
 
 /** All steps start together; the state waits for every one of them (spec 1 §2.6, kind ParallelContainerRun). */
 export const parallelContainerRun: StateHandler<'ParallelContainerRun'> = (draft, state, current) => {
+  const open = state.steps.filter(({ name }) => ownMember(current.steps, name) === undefined);
+  const pods = open.map(({ name }) => podOf(draft, current, name));
+  noteStart(draft, current, firstBegun(pods));
   const outcomes = new Map<string, StepOutcome>();
-  for (const step of state.steps) {
-    const outcome = ownMember(current.steps, step.name) === undefined ? stepOutcome(draft, step, current) : undefined;
+  for (const step of open) {
+    const outcome = stepOutcome(draft, state, step, current);
     if (outcome !== undefined) outcomes.set(step.name, outcome);
   }
-  const recorded = Object.keys(current.steps ?? {}).length;
-  if (recorded + outcomes.size === state.steps.length) return allEnded(draft, state, current, outcomes);
-  if (outcomes.size > 0) recordSome(draft, current, outcomes);
+  if (open.length === outcomes.size) return allEnded(draft, state, current, outcomes);
+  const queued = open.map(({ name }) => podOf(draft, current, name)).filter((pod) => !hasBegun(pod));
+  showWaiting(
+    draft,
+    current,
+    queued.map((pod) => causeOf(draft, pod)),
+  );
+  if (outcomes.size > 0) recordSome(draft, current, { outcomes, begunAt: firstBegun(pods) });
   return undefined;
 };
 
-function stepOutcome(draft: Draft, step: Step, current: CurrentState): StepOutcome | undefined {
+function stepOutcome(
+  draft: Draft,
+  state: StateOf<'ParallelContainerRun'>,
+  step: Step,
+  current: CurrentState,
+): StepOutcome | undefined {
   const pod = podOf(draft, current, step.name);
-  if (stopping(draft, current)) return outcomeAtDeadline(draft, current, pod);
-  if (pod !== undefined) return pod.outcome;
+  if (stopping(draft, current)) {
+    const ranBefore = attemptOf(current, step.name) > 1;
+    return outcomeAtDeadline(draft, current, { name: nameOf(current, step), pod, ranBefore });
+  }
+  if (pod?.outcome === undefined) return proceed(draft, step, current, pod);
+  if (!isRunAgain(draft, state, step.name, pod.outcome)) return pod.outcome;
+  return proceed(draft, step, current, undefined);
+}
+
+/** Starts the present attempt of a step, or lets it run, or wait for as long as it may. */
+function proceed(draft: Draft, step: Step, current: CurrentState, pod: PodFact | undefined): StepOutcome | undefined {
+  if (hasBegun(pod)) return undefined;
+  const since = ownMember(current.retried, step.name)?.queued_at ?? current.entered_at;
+  const waited = queueOutcome(draft, { name: nameOf(current, step), since, pod });
+  if (waited !== undefined || pod !== undefined) return waited;
+  return start(draft, step, current);
+}
+
+const nameOf = ({ state }: CurrentState, { name }: Step): string => `step ${name} of state ${state}`;
+
+function start(draft: Draft, step: Step, current: CurrentState): StepOutcome | undefined {
   const plan = containerPlan(draft, current, step);
   if ('failure' in plan) return noResult(plan.failure);
+  const { state, visit } = current;
   draft.act({
     kind: 'create_pod',
-    slot: { state: current.state, visit: current.visit, attempt: 1, step: step.name },
+    slot: { state, visit, attempt: attemptOf(current, step.name), step: step.name },
     plan,
   });
   return undefined;
 }
 
+/** A step has no `retry` of its own, but may be run again where its pod was lost through nobody's fault (AMB-191). */
+function isRunAgain(draft: Draft, state: StateOf<'ParallelContainerRun'>, step: string, outcome: StepOutcome): boolean {
+  const { current } = draft.status;
+  if (current === undefined || outcome.failure === undefined || !isDisruption(outcome.failure)) return false;
+  const attempt = attemptOf(current, step);
+  if (!mayRepeat(state, attempt - 1)) return false;
+  current.retried = { ...current.retried, [step]: { attempt: attempt + 1, queued_at: draft.time } };
+  const { reason, message } = outcome.failure;
+  draft.say('Warning', reason, `${current.state}/${step}: attempt ${attempt} failed: ${message}`);
+  return true;
+}
+
+const attemptOf = (current: CurrentState, step: string): number => ownMember(current.retried, step)?.attempt ?? 1;
+
 function podOf(draft: Draft, current: CurrentState, step: string): PodFact | undefined {
+  const attempt = attemptOf(current, step);
   return draft.facts.pods.find(
-    ({ slot }) => slot.state === current.state && slot.visit === current.visit && slot.step === step,
+    ({ slot }) =>
+      slot.state === current.state && slot.visit === current.visit && slot.step === step && slot.attempt === attempt,
   );
 }
 
+interface Finished {
+  readonly outcomes: ReadonlyMap<string, StepOutcome>;
+  readonly begunAt: number | undefined;
+}
+
 /** Writes finished steps down now and then, so that a burst of them costs one write. */
-function recordSome(draft: Draft, current: CurrentState, outcomes: ReadonlyMap<string, StepOutcome>): void {
+function recordSome(draft: Draft, current: CurrentState, { outcomes, begunAt }: Finished): void {
   const due = Date.parse(current.recorded_at ?? current.entered_at) + recordEveryMs;
   if (draft.now < due) return draft.wakeAt(due);
+  noteStart(draft, current, begunAt, true);
   for (const [name, outcome] of outcomes) {
     const { failure } = outcome;
     warnOfLoss(draft, `${current.state}/${name}`, outcome);
@@ -89,12 +148,17 @@ function allEnded(
 function endOf(draft: Draft, current: CurrentState, name: string, outcome: StepOutcome | undefined): StepEnd {
   if (outcome !== undefined) {
     const { failure } = outcome;
-    return { failed: failure !== undefined, reason: failure?.reason, result: containerResult(outcome) };
+    return { failed: failure !== undefined, ...wordsOf(failure), result: containerResult(outcome) };
   }
   const step = ownMember(current.steps, name);
   if (step === undefined) throw new TypeError(`step ${name} has neither a record nor an outcome`);
-  return { failed: step.status === 'failed', reason: step.reason, result: loadStored(draft, step.result) };
+  return { failed: step.status === 'failed', ...wordsOf(step), result: loadStored(draft, step.result) };
 }
+
+const wordsOf = (said: { readonly reason?: string; readonly message?: string } | undefined) => ({
+  reason: said?.reason,
+  message: said?.message,
+});
 
 /** spec 1 §2.6, `completion`; a step that was stopped for the state's timeout is one that failed (requirements AMB-168). */
 function judge(
@@ -109,6 +173,8 @@ function judge(
   ];
   if (failed.length < tooMany) return undefined;
   if (failed.some(([, { reason }]) => reason === 'StateTimeout')) return timeoutFailure(current);
+  const waited = failed.find(([, { reason }]) => reason === 'NeverStarted');
+  if (waited !== undefined) return { reason: 'NeverStarted', message: waited[1].message ?? waited[0] };
   return {
     reason: 'StepsFailed',
     message: `${failed.length} of ${state.steps.length} steps failed: ${failed.map(([name]) => name).join(', ')}`,

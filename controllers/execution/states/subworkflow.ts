@@ -13,6 +13,7 @@ import { lookUp } from '../lookup.ts';
 import { childName } from '../names.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
+import { childNeverStarted, noteStart } from '../starting.ts';
 import type { StateHandler } from '../state-handler.ts';
 import { resolve } from '../stored.ts';
 
@@ -28,12 +29,21 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
     return ended(draft, state, child);
   }
-  return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : undefined;
+  return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : awaitEnd(draft, current, child);
 };
 
 /** Undefined where the fact does not tell. */
 const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentState): boolean | undefined =>
   madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
+
+/** A child that has not started may wait for as long as the state's `queue_timeout` (requirements AMB-190). */
+function awaitEnd(draft: Draft, current: CurrentState, child: ChildFact): VisitOutcome | undefined {
+  noteStart(draft, current, child.startedAt);
+  if (child.startedAt !== undefined) return undefined;
+  const words = child.failure === undefined ? child.phase : `${child.failure.reason}: ${child.failure.message}`;
+  const late = childNeverStarted(draft, current, `child ${child.name} says ${words}`);
+  return late === undefined ? undefined : failed(late, child.uid);
+}
 
 function start(
   draft: Draft,
@@ -45,7 +55,10 @@ function start(
   const depth = (draft.facts.execution.spec.parent?.depth ?? 0) + 1;
   if (depth > limits.subworkflowDepthMax) return failed(tooDeep(state));
   const lookup = lookUp(draft, state.workflow_id);
-  if (lookup.kind === 'not_ready') return undefined;
+  if (lookup.kind === 'not_ready') {
+    const late = childNeverStarted(draft, current, lookup.failure.message);
+    return late === undefined ? undefined : failed(late);
+  }
   if (lookup.kind === 'absent') return failed(lookup.failure);
   const input = childInput(draft, state.input);
   const problem = inputProblem(lookup.definition.spec, input);

@@ -15,7 +15,7 @@ export const system: StateHandler<'System'> = (draft, state, current) => {
   const command = state.command.trim();
   if (command === 'update_context') return succeeded(renderEnv(draft, state.env, scopeOf(draft)));
   if (command === 'finalize') return succeeded();
-  return runAttempts(draft, current, undefined, () => systemPlan(draft, state, current));
+  return runAttempts(draft, current, state, () => systemPlan(draft, state, current));
 };
 
 /** How a command without a process ends: exit code 0 and no output. */
