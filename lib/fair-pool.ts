@@ -13,6 +13,8 @@ export interface Entry {
 /** A part of the pool that somebody holds. Giving it back twice is giving it back once. */
 export interface Place extends Disposable {
   leave(): void;
+  /** Gives back all but so much, where that turns out to be enough. */
+  keep(cost: number): void;
 }
 
 interface FairPoolOptions {
@@ -136,16 +138,17 @@ class SharedPool implements FairPool {
   #hand(lane: Lane, cost: number): Place {
     lane.held += cost;
     this.#used += cost;
-    let isHeld = true;
-    const leave = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      lane.held -= cost;
-      this.#used -= cost;
+    let held = cost;
+    const keep = (rest: number): void => {
+      if (rest >= held) return;
+      lane.held -= held - rest;
+      this.#used -= held - rest;
+      held = rest;
       this.#forgetIdle(lane);
       this.#serve();
     };
-    return { leave, [Symbol.dispose]: leave };
+    const leave = (): void => keep(0);
+    return { leave, keep, [Symbol.dispose]: leave };
   }
 
   #drop(lane: Lane, waiter: Waiter): void {

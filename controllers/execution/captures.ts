@@ -8,6 +8,7 @@ import { stepContainer, stepState } from '../../lib/pod-slot.ts';
 import { isConclusive, outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import type { StepOutcome } from './facts.ts';
 import { engineLimits } from './limits.ts';
+import { createLogMemory, type LogMemory, type LogRoom, noRoom } from './log-memory.ts';
 import { createLogPatience } from './log-patience.ts';
 
 interface CapturesDeps {
@@ -18,6 +19,8 @@ interface CapturesDeps {
   readonly onKnown: (pod: Pod) => void;
   /** Ends everything that is under way. */
   readonly signal: AbortSignal;
+  /** Shared by all that read logs. */
+  readonly memory?: LogMemory;
 }
 
 /** Takes the output of steps from their logs (design §6). */
@@ -48,6 +51,8 @@ interface Entry {
   busy: boolean;
   /** Whether its log was followed already: while it was young, and since it was told to go. */
   followed: 'no' | 'young' | 'going';
+  /** What its output may take, until it is forgotten. */
+  room?: LogRoom;
   readonly stop: AbortController;
 }
 
@@ -55,9 +60,12 @@ class LogCaptures implements Captures {
   readonly #deps: CapturesDeps;
   readonly #entries = new Map<string, Entry>();
   readonly #streams = createFairPool({ size: engineLimits.streamsMax });
+  readonly #reads = createFairPool({ size: engineLimits.readsMax });
+  readonly #memory: LogMemory;
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
+    this.#memory = deps.memory ?? createLogMemory();
   }
 
   outcomeOf(pod: Pod): StepOutcome | undefined {
@@ -70,7 +78,9 @@ class LogCaptures implements Captures {
   }
 
   forget(uid: string): void {
-    this.#entries.get(uid)?.stop.abort();
+    const entry = this.#entries.get(uid);
+    entry?.stop.abort();
+    entry?.room?.leave();
     this.#entries.delete(uid);
   }
 
@@ -92,16 +102,20 @@ class LogCaptures implements Captures {
 
   #tryFollow(entry: Entry): void {
     const place = this.#streams.tryEnter({ tenant: entry.pod.metadata.namespace ?? '' });
-    if (place !== undefined) void this.#follow(entry, place);
+    const room = place && this.#memory.forFollowed(entry.pod);
+    if (place === undefined || room === undefined) return place?.leave();
+    void this.#follow(entry, place, room);
   }
 
-  async #follow(entry: Entry, place: Place): Promise<void> {
+  async #follow(entry: Entry, place: Place, room: LogRoom): Promise<void> {
     entry.busy = true;
     entry.followed = entry.pod.metadata.deletionTimestamp === undefined ? 'young' : 'going';
     try {
       const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
-      entry.captured = await readLog(this.#deps, entry.pod, { follow: true, signal });
+      entry.captured = await readLog(this.#deps, entry.pod, { follow: true, signal, room });
+      this.#hold(entry, room, entry.captured);
     } catch (error) {
+      room.leave();
       this.#deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'followed log brought no outcome');
     } finally {
       place.leave();
@@ -115,12 +129,12 @@ class LogCaptures implements Captures {
     entry.busy = true;
     const signal = AbortSignal.any([this.#deps.signal, entry.stop.signal]);
     const patience = createLogPatience(this.#deps.clock);
-    let reading = await tryRead(this.#deps, entry.pod, signal);
+    let reading = await this.#tryRead(entry, signal);
     while ('trouble' in reading && !this.#isOver(entry)) {
       const delayMs = patience.delayMs(reading.trouble, entry.pod);
       if (delayMs === undefined) break;
       await this.#deps.clock.sleep(delayMs, signal);
-      reading = await tryRead(this.#deps, entry.pod, signal);
+      reading = await this.#tryRead(entry, signal);
     }
     entry.busy = false;
     if (this.#isOver(entry)) return;
@@ -128,6 +142,31 @@ class LogCaptures implements Captures {
       this.#deps.logger.warn({ err: reading.trouble, pod: entry.pod.metadata.name }, 'output of a step is lost');
       this.#settle(entry, outcomeOfLoss(reading.trouble, entry.pod));
     } else this.#settle(entry, outcomeOfCapture(reading, entry.pod));
+  }
+
+  /** The output, or why it could not be read. */
+  async #tryRead(entry: Entry, signal: AbortSignal): Promise<Captured | { readonly trouble: unknown }> {
+    let room: LogRoom | undefined;
+    try {
+      const given = await this.#memory.forEnded(entry.pod, signal);
+      room = given;
+      const captured = await this.#reads.run({ tenant: entry.pod.metadata.namespace ?? '', signal }, () =>
+        readLog(this.#deps, entry.pod, { follow: false, signal, room: given }),
+      );
+      this.#hold(entry, given, captured);
+      return captured;
+    } catch (error) {
+      room?.leave();
+      return { trouble: error };
+    }
+  }
+
+  /** The output keeps its room until somebody has stored it, which `forget` tells. */
+  #hold(entry: Entry, room: LogRoom, captured: Captured): void {
+    entry.room?.leave();
+    if (entry.stop.signal.aborted) return room.leave();
+    room.keep(captured);
+    entry.room = room;
   }
 
   #settle(entry: Entry, outcome: StepOutcome): void {
@@ -144,17 +183,24 @@ class LogCaptures implements Captures {
 const isToFollow = ({ pod, followed }: Entry): boolean =>
   followed === 'no' || (followed === 'young' && pod.metadata.deletionTimestamp !== undefined);
 
-type Reading = { readonly follow: boolean; readonly signal: AbortSignal };
+type Reading = { readonly follow: boolean; readonly signal: AbortSignal; readonly room: LogRoom };
 
 /** @throws CaptureError, or what reading the log throws. */
-async function readLog({ kube, clock }: CapturesDeps, pod: Pod, { follow, signal: stop }: Reading): Promise<Captured> {
+async function readLog(
+  { kube, clock }: CapturesDeps,
+  pod: Pod,
+  { follow, signal: stop, room }: Reading,
+): Promise<Captured> {
   const { name = '', namespace = '' } = pod.metadata;
   const enough = new AbortController();
   const signal = AbortSignal.any([stop, enough.signal]);
   void clock.sleep(engineLimits.readingMs, signal).then(() => enough.abort());
   const capture = createCapture();
+  let bytes = 0;
   try {
     for await (const chunk of kube.readLog({ name, namespace }, { container: stepContainer, follow, signal })) {
+      bytes += chunk.byteLength;
+      if (!room.fits(bytes)) throw noRoom();
       capture.push(chunk);
       if (capture.isComplete()) break;
     }
@@ -162,18 +208,5 @@ async function readLog({ kube, clock }: CapturesDeps, pod: Pod, { follow, signal
     return capture.finish();
   } finally {
     enough.abort();
-  }
-}
-
-/** The output, or why it could not be read. */
-async function tryRead(
-  deps: CapturesDeps,
-  pod: Pod,
-  signal: AbortSignal,
-): Promise<Captured | { readonly trouble: unknown }> {
-  try {
-    return await readLog(deps, pod, { follow: false, signal });
-  } catch (error) {
-    return { trouble: error };
   }
 }

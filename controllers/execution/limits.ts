@@ -7,6 +7,12 @@ export const engineLimits = {
   readingMs: 60_000,
   /** design §6: logs that are followed at once, of which one tenant has four fifths. */
   streamsMax: 250,
+  /** design §11: logs of steps that have ended that are read at once, of which one tenant has four fifths. */
+  readsMax: 250,
+  /** design §11: bytes for logs that are read and for outputs that are not stored yet, of which one tenant has four fifths. */
+  logMemoryBytes: 128 * 1024 * 1024,
+  /** design §11: what a log takes of that while nobody knows how long it is. */
+  roomBytes: 128 * 1024,
   /** Wait before asking again an API server that did not answer; an output outlives its outage, however long (design §6). */
   unansweredAfterMs: 5_000,
   /**
