@@ -576,7 +576,10 @@ export type WorkflowManifestSpec = {
       /** Hard limit of one attempt. */
       readonly timeout?: string;
     };
-    /** Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution. */
+    /**
+     * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+     * as kubelets read no other.
+     */
     readonly registry_credentials?: string;
     /** How often a failed command is run again. */
     readonly retry?: {
@@ -659,7 +662,10 @@ export type WorkflowManifestSpec = {
         /** Hard limit of one attempt. */
         readonly timeout?: string;
       };
-      /** Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution. */
+      /**
+       * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+       * as kubelets read no other.
+       */
       readonly registry_credentials?: string;
     })[];
     /** Which steps must succeed for the state to succeed; best_effort asks for none. */

@@ -23,6 +23,8 @@ const podSettings: PodSettings = {
   imageVolumes: true,
   runAsUser: 65_532,
   nodeLostSeconds: 60,
+  workdirSize: '4Gi',
+  alwaysPull: false,
   defaultResources: {},
 };
 

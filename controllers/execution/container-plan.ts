@@ -30,7 +30,8 @@ export function containerPlan(draft: Draft, current: CurrentState, fields: Conta
     timeoutMs: commandTimeoutMs(draft, current, fields.resources?.timeout ?? limits.containerTimeoutDefault),
     cpuMillis: fields.resources?.cpu,
     memory: fields.resources?.memory,
-    registryCredentials: fields.registry_credentials,
+    // The kubelet reads the key that belongs to the type of the Secret; what stands behind the slash says the same.
+    registryCredentials: fields.registry_credentials?.split('/')[0],
   };
 }
 

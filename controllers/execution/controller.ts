@@ -126,6 +126,8 @@ function applyDeps(
   };
 }
 
+const ephemeralStorage = 'ephemeral-storage';
+
 async function podSettings(kube: Pick<KubeClient, 'serverVersion'>, config: ControllersConfig): Promise<PodSettings> {
   const { major, minor } = await kube.serverVersion();
   const mount = config.WINDLASS_RUNNER_MOUNT;
@@ -136,8 +138,16 @@ async function podSettings(kube: Pick<KubeClient, 'serverVersion'>, config: Cont
     imageVolumes: mount === 'image-volume' || (mount === 'auto' && able),
     runAsUser: config.WINDLASS_STEP_RUN_AS_USER,
     nodeLostSeconds: config.WINDLASS_STEP_NODE_LOST_SECONDS,
+    workdirSize: config.WINDLASS_STEP_WORKDIR_SIZE,
+    alwaysPull: config.WINDLASS_STEP_ALWAYS_PULL,
     defaultResources: {
-      requests: { cpu: config.WINDLASS_STEP_CPU_REQUEST, memory: config.WINDLASS_STEP_MEMORY_REQUEST },
+      requests: {
+        cpu: config.WINDLASS_STEP_CPU_REQUEST,
+        memory: config.WINDLASS_STEP_MEMORY_REQUEST,
+        // Without a request of its own it would be the limit, of which a node has room for few.
+        [ephemeralStorage]: '0',
+      },
+      limits: { [ephemeralStorage]: config.WINDLASS_STEP_EPHEMERAL_STORAGE },
     },
   };
 }

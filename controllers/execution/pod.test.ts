@@ -12,6 +12,8 @@ const settings: PodSettings = {
   runAsUser: 65_532,
   defaultResources: { requests: { cpu: '10m', memory: '16Mi' } },
   nodeLostSeconds: 60,
+  workdirSize: '4Gi',
+  alwaysPull: false,
 };
 const plan = (fields: Partial<StepPlan> = {}): StepPlan => ({
   image: 'app:1',
@@ -89,6 +91,33 @@ describe('the pod of a step', () => {
     expect(pod({ cpuMillis: 250, memory: '1Gi' }).spec.containers[0]?.resources).toEqual({
       requests: { cpu: '250m', memory: '1Gi' },
       limits: { cpu: '250m', memory: '1Gi' },
+    });
+  });
+
+  it('WF-CR-16 a step with registry credentials asks the registry each time, whatever its manifest says', () => {
+    for (const imagePullPolicy of ['IfNotPresent', 'Never', 'Always'] as const) {
+      const [asked] = pod({ registryCredentials: 'pull', imagePullPolicy }).spec.containers;
+      expect(asked?.imagePullPolicy).toBe('Always');
+      expect(pod({ imagePullPolicy }).spec.containers[0]?.imagePullPolicy).toBe(imagePullPolicy);
+    }
+  });
+
+  it('an installation that says so pulls every image that a workflow names, and not its own', () => {
+    const policyOf = (image: string | undefined) =>
+      pod({ image, imagePullPolicy: 'Never' }, { alwaysPull: true }).spec.containers[0]?.imagePullPolicy;
+    expect([policyOf('app:1'), policyOf(undefined)]).toEqual(['Always', 'Never']);
+  });
+
+  it('a working directory of its own has a size, and so has what a container writes to its node', () => {
+    const defaultResources = { requests: { 'ephemeral-storage': '0' }, limits: { 'ephemeral-storage': '2Gi' } };
+    const { spec } = pod({ memory: '1Gi' }, { workdirSize: '1Gi', defaultResources });
+    expect(spec.volumes?.find(({ name }) => name === 'workdir')).toEqual({
+      name: 'workdir',
+      emptyDir: { sizeLimit: '1Gi' },
+    });
+    expect(spec.containers[0]?.resources).toEqual({
+      requests: { 'ephemeral-storage': '0', memory: '1Gi' },
+      limits: { 'ephemeral-storage': '2Gi', memory: '1Gi' },
     });
   });
 

@@ -15,6 +15,10 @@ export interface PodSettings {
   readonly imageVolumes: boolean;
   /** User and group that commands run as; root is never an option here. */
   readonly runAsUser: number;
+  /** Most that may stand in a working directory which no volume holds. */
+  readonly workdirSize: string;
+  /** Pull every image that a workflow names each time, so that the registry sees the credentials of each step. */
+  readonly alwaysPull: boolean;
   /** What a step gets that asks for nothing. */
   readonly defaultResources: ResourceAmounts;
   /** Seconds that a pod stays on a node that does not answer before it counts as lost. */
@@ -90,7 +94,7 @@ function container(plan: StepPlan, settings: PodSettings): Container {
   return {
     name: stepContainer,
     image: plan.image ?? settings.systemImage,
-    imagePullPolicy: plan.imagePullPolicy,
+    imagePullPolicy: pullPolicy(plan, settings),
     command: [
       `${runnerFolder}/runner`,
       'run',
@@ -105,6 +109,15 @@ function container(plan: StepPlan, settings: PodSettings): Container {
     resources: resources(plan, settings),
     securityContext: containerSecurity,
   };
+}
+
+/**
+ * An image that stands on the node already runs without a word to its registry, unless the kubelet verifies credentials
+ * (Kubernetes 1.35, `imagePullCredentialsVerificationPolicy`). A step that names credentials shows them each time.
+ */
+function pullPolicy({ image, imagePullPolicy, registryCredentials }: StepPlan, { alwaysPull }: PodSettings) {
+  const isAsked = registryCredentials !== undefined || (alwaysPull && image !== undefined);
+  return isAsked ? 'Always' : imagePullPolicy;
 }
 
 /** The kubelet fills `$(NAME)` in and makes `$` of `$$`; with each `$` doubled it leaves a text as the user wrote it. */
@@ -139,7 +152,7 @@ function volumes(plan: StepPlan, settings: PodSettings): PodVolume[] {
     name,
     persistentVolumeClaim: { claimName },
   }));
-  if (needsWorkdir(plan)) all.push({ name: workdirVolume, emptyDir: {} });
+  if (needsWorkdir(plan)) all.push({ name: workdirVolume, emptyDir: { sizeLimit: settings.workdirSize } });
   all.push(
     settings.imageVolumes
       ? { name: runnerVolume, image: { reference: settings.runnerImage, pullPolicy: 'IfNotPresent' } }

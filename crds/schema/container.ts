@@ -84,8 +84,9 @@ export const containerFields = {
   resources: Type.Optional(Resources),
   registry_credentials: Type.Optional(
     Type.String({
-      pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
-      description: 'Name of a Secret of type kubernetes.io/dockerconfigjson in the namespace of the execution.',
+      pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(/\\.docker(configjson|cfg))?$',
+      description:
+        'NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg, as kubelets read no other.',
     }),
   ),
 };

@@ -25,7 +25,11 @@ const privateIpv4 = [
   '198.18.0.0/15',
   '224.0.0.0/3',
 ] as const;
-const privateIpv6 = ['::1/128', 'fc00::/7', 'fe80::/10', 'ff00::/8'] as const;
+/**
+ * `64:ff9b::/96` and `64:ff9b:1::/48` (RFC 6052, RFC 8215) stand for any IPv4 address, private ones among them, behind a
+ * translator. Where pods have no other way to IPv4, an administrator adds a policy for the addresses that they need.
+ */
+const privateIpv6 = ['::1/128', '64:ff9b::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10', 'ff00::/8'] as const;
 
 /** Where pods of the node find names: NodeLocal DNSCache, and Cloud DNS of GKE. No pod stands behind either. */
 const nodesOwnDns = ['169.254.20.10/32', '169.254.169.254/32'] as const;

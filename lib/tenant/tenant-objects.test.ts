@@ -126,8 +126,17 @@ describe('the objects of a tenant', () => {
     }
     const isPublic = (address: string): boolean => !block.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
     expect(
-      ['1.1.1.1', '100.63.255.255', '100.128.0.0', '168.63.129.17', '198.20.0.0', '2606:4700::1'].filter(isPublic),
-    ).toHaveLength(6);
+      [
+        '1.1.1.1',
+        '100.63.255.255',
+        '100.128.0.0',
+        '168.63.129.17',
+        '198.20.0.0',
+        '2606:4700::1',
+        '64:ff9a::1',
+        '64:ff9b:2::1',
+      ].filter(isPublic),
+    ).toHaveLength(8);
     expect(
       [
         '10.0.0.1',
@@ -140,6 +149,9 @@ describe('the objects of a tenant', () => {
         '240.0.0.1',
         '255.255.255.255',
         'fd00:ec2::254',
+        '64:ff9b::10.0.0.1',
+        '64:ff9b::a9fe:a9fe',
+        '64:ff9b:1:ffff::1',
         'ff02::1',
       ].filter(isPublic),
     ).toEqual([]);

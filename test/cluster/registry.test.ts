@@ -81,13 +81,17 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
     expect(visit?.message).toContain(image);
   });
 
-  it('are not run with wrong credentials from what the right ones have left on the node', async () => {
-    const image = await registry.push('team/cached', '1');
-    await run('cached', aScript('true', { image, registry_credentials: 'right' }));
-    const fields = { image, registry_credentials: 'wrong', image_pull_policy: 'Always' } as const;
-    const visit = lastVisit(await run('cached-wrong', aScript('true', fields)));
-    expect(visit).toMatchObject({ status: 'failed', reason: 'ImagePullFailed' });
-  });
+  it.each(['IfNotPresent', 'Never'] as const)(
+    'are not run with wrong credentials from what the right ones have left on the node, though the manifest says %s',
+    async (policy) => {
+      const name = `cached-${policy.toLowerCase()}`;
+      const image = await registry.push(`team/${name}`, '1');
+      await run(name, aScript('true', { image, registry_credentials: 'right/.dockerconfigjson' }));
+      const fields = { image, registry_credentials: 'wrong', image_pull_policy: policy };
+      const visit = lastVisit(await run(`${name}-wrong`, aScript('true', fields)));
+      expect(visit).toMatchObject({ status: 'failed', reason: 'ImagePullFailed' });
+    },
+  );
 
   it('leave no credential in the container, the pod, status, Events, outputs or the log of the controllers', async () => {
     const image = await registry.push('team/look', '1');

@@ -157,7 +157,7 @@ describe("Bob and Ada's private workflow", () => {
 
   it('Bob changes neither its content nor its owner', async () => {
     const name = userObjectName(adaKey, 'payroll');
-    const content = { spec: { output_template: { whose: 'of Bob' } } };
+    const content = { spec: { version: '9.9.9', output_template: { whose: 'of Bob' } } };
     const owner = { metadata: { labels: { [labels.user]: ownerKey('bob') } } };
     for (const change of [content, owner]) expect((await asBob('PATCH', 'workflows', change, name)).status).toBe(403);
     expect(await run(ada, 'payroll')).toEqual({ whose: 'of Ada' });

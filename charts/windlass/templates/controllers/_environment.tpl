@@ -10,6 +10,9 @@
 - { name: WINDLASS_STEP_RUN_AS_USER, value: {{ .Values.steps.runAsUser | int64 | quote }} }
 - { name: WINDLASS_STEP_CPU_REQUEST, value: {{ .Values.steps.requests.cpu | quote }} }
 - { name: WINDLASS_STEP_MEMORY_REQUEST, value: {{ .Values.steps.requests.memory | quote }} }
+- { name: WINDLASS_STEP_EPHEMERAL_STORAGE, value: {{ .Values.steps.ephemeralStorage | quote }} }
+- { name: WINDLASS_STEP_WORKDIR_SIZE, value: {{ .Values.steps.workdirSize | quote }} }
+- { name: WINDLASS_STEP_ALWAYS_PULL, value: {{ .Values.steps.alwaysPullImages | quote }} }
 - { name: WINDLASS_STEP_NODE_LOST_SECONDS, value: {{ .Values.steps.nodeLostSeconds | int64 | quote }} }
 - { name: WINDLASS_VOLUME_ACCESS_MODE, value: {{ .Values.volumes.accessMode | quote }} }
 - { name: WINDLASS_VOLUME_SIZE_MB, value: {{ .Values.volumes.defaultSizeMb | int64 | quote }} }
