@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { HttpMetrics } from '../lib/http/index.ts';
 import type { ReflectorObserver } from '../lib/informer/index.ts';
 import type { RequestReport } from '../lib/kube/index.ts';
+import { createKubeRequests, registerBuildInfo } from '../lib/process/shared-metrics.ts';
 
 /** Everything that the API counts. Label values come from closed sets: operations, methods, statuses, kinds, verbs. */
 export interface ApiMetrics extends HttpMetrics {
@@ -19,6 +20,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Own registry: two of them in one process do not meet. */
 export function createApiMetrics(): ApiMetrics {
   const registry = new Registry();
+  registerBuildInfo(registry);
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
   const requestsOf = remembered((labels: RequestLabels) => meters.requests.labels(labels));
@@ -85,6 +87,6 @@ function createMeters(registry: Registry) {
     ),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
-    kubeRequests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),
+    kubeRequests: createKubeRequests(registry),
   };
 }

@@ -118,6 +118,10 @@ export const endingNamespaces =
   (namespace: string): boolean =>
     tenants.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
 
+/** Slug of the tenant that a namespace is; empty where it is none. */
+export const tenantOf = ({ tenants }: Pick<Informers, 'tenants'>, namespace: string): string =>
+  tenants.cache.get(namespace)?.metadata.labels?.[labels.tenant] ?? '';
+
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
 
 /** `namespace/name` of the owner of a kind. */

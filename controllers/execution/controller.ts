@@ -6,7 +6,7 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { ControllersConfig } from '../config.ts';
 import type { DomainEvents } from '../domain-events.ts';
-import { endingNamespaces, executionKey, type Informers } from '../informers.ts';
+import { endingNamespaces, executionKey, type Informers, tenantOf } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
 import type { Waiting } from '../wiring.ts';
@@ -83,6 +83,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     blocked,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
+    onOutcome: countOutcome(deps),
     onEnded,
     observe: {
       caches,
@@ -91,6 +92,14 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
       settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
     },
     apply: applyDeps(deps, settings, caches, { captures, rejected, wake }),
+  };
+}
+
+/** One that completed without success is told apart: its phase alone would hide it. */
+function countOutcome({ metrics, informers }: ExecutionControllerDeps): ExecutionDeps['onOutcome'] {
+  return ({ metadata }, { phase, reason }) => {
+    const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
+    metrics.executionFinished(tenantOf(informers, metadata.namespace ?? ''), outcome);
   };
 }
 

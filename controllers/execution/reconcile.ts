@@ -1,6 +1,6 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Visit } from '../../crds/schema/workflow-execution-status.ts';
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
@@ -38,6 +38,8 @@ export interface ExecutionDeps {
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
   readonly blocked: Blocked;
+  /** Told once, as far as this process knows, of the status with which an execution has ended. */
+  readonly onOutcome: (execution: WorkflowExecution, status: WorkflowExecutionStatus) => void;
   /** Told, at least once, of each execution that has ended, with the status that says so. */
   readonly onFinished: (execution: WorkflowExecution) => void;
   /** Told that nothing more will run for an execution. */
@@ -62,7 +64,7 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
 async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): Promise<ReconcileResult> {
   const now = deps.clock.now();
   const { decision, current } = await settle(deps, await allFacts(deps, execution, now), now);
-  measure(deps, execution.status?.history?.length ?? 0, decision.status.history ?? []);
+  measure(deps, execution, decision.status);
   tell(deps, current, decision);
   const actions = [...strangers(deps, current), ...decision.actions];
   const unblocked = await act(deps, current, { ...decision, actions });
@@ -133,11 +135,13 @@ async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, def
   return facts;
 }
 
-/** How long the states took that this status has ended. */
-function measure({ onStateEnded }: ExecutionDeps, known: number, history: readonly Visit[]): void {
-  for (const { kind, status, entered_at, finished_at } of history.slice(known)) {
-    onStateEnded(kind, status, (Date.parse(finished_at) - Date.parse(entered_at)) / 1_000);
+/** How long the states took that a status has ended, and how the execution has where it is the first to say so. */
+function measure(deps: ExecutionDeps, before: WorkflowExecution, after: WorkflowExecutionStatus): void {
+  const known = before.status?.history?.length ?? 0;
+  for (const { kind, status, entered_at, finished_at } of (after.history ?? []).slice(known)) {
+    deps.onStateEnded(kind, status, (Date.parse(finished_at) - Date.parse(entered_at)) / 1_000);
   }
+  if (isTerminal(after) && !finished(before)) deps.onOutcome(before, after);
 }
 
 function tell({ events, onFinished }: ExecutionDeps, execution: WorkflowExecution, decision: Decision): void {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { checkPage, type HealthServer, metricsPage, startHealthServer } from '../../lib/process/health-server.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
@@ -59,6 +60,7 @@ describe('metrics', () => {
     metrics.apiRequest({ verb: 'watch', resource: 'pods', code: '200', ms: 5 });
     metrics.executionsByPhase(() => ({ running: 2, completed: 5 }));
     metrics.stateEnded('ContainerRun', 'success', 1.5);
+    metrics.executionFinished('acme', 'failed');
     metrics.leader(true);
     metrics.eventDropped();
     const { text, type } = await get('/metrics');
@@ -71,17 +73,18 @@ describe('metrics', () => {
       'windlass_queue_wait_seconds_count{kind="WorkflowExecution"} 1',
       'windlass_watch_failures_total{kind="Pod",reason="Expired"} 1',
       'windlass_watch_handler_failures_total{kind="Pod"} 1',
-      'windlass_api_requests_total{verb="create",resource="pods",code="201"} 1',
-      'windlass_api_requests_total{verb="watch",resource="pods",code="200"} 1',
-      'windlass_api_request_seconds_count{verb="create"} 1',
+      'rest_client_requests_total{verb="create",resource="pods",code="201"} 1',
+      'rest_client_requests_total{verb="watch",resource="pods",code="200"} 1',
       'windlass_executions{phase="running"} 2',
+      'windlass_executions_finished_total{tenant="acme",outcome="failed"} 1',
+      `windlass_build_info{version="${manifest.version}"} 1`,
+      'rest_client_request_duration_seconds_count{verb="create"} 1',
       'windlass_state_seconds_count{kind="ContainerRun",status="success"} 1',
       'windlass_leader 1',
       'windlass_events_dropped_total 1',
     ]) {
       expect(text).toContain(`${line}\n`);
     }
-    expect(text).not.toContain('windlass_api_request_seconds_count{verb="watch"}');
     expect(text).toContain('process_resident_memory_bytes');
   });
 
@@ -91,5 +94,15 @@ describe('metrics', () => {
     });
     expect(await get('/metrics')).toMatchObject({ status: 500 });
     expect(await get('/healthz')).toMatchObject({ status: 200 });
+  });
+
+  it('give labels to 500 tenants and count the others together', async () => {
+    for (let index = 0; index < 502; index++) metrics.executionFinished(`t${index}`, 'completed');
+    metrics.executionFinished('t0', 'completed');
+    const { text } = await get('/metrics');
+    expect(text).toContain('windlass_executions_finished_total{tenant="t0",outcome="completed"} 2');
+    expect(text).toContain('windlass_executions_finished_total{tenant="t499",outcome="completed"} 1');
+    expect(text).toContain('windlass_executions_finished_total{tenant="other",outcome="completed"} 2');
+    expect(text).not.toContain('tenant="t500"');
   });
 });

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type BusObserver, createBusMetrics } from '../../lib/bus/index.ts';
 import type { ReflectorObserver } from '../../lib/informer/reflector.ts';
 import type { RequestReport } from '../../lib/kube/index.ts';
+import { createKubeRequests, registerBuildInfo } from '../../lib/process/shared-metrics.ts';
 import type { ReconcileObserver } from './controller.ts';
 
 /** Everything that one process counts. Label values come from closed sets: kinds, verbs, codes, outcomes, phases. */
@@ -17,6 +18,8 @@ export interface Metrics {
   executionsByPhase(count: () => Readonly<Record<string, number>>): void;
   /** How long a state took from its entry to its end. */
   stateEnded(kind: string, status: string, seconds: number): void;
+  /** That an execution has come to its end; `outcome` is its phase, or why a completed one did not succeed. */
+  executionFinished(tenant: string, outcome: string): void;
   leader(leading: boolean): void;
   eventDropped(): void;
   readonly bus: BusObserver;
@@ -27,9 +30,13 @@ const reconcileBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** From a state without a process to one that waits a day for a person. */
 const stateBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
 
+/** Tenants with a label of their own in a counter; those that come later are counted together as `other`. */
+const tenantsMax = 500;
+
 /** Own registry: two of them in one process do not meet. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  registerBuildInfo(registry);
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
   return {
@@ -49,9 +56,18 @@ export function createMetrics(): Metrics {
     executionsByPhase: (count) =>
       void askedGauge(registry, { name: 'executions', help: 'Executions by phase.', label: 'phase' }, count),
     stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
+    executionFinished: finishedCounter(meters),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
     bus: createBusMetrics(registry),
+  };
+}
+
+function finishedCounter({ finished }: Meters): Metrics['executionFinished'] {
+  const known = new Set<string>();
+  return (tenant, outcome) => {
+    if (known.size < tenantsMax) known.add(tenant);
+    finished.inc({ tenant: known.has(tenant) ? tenant : 'other', outcome });
   };
 }
 
@@ -76,11 +92,16 @@ function createMeters(registry: Registry) {
       labelNames: ['kind', 'outcome'],
       buckets: reconcileBuckets,
     }),
-    requests: counter('api_requests_total', 'Requests to the Kubernetes API.', ['verb', 'resource', 'code']),
-    requestSeconds: histogram('api_request_seconds', 'Time of requests to the Kubernetes API, watches left out.', {
+    requests: createKubeRequests(registry),
+    // Named as by every client of Kubernetes: beside an HTTP API of our own, `api` would say the wrong thing.
+    requestSeconds: new Histogram({
+      name: 'rest_client_request_duration_seconds',
+      help: 'Time of requests to the Kubernetes API, watches left out.',
       labelNames: ['verb'],
       buckets: reconcileBuckets,
+      registers,
     }),
+    finished: counter('executions_finished_total', 'Executions that came to their end.', ['tenant', 'outcome']),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
     stateSeconds: histogram('state_seconds', 'From a state being entered to its end.', {

@@ -56,6 +56,9 @@ interface Affinity {
   readonly podAntiAffinity?: { readonly [preferred]: readonly { readonly podAffinityTerm: object }[] };
 }
 
+/** Whose tokens are accepted. */
+const issuer = { oidc: { issuer: 'https://id.example.com' } };
+
 describe('the rendered chart', () => {
   let objects: KubeObject[] = [];
   beforeAll(async () => {
@@ -129,6 +132,41 @@ describe('the rendered chart', () => {
   });
 
   it.each<[string, object, string]>([
+    ['an Ingress without an issuer', { api: { ingress: { enabled: true } } }, 'api.ingress.enabled is true'],
+    [
+      'an HTTPRoute of an API that is off',
+      { api: { enabled: false, httpRoute: { enabled: true, parentRefs: [{ name: 'g' }] } } },
+      'api.httpRoute.enabled is true',
+    ],
+    ['an issuer without TLS', { api: { oidc: { issuer: 'http://id.example.com' } } }, 'api.oidc.issuer is http:'],
+    [
+      'an issuer without TLS that is not of the pod',
+      { api: { oidc: { issuer: 'http://id.example.com', allowHttp: true } } },
+      'loopback only',
+    ],
+    [
+      'keys without TLS',
+      { api: { oidc: { issuer: 'https://id.example.com', jwksUrl: 'http://id.example.com/keys' } } },
+      'api.oidc.jwksUrl is http:',
+    ],
+    ['gRPC without an issuer', { api: { grpc: { tlsSecret: 'x' } } }, 'api.grpc.tlsSecret is given'],
+    [
+      'a certificate without host names',
+      { api: { ...issuer, ingress: { enabled: true, tlsSecret: 'x' } } },
+      'api.ingress.hosts',
+    ],
+    [
+      'an issuer of certificates without a Secret',
+      { api: { ...issuer, ingress: { enabled: true, annotations: { 'cert-manager.io/issuer': 'x' } } } },
+      'api.ingress.tlsSecret',
+    ],
+    [
+      'an authority of gRPC clients without a listener',
+      { api: { ...issuer, grpc: { clientCaSecret: 'x' } } },
+      'api.grpc.tlsSecret',
+    ],
+    ['credentials for a bus of our own', { nats: { credentials: { existingSecret: 'x' } } }, 'give nats.url'],
+    ['a client certificate from nowhere', { nats: { tls: { clientCertificate: true } } }, 'nats.tls.existingSecret'],
     ['an unknown value', { replicas: 2 }, 'replicas'],
     ['an unknown value deep inside', { outputStore: { s3: { buckets: 'x' } } }, 'buckets'],
     ['s3 without a bucket', { outputStore: { kind: 's3' } }, '/outputStore/s3/bucket'],
@@ -157,6 +195,18 @@ describe('the rendered chart', () => {
     ['a tag in the repository', { image: { repository: 'a b' } }, '/image/repository'],
   ])('refuses %s and names it', async (_what, values, path) => {
     await expect(render(values)).rejects.toThrow(path);
+  });
+
+  it('makes alerts and a dashboard where they are asked for, and takes its words for what they are', async () => {
+    expect(namesOf(objects, 'PrometheusRule')).toEqual([]);
+    expect(namesOf(objects, 'ConfigMap')).not.toContain('windlass-dashboard');
+    const on = { enabled: true, labels: { team: 'ops' } };
+    const made = await render({ metrics: { prometheusRule: on, dashboard: on } });
+    const rule = find<KubeObject & { spec: unknown }>(made, 'PrometheusRule', 'windlass');
+    expect(rule.spec).toEqual(parse(readFileSync(join(chart, 'files/alerts.yaml'), 'utf8')));
+    const dashboard = find<KubeObject & { data: Record<string, string> }>(made, 'ConfigMap', 'windlass-dashboard');
+    expect(dashboard.metadata.labels).toMatchObject({ team: 'ops', grafana_dashboard: '1' });
+    expect(JSON.parse(dashboard.data['windlass.json'] ?? '')).toMatchObject({ title: 'Windlass' });
   });
 
   it('describes every value', () => {

@@ -126,7 +126,7 @@ describe('registering', () => {
     const other = manifest(demo('versioned', { description: 'other' }));
     const refused = await register(other, {}, 1);
     expect(refused.status).toBe(409);
-    expect(refused.json()).toEqual({
+    expect(refused.json()).toMatchObject({
       error: 'conflict',
       message: expect.stringContaining(
         "version 1.0.0 of workflow 'versioned' exists with other content: spec.description;",
@@ -212,7 +212,7 @@ async function lists(): Promise<number> {
   const client = createHttpClient(world.replicas[0]?.internalUrl ?? '');
   const { text } = await client.send('/metrics');
   await client.close();
-  const rows = text.split('\n').filter((line) => line.startsWith('windlass_api_requests_total{'));
+  const rows = text.split('\n').filter((line) => line.startsWith('rest_client_requests_total{'));
   const ours = rows.filter(
     (line) => line.includes('verb="list"') && line.includes('resource="workflows.windlass.dev"'),
   );

@@ -52,7 +52,7 @@ describe('the listeners', () => {
     await world.http('/v1/workflows/executions?secret=hush', { token: ada });
     const metrics = await (await internal('/metrics')).text();
     expect(metrics).toMatch(/windlass_http_requests_total\{operation="listExecutions",method="GET",status="400"\} \d+/);
-    expect(metrics).toContain('windlass_api_requests_total{verb="watch"');
+    expect(metrics).toContain('rest_client_requests_total{verb="watch"');
     expect(metrics).not.toMatch(/hush|Bearer/);
   });
 

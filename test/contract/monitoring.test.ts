@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createApiMetrics } from '../../api/metrics.ts';
+import { createMetrics } from '../../controllers/runtime/metrics.ts';
+import { createBusMetrics } from '../../lib/bus/index.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+const read = (path: string): string => readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8');
+const { groups } = parse(read('charts/windlass/files/alerts.yaml')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(read('charts/windlass/files/dashboard.json')) as { panels: Panel[] };
+
+/** Everything that the processes count, as Prometheus reads it. */
+let known = new Set<string>();
+
+beforeAll(async () => {
+  const api = createApiMetrics();
+  createBusMetrics(api.registry);
+  const controllers = createMetrics();
+  controllers.executionsByPhase(() => ({}));
+  const texts = [(await controllers.render()).text, await api.registry.metrics()];
+  const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
+  known = new Set(
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name],
+    ),
+  );
+});
+
+const metricsOf = (expr: string): string[] =>
+  [...expr.matchAll(/\b(?:windlass|rest_client|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name);
+
+describe('what the chart watches is what the processes count', () => {
+  it.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (_name, { expr, labels, annotations }) => {
+    const used = metricsOf(expr);
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+    expect(['critical', 'warning', 'info']).toContain(labels.severity);
+    expect(annotations.summary).toMatch(/\.$/);
+  });
+
+  it.each(panels.map((panel) => [panel.title, panel] as const))('the panel %s', (_title, { targets }) => {
+    const used = targets.flatMap(({ expr }) => metricsOf(expr));
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('every metric that the page on operating names is counted', () => {
+    const named = [...read('docs/operating.md').matchAll(/`((?:windlass|rest_client)_[a-z0-9_]+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    const lacking = named.filter((name) => ![name, `${name}_count`].some((each) => known.has(each)));
+    expect(lacking.filter((name) => !elsewhere.has(name))).toEqual([]);
+  });
+});
+
+/** Counted by one transport alone, where it runs. */
+const elsewhere = new Set(['windlass_grpc_calls_total', 'windlass_grpc_call_seconds']);
