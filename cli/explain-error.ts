@@ -101,6 +101,10 @@ const hintOfRefusal: Readonly<Record<Refusal, (error: ExecutionError, commands: 
   AlreadyFinished: (_, { get }) => `See its output: ${get}`,
   UnmatchedResponse: ({ facts }, { target }) =>
     `Answer: ${answerCommands(target, facts.responses ?? []).join(', or ')}`,
+  NotBegun: (_, { get }) => `See what it waits for: ${get}`,
+  NotFinished: (_, { get }) => `See what it does: ${get}`,
+  NeverEntered: ({ facts }, { get }) =>
+    facts.known?.length ? `Give one of ${facts.known.join(', ')}.` : `See: ${get}`,
   NoSuchLog: ({ facts }, { get }) =>
     facts.known?.length ? `There are: ${facts.known.join(', ')}.` : `See what it does: ${get}`,
   Deleted: (_, { list }) => `List what there is: ${list}`,

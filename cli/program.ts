@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander';
+import { rerunCommand, retryCommand } from './commands/again.ts';
 import { approvalsCommand } from './commands/approvals.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { convertCommand } from './commands/convert.ts';
 import { approveCommand, rejectCommand, signalCommand } from './commands/decide.ts';
+import { deleteCommand } from './commands/delete.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
@@ -55,6 +57,9 @@ const commands: readonly ((launch: Launch) => Command)[] = [
   signalCommand,
   approvalsCommand,
   cancelCommand,
+  rerunCommand,
+  retryCommand,
+  deleteCommand,
   waitCommand,
   stimulusCommand,
   convertCommand,

@@ -12,9 +12,10 @@ describe('the tree of commands', () => {
       ...['validate', 'register', 'list', 'get', 'versions', 'delete', 'promote', 'demote', 'run'].map(
         (name) => `windlass workflow ${name}`,
       ),
-      ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'approvals', 'cancel', 'wait'].map(
+      ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'approvals', 'cancel'].map(
         (name) => `windlass ${name}`,
       ),
+      ...['rerun', 'retry', 'delete', 'wait'].map((name) => `windlass ${name}`),
       'windlass stimulus send',
       'windlass convert',
       ...['login', 'logout', 'whoami'].map((name) => `windlass ${name}`),

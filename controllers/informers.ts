@@ -29,7 +29,7 @@ const ours = `${labels.managedBy}=windlass`;
 /** One cache for each kind that the controllers look at. */
 export interface Informers {
   readonly workflows: Informer<Workflow, keyof typeof workflowIndexes>;
-  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'workflow' | 'revision'>;
+  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow' | 'revision'>;
   /** `claim`: key of the claim that `spec.claim_name` names. */
   readonly volumes: Informer<Volume, 'claim'>;
   readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
@@ -60,6 +60,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pic
       wholes: wholeExecutions(kube),
       indexes: {
         parentUid: ({ spec }) => idsOf(spec.parent?.uid),
+        originUid: ({ spec }) => idsOf(spec.origin?.uid),
         workflow: ({ spec }) => [spec.workflow],
         revision: (execution) => idsOf(revisionKey(execution)),
       },

@@ -75,6 +75,8 @@ export function connect(informers: Informers, controllers: Controllers, waiting:
     if (hasEnded(after)) waiting.forget(key);
     const parent = parentKey(after ?? before);
     if (parent !== undefined) executions.queue.add(parent);
+    const origin = before === undefined ? originKey(after) : undefined;
+    if (origin !== undefined) executions.queue.add(origin);
   });
   informers.pods.onChange(({ before, after, own }) => {
     const pod = after ?? before;
@@ -157,4 +159,9 @@ const hasEnded = (execution: WorkflowExecution | undefined): boolean => executio
 function parentKey(execution: WorkflowExecution | undefined): string | undefined {
   const parent = execution?.spec.parent;
   return parent === undefined ? undefined : `${execution?.metadata.namespace}/${parent.name}`;
+}
+
+function originKey(execution: WorkflowExecution | undefined): string | undefined {
+  const origin = execution?.spec.origin;
+  return origin === undefined ? undefined : `${execution?.metadata.namespace}/${origin.name}`;
 }

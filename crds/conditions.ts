@@ -8,6 +8,7 @@ export const executionReasons = {
   WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
   VersionNotFound: 'The workflow has no stored version of that number.',
   InvalidInput: 'The start input does not satisfy input_schema, or is nested too deep.',
+  InvalidOrigin: 'The execution that is to be run again is gone, has not ended, or never entered the state.',
   VolumesPending: 'The volumes of the workflow are being made.',
   VolumeFailed: 'A volume of the workflow could not be made.',
   VolumeNotFound: 'A volume_id names no Volume in the namespace of the execution.',

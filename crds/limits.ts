@@ -52,6 +52,8 @@ export const limits = {
   storedJsonParts: 1024 * 1024,
   /** design §5: default life of a finished execution. */
   executionTtlSecondsDefault: 24 * 3600,
+  /** How long the object of an expired volume that was made for an execution is kept, to say what became of it. */
+  expiredVolumeSeconds: 24 * 3600,
   /** spec 1 §2.6: judge defaults. */
   judgeTimeoutSecondsDefault: 60,
   judgePollIntervalMsDefault: 500,
@@ -90,6 +92,8 @@ export const limits = {
   volumes: 20,
   sharedVolumes: 20,
   signals: 500,
+  /** Executions that run one again, as far as its status names them: the newest. */
+  successors: 20,
   /** Warnings that a status keeps, and characters of one. */
   warnings: 20,
   /** So many of them may be about placeholders. */

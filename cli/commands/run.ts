@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Door, StartRequest } from '../doors/door.ts';
+import type { StartRequest } from '../doors/door.ts';
 import { parseTimeout } from '../duration.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { assertInput } from '../input-problems.ts';
@@ -60,7 +60,7 @@ const run: Run<RunOptions> = async (session, [name = ''], options): Promise<Exit
   const workflow = await door.workflows.read(name, options.version);
   await assertInput(workflow.spec.input_schema, input ?? {});
   const created = await door.executions.start({ ...requestOf(options), workflow, input });
-  if (!options.wait && !options.watch) return started(session, door, created);
+  if (!options.wait && !options.watch) return started(session, created);
   session.terminal.note(`execution ${created.metadata.name} started`);
   if (options.watch) return watchToEnd(session, created);
   return waitToEnd(session, created, timeoutMs);
@@ -81,7 +81,9 @@ function assertTogether({ wait, watch, timeout }: RunOptions): void {
   if (timeout !== undefined && !wait) throw new CliError('usage', '--timeout bounds --wait', 'Add --wait.');
 }
 
-async function started(session: Session, { words }: Door, created: WorkflowExecution): Promise<ExitCode> {
+/** Says that an execution began, and how to watch it. */
+export async function started(session: Session, created: WorkflowExecution): Promise<ExitCode> {
+  const { words } = await session.door();
   if (await printedObject(session, created)) return ok;
   const { name } = created.metadata;
   session.terminal.out(`execution ${name} started`);

@@ -143,6 +143,13 @@ export interface Answer {
   readonly state?: string;
 }
 
+/** How to run an execution again. */
+export interface AgainRequest {
+  /** Absent: from the beginning. */
+  readonly from?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 /** A decision that was taken. */
 export interface Answered {
   readonly state: string;
@@ -184,6 +191,9 @@ export interface ExecutionDoor {
   inFull(execution: WorkflowExecution): Promise<WorkflowExecution>;
   /** Undefined where the workflow declares none or has not completed. */
   finalOutput(execution: WorkflowExecution): Promise<Json | undefined>;
+  /** A new execution that runs this one again: from its beginning, or from a state that it entered. */
+  again(execution: WorkflowExecution, options: AgainRequest): Promise<WorkflowExecution>;
+  delete(execution: WorkflowExecution): Promise<void>;
   cancel(execution: WorkflowExecution, reason: string | undefined): Promise<Cancelled>;
   answer(execution: WorkflowExecution, answer: Answer): Promise<Answered>;
 }

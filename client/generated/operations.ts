@@ -846,6 +846,27 @@ export type SignalExecutionAnswer = {
   readonly status: "signaled";
 };
 
+export type RerunExecutionBody = {
+  /** What to call the new execution; absent: a name is made up. */
+  readonly name?: string;
+};
+
+export type RerunExecutionAnswer = {
+  /** Id of the new execution. */
+  readonly execution_id: string;
+};
+
+export type RetryExecutionBody = {
+  /** The state to begin in. */
+  readonly from: string;
+  /** What to call the new execution; absent: a name is made up. */
+  readonly name?: string;
+};
+
+export type DeleteExecutionAnswer = {
+  readonly status: "deleted";
+};
+
 export type ListHumanApprovalsAnswer = {
   readonly pending_requests: readonly ListedApprovalRequest[];
   /** There when more requests follow. */
@@ -1133,6 +1154,15 @@ export interface ReadExecutionRequest {
 /** What is answered by {@link Operations.readExecution}. */
 export type ReadExecutionReply = Execution;
 
+/** What {@link Operations.deleteExecution} is given. */
+export interface DeleteExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+}
+
+/** What is answered by {@link Operations.deleteExecution}. */
+export type DeleteExecutionReply = DeleteExecutionAnswer;
+
 /** What {@link Operations.cancelExecution} is given. */
 export interface CancelExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
@@ -1179,6 +1209,26 @@ export interface ReadExecutionLogsRequest {
   /** Go on until the execution ends, or the state or visit that was named. */
   readonly follow?: boolean;
 }
+
+/** What {@link Operations.rerunExecution} is given. */
+export interface RerunExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body?: RerunExecutionBody;
+}
+
+/** What is answered by {@link Operations.rerunExecution}. */
+export type RerunExecutionReply = RerunExecutionAnswer;
+
+/** What {@link Operations.retryExecution} is given. */
+export interface RetryExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body: RetryExecutionBody;
+}
+
+/** What is answered by {@link Operations.retryExecution}. */
+export type RetryExecutionReply = RerunExecutionAnswer;
 
 /** What {@link Operations.listHumanApprovals} is given. */
 export interface ListHumanApprovalsRequest {
@@ -1428,6 +1478,16 @@ export interface Operations {
    */
   readExecution(request: ReadExecutionRequest, options?: CallOptions): Promise<ReadExecutionReply>;
   /**
+   * Delete an execution
+   *
+   * Deletes an execution with its outputs, children and pods; one that goes on is stopped by that.
+   *
+   * `DELETE /v1/workflows/executions/{execution_id}`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  deleteExecution(request: DeleteExecutionRequest, options?: CallOptions): Promise<DeleteExecutionReply>;
+  /**
    * Cancel an execution
    *
    * Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes
@@ -1485,6 +1545,33 @@ export interface Operations {
    *   state, visit or step has run; `message` lists the logs there are. Not with `follow`, which waits for it.
    */
   readExecutionLogs(request: ReadExecutionLogsRequest, options?: CallOptions): Promise<ByteStream>;
+  /**
+   * Run an execution again
+   *
+   * Starts a new execution with the same revision of the workflow, input, intent and Blackboard pairs.
+   *
+   * `POST /v1/workflows/executions/{execution_id}/rerun`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 409 `already_exists`: There is an execution of that name. `conflict`: The execution has not begun.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  rerunExecution(request: RerunExecutionRequest, options?: CallOptions): Promise<RerunExecutionReply>;
+  /**
+   * Run an execution again from a state
+   *
+   * Starts a new execution in a state that the old one had entered, with what it had achieved before its last
+   * visit there: the Blackboard entries of those visits, and the keys that are no states.
+   *
+   * `POST /v1/workflows/executions/{execution_id}/retry`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 409 `already_exists`: There is an execution of that name. `conflict`: The execution has not begun, or has
+   *   not ended.
+   * - 422 `never_entered`: The execution never entered that state; `states` are those that it did.
+   *   `limit_exceeded`: A quota of the tenant is used up.
+   */
+  retryExecution(request: RetryExecutionRequest, options?: CallOptions): Promise<RetryExecutionReply>;
   /**
    * List what waits for a decision
    *
@@ -1678,10 +1765,13 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listExecutions: {"method":"GET","path":"/v1/workflows/executions","bearer":true,"query":["workflow","status","limit","cursor"],"headers":{},"reply":"json"},
   startExecution: {"method":"POST","path":"/v1/workflows/executions","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
   readExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":["full"],"headers":{},"reply":"json"},
+  deleteExecution: {"method":"DELETE","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   cancelExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
+  rerunExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/rerun","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  retryExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/retry","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

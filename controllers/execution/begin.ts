@@ -4,6 +4,7 @@ import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 import { finish } from './finish.ts';
 import { blackboardProblem, inputProblem } from './input.ts';
 import { volumesState } from './prepare-volumes.ts';
+import { takeOver } from './take-over.ts';
 
 /** How long a new execution waits for a workflow that does not exist, in milliseconds. */
 const workflowGraceMs = 5_000;
@@ -26,7 +27,9 @@ export function begin(draft: Draft): boolean {
   if (volumes.kind === 'pending') return wait(draft, { reason: 'VolumesPending', message: volumes.message });
   noteVolumes(draft);
   seed(draft);
-  enter(draft, definition.spec.initial_state);
+  const beginning = takeOver(draft);
+  if (beginning.kind === 'failed') return fail(draft, beginning.failure);
+  enter(draft, beginning.state);
   return status.current !== undefined;
 }
 

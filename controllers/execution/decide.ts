@@ -8,6 +8,7 @@ import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
+import { noteSuccessors } from './successors.ts';
 import { summarise } from './summarise.ts';
 
 /**
@@ -30,6 +31,7 @@ function decideFully(facts: Facts, now: number): Decision {
   if (isTerminal(draft.status)) afterwards(draft);
   else if (facts.execution.spec.cancel !== undefined) cancel(draft);
   else if (begin(draft)) advance(draft);
+  noteSuccessors(draft);
   releasePods(draft);
   releaseChildren(draft);
   summarise(draft);

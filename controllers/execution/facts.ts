@@ -105,6 +105,10 @@ export interface VolumeFact {
 /** Everything that deciding may look at. Plain data; never changed. */
 export interface Facts {
   readonly execution: WorkflowExecution;
+  /** The execution that this one runs again, whole, until this one has begun. */
+  readonly origin?: WorkflowExecution | undefined;
+  /** Executions that run this one again, the oldest first. */
+  readonly successors?: readonly { readonly name: string; readonly uid: string }[];
   /** The workflow that the execution itself runs. */
   readonly workflow: WorkflowLookup;
   /** Other workflows that were asked for, by the name or uid that its definition calls them. */

@@ -6,7 +6,7 @@ import { createCache } from '../../lib/informer/cache.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
-import { anExecution, begin } from '../../test/builders/execution-builder.ts';
+import { after, anExecution, begin } from '../../test/builders/execution-builder.ts';
 import { observe, wholeChild } from './observe.ts';
 
 const parent = anExecution('parent').build();
@@ -20,8 +20,12 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
         executionKey: () => [],
       },
     }),
-    executions: createCache<WorkflowExecution, 'parentUid' | 'workflow'>({
-      indexes: { parentUid: ({ spec }) => [spec.parent?.uid ?? ''], workflow: () => [] },
+    executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow'>({
+      indexes: {
+        parentUid: ({ spec }) => [spec.parent?.uid ?? ''],
+        originUid: ({ spec }) => [spec.origin?.uid ?? ''],
+        workflow: () => [],
+      },
     }),
     volumes: createCache<Volume>(),
   };
@@ -90,6 +94,20 @@ describe('the children of an execution', () => {
   ] as const)('that are $phase and deleted ($deleted) count as $want', ({ phase, deleted, want }) => {
     const deletion = deleted ? { deletionTimestamp: new Date(begin).toISOString() } : {};
     expect(facts([], [aChild({ phase }, deletion)]).children).toMatchObject([{ phase: want }]);
+  });
+
+  it('that run it again are its successors, the oldest first, and of its own namespace', () => {
+    const run = (name: string, second: number, place = namespace): WorkflowExecution => {
+      const built = anExecution(name)
+        .with({ origin: { name: 'parent', uid } })
+        .build();
+      const metadata = { uid: name, namespace: place, creationTimestamp: after(second) };
+      return { ...built, metadata: { ...built.metadata, ...metadata } };
+    };
+    expect(facts([], [run('b', 2), run('a', 1), run('c', 3, 'other')]).successors).toEqual([
+      { name: 'a', uid: 'a' },
+      { name: 'b', uid: 'b' },
+    ]);
   });
 
   it('AMB-169 that completed with a failed last state have failed', () => {

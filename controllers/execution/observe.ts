@@ -14,7 +14,7 @@ import { type OutcomeOf, observePod } from './observe-pod.ts';
 
 /** The caches that an execution is observed in, with the indexes it needs. */
 export interface Caches {
-  readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'workflow'>;
+  readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow'>;
   /** By the uid of the execution that owns them, and by its key. */
   readonly pods: CacheReader<Pod, 'executionUid' | 'executionKey'>;
   readonly volumes: CacheReader<Volume>;
@@ -43,11 +43,16 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     workflows: new Map(),
     pods: [...pods, ...deps.rejectedPods(uid)],
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
+    successors: deps.caches.executions.byIndex('originUid', uid).filter(isBeside).toSorted(byAge).map(nameOf),
     volumes: {},
     loaded: new Map(),
     settings: deps.settings,
   };
 }
+
+const byAge = (a: WorkflowExecution, b: WorkflowExecution): number =>
+  (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
+const nameOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({ name, uid });
 
 /** The volumes that the definition names, as they are now. */
 export function observeVolumes(

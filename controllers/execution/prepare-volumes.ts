@@ -51,7 +51,8 @@ function wantedVolumes(draft: Draft): WantedVolume[] {
   const startedAt = Date.parse(draft.status.started_at ?? draft.time);
   const made = (name: string, volume: Static<typeof Workspace>): WantedVolume => ({
     name,
-    owned: volume.storage_class !== 'persistent',
+    // One with a time of its own outlives the execution's object (requirements AMB-173).
+    owned: volume.storage_class !== 'persistent' && volume.ttl_hours === undefined,
     spec: volumeSpec(volume, startedAt),
   });
   const all = workspace === undefined ? [] : [made('workspace', workspace)];

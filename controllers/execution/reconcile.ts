@@ -17,6 +17,7 @@ import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { tellWaiting } from './learn.ts';
 import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
+import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import { settle } from './settle.ts';
 
@@ -114,8 +115,9 @@ function refusalOf(error: unknown): Failure | undefined {
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
   const blocked = deps.blocked.why(execution.metadata.uid ?? '');
-  const workflow = await deps.findWorkflow.pinned(execution);
-  const facts = { ...observe(deps.observe, execution, now), blocked, workflow };
+  const origin = await originOf(deps, execution);
+  const workflow = await deps.findWorkflow.pinned(withPin(execution, origin));
+  const facts = { ...observe(deps.observe, execution, now), blocked, workflow, origin };
   if (workflow.kind === 'found') return { ...facts, volumes: await allVolumes(deps, execution, workflow.definition) };
   tellWaiting(deps, execution, execution.spec.workflow);
   return facts;

@@ -180,3 +180,23 @@ describe('decideVolume', () => {
     expect(again).toEqual(first);
   });
 });
+
+describe('the object of an expired volume', () => {
+  const day = 24 * 3_600_000;
+  const made = (age: number): Volume => {
+    const volume = aVolume({ expires_at: at(-age) });
+    return { ...volume, metadata: { ...volume.metadata, labels: { 'windlass.dev/execution-uid': 'x' } } };
+  };
+
+  it.each([
+    [0, { lookAt: now + day }],
+    [day - 1, { lookAt: now + 1 }],
+    [day, { isOver: true }],
+  ])('AMB-173 that was made for an execution goes a day later: %i ms', (age, want) => {
+    expect(decideVolume(made(age), undefined, now)).toMatchObject(want);
+  });
+
+  it('AMB-173 that somebody made stays', () => {
+    expect(decideVolume(aVolume({ expires_at: at(-2 * day) }), undefined, now)).not.toHaveProperty('isOver');
+  });
+});

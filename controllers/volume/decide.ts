@@ -1,4 +1,6 @@
 import { conditionTypes, type VolumeReason } from '../../crds/conditions.ts';
+import { labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
 import type { PersistentVolumeClaim } from '../../lib/kube/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
@@ -7,6 +9,8 @@ export interface VolumeDecision {
   readonly status: VolumeStatus;
   /** What to do with the claim; absent: leave it. */
   readonly claim?: 'create' | 'delete';
+  /** The object itself is to be deleted. */
+  readonly isOver?: boolean;
   /** When to look again, in milliseconds since the epoch. */
   readonly lookAt?: number;
 }
@@ -40,7 +44,18 @@ export const endOfData = ({ spec: { claim_name: kept } }: Volume): string =>
 function expired(volume: Volume, claim: PersistentVolumeClaim | undefined, now: number): VolumeDecision {
   const remove = claim !== undefined && isOurs(volume, claim) && claim.metadata.deletionTimestamp === undefined;
   const message = `expired at ${volume.spec.expires_at ?? ''}; ${endOfData(volume)}`;
-  return { status: statusOf(volume, now, 'VolumeExpired', message), ...(remove ? { claim: 'delete' as const } : {}) };
+  return {
+    status: statusOf(volume, now, 'VolumeExpired', message),
+    ...(remove ? { claim: 'delete' as const } : {}),
+    ...endOfObject(volume, now),
+  };
+}
+
+/** What was made for an execution, and outlived it, is nobody's to delete; it goes some time after its data. */
+function endOfObject({ metadata, spec }: Volume, now: number): Pick<VolumeDecision, 'lookAt' | 'isOver'> {
+  if (metadata.labels?.[labels.executionUid] === undefined) return {};
+  const end = Date.parse(spec.expires_at ?? '') + limits.expiredVolumeSeconds * 1_000;
+  return now >= end ? { isOver: true } : { lookAt: end };
 }
 
 interface ClaimState {

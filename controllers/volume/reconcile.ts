@@ -52,8 +52,9 @@ export function createVolumeReconcile(deps: VolumeDeps) {
     if (volume === undefined) seen.delete(key);
     else seen.set(key, volume);
     if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return undefined;
-    const { status, lookAt } = await bringForward(deps, volume);
+    const { status, lookAt, isOver } = await bringForward(deps, volume);
     await report(deps, volume, status);
+    if (isOver === true) await deleteAsRead(deps.kube, volumes, volume);
     return lookAt === undefined
       ? undefined
       : { requeueAfterMs: Math.max(0, lookAt - deps.clock.now()), reason: 'volume expires' };

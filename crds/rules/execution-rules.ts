@@ -19,7 +19,7 @@ export const executionRules: CelRule[] = [
     message: 'workflow is immutable; start another execution',
     fieldPath: '.workflow',
   },
-  ...['version', 'intent', 'parent'].map(immutable),
+  ...['version', 'intent', 'parent', 'origin'].map(immutable),
   {
     rule: '!has(oldSelf.signals) || oldSelf.signals.size() == 0 || has(self.signals)',
     message: 'signals can only be appended; none may be removed',

@@ -180,6 +180,12 @@ export const WorkflowExecutionStatus = Type.Object(
       anyObject({ description: 'output_template rendered and coerced; absent until completed.' }),
     ),
     final_output_ref: Type.Optional(BlobRef),
+    successors: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String(), uid: Type.String() }, { additionalProperties: false }), {
+        maxItems: limits.successors,
+        description: 'Executions that run this one again.',
+      }),
+    ),
     stored_bytes: Type.Optional(
       Type.Integer({ description: 'How many bytes the output store holds for this execution.' }),
     ),

@@ -65,6 +65,22 @@ const Parent = Type.Object(
   { additionalProperties: false, description: 'Which execution started this one; written by the controllers.' },
 );
 
+/** The engine reads what the origin had achieved from the origin itself: naming one gives no more than reading it. */
+const Origin = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: limits.objectNameLength, description: 'Name of that execution.' }),
+    uid: Type.String({ minLength: 1, maxLength: 36, description: 'Its uid.' }),
+    from: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.nameLength,
+        description: 'The state to begin in, with what was achieved before it. Absent: the initial state.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Which execution of the namespace this one runs again, and from where.' },
+);
+
 export const WorkflowExecutionSpec = Type.Object(
   {
     workflow: Type.String({
@@ -96,6 +112,7 @@ export const WorkflowExecutionSpec = Type.Object(
     ),
     cancel: Type.Optional(Cancel),
     parent: Type.Optional(Parent),
+    origin: Type.Optional(Origin),
   },
   { additionalProperties: false, ...cel(...executionRules) },
 );

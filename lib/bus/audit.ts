@@ -12,6 +12,7 @@ export const auditTypes = [
   'WorkflowDemoted',
   'ExecutionStarted',
   'ExecutionCancelled',
+  'ExecutionDeleted',
   'ExecutionSignalled',
   'HumanApprovalApproved',
   'HumanApprovalRejected',

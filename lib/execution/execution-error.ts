@@ -8,6 +8,9 @@ export type Refusal =
   | 'AlreadyDecided'
   | 'AlreadyFinished'
   | 'UnmatchedResponse'
+  | 'NotBegun'
+  | 'NotFinished'
+  | 'NeverEntered'
   | 'NoSuchLog'
   | 'Deleted';
 
@@ -15,7 +18,7 @@ export type Refusal =
 interface RefusalFacts {
   /** The state that waits, where another was meant. */
   readonly waiting?: string;
-  /** The logs there are, where none fits. */
+  /** The logs or states there are, where none fits. */
   readonly known?: readonly string[];
   /** The responses that would match, where the one given does not. */
   readonly responses?: readonly string[];
@@ -45,6 +48,9 @@ const codes: Readonly<Record<Refusal, ErrorCode>> = {
   AlreadyDecided: 'conflict',
   AlreadyFinished: 'conflict',
   UnmatchedResponse: 'invalid',
+  NotBegun: 'conflict',
+  NotFinished: 'conflict',
+  NeverEntered: 'invalid',
   NoSuchLog: 'not_found',
   Deleted: 'not_found',
 };

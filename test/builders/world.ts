@@ -50,6 +50,8 @@ export interface WorldOptions {
   readonly status?: Partial<WorkflowExecutionStatus>;
   /** Other workflows by name, for Subworkflow states. */
   readonly workflows?: readonly Workflow[];
+  /** The execution that this one runs again. */
+  readonly origin?: WorkflowExecution;
   /** Bytes that the output store takes in all. */
   readonly budget?: number;
   readonly executionTtlSeconds?: number;
@@ -202,6 +204,7 @@ export class World {
       workflows: new Map(),
       pods: [...this.pods.values()],
       children: [...this.children.values()],
+      ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
       volumes: this.volumes,
       loaded: new Map(),
       settings: { executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400 },

@@ -1,4 +1,6 @@
+import { rerunExecution, retryExecution } from './again/contract.ts';
 import { cancelExecution } from './cancel/contract.ts';
+import { deleteExecution } from './delete/contract.ts';
 import { listExecutions } from './list/contract.ts';
 import { readExecutionLogs } from './logs/contract.ts';
 import { readExecution } from './read/contract.ts';
@@ -15,4 +17,7 @@ export const contracts = [
   signalExecution,
   streamExecution,
   readExecutionLogs,
+  rerunExecution,
+  retryExecution,
+  deleteExecution,
 ] as const;

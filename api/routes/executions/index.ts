@@ -1,6 +1,8 @@
 import type { Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../identity/caller.ts';
+import { type AgainDeps, createAgainRoutes } from './again/handler.ts';
 import { type CancelDeps, createCancelRoute } from './cancel/handler.ts';
+import { createDeleteRoute, type DeleteDeps } from './delete/handler.ts';
 import { createListRoute } from './list/handler.ts';
 import { createLogsRoute, type LogsDeps } from './logs/handler.ts';
 import { createReadRoute, type ReadDeps } from './read/handler.ts';
@@ -10,7 +12,14 @@ import { createStreamRoute, type StreamDeps } from './stream/handler.ts';
 
 export { contracts } from './contracts.ts';
 
-type ExecutionRoutesDeps = StartDeps & ReadDeps & CancelDeps & SignalDeps & StreamDeps & LogsDeps;
+type ExecutionRoutesDeps = StartDeps &
+  ReadDeps &
+  CancelDeps &
+  SignalDeps &
+  StreamDeps &
+  LogsDeps &
+  AgainDeps &
+  DeleteDeps;
 
 /** The routes of executions. */
 export function createExecutionRoutes(deps: ExecutionRoutesDeps): Route<Caller>[] {
@@ -22,5 +31,7 @@ export function createExecutionRoutes(deps: ExecutionRoutesDeps): Route<Caller>[
     createSignalRoute(deps),
     createStreamRoute(deps),
     createLogsRoute(deps),
+    ...createAgainRoutes(deps),
+    createDeleteRoute(deps),
   ];
 }

@@ -8,7 +8,16 @@ import { isCancelled } from '../../../lib/decision/commit-cancel.ts';
 import { signalFor } from '../../../lib/decision/human-decision.ts';
 import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
-import type { Answer, Answered, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
+import type {
+  AgainRequest,
+  Answer,
+  Answered,
+  Cancelled,
+  ExecutionDoor,
+  ExecutionFilter,
+  Question,
+  StartRequest,
+} from '../door.ts';
 import { nameTaken, noExecution } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
@@ -41,6 +50,10 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
       return completed({ metadata, ...execution }, wholeExecutionOf(full));
     },
     finalOutput: (execution) => finalOutput(deps, execution),
+    again: (execution, request) => again(deps, execution, request),
+    async delete({ metadata }) {
+      await client.deleteExecution({ execution_id: metadata.uid ?? '' });
+    },
     cancel: (execution, reason) => cancel(deps, execution, reason),
     answer: (execution, answer) => decide(deps, execution, answer),
   };
@@ -118,6 +131,25 @@ async function finalOutput({ client }: HttpDeps, { status, metadata }: WorkflowE
   if (status?.phase !== 'completed') return undefined;
   const { final_output } = await client.readExecution({ execution_id: metadata.uid ?? '', full: true });
   return (final_output as Json | null) ?? undefined;
+}
+
+async function again(
+  { client }: HttpDeps,
+  { metadata }: WorkflowExecution,
+  { from, name }: AgainRequest,
+): Promise<WorkflowExecution> {
+  const id = metadata.uid ?? '';
+  const started =
+    from === undefined
+      ? client.rerunExecution({ execution_id: id, body: { name } })
+      : client.retryExecution({ execution_id: id, body: { from, name } });
+  try {
+    const { execution_id } = await started;
+    return wholeExecutionOf(await client.readExecution({ execution_id }));
+  } catch (error) {
+    const isTaken = error instanceof WindlassApiError && error.error === 'already_exists' && name !== undefined;
+    throw isTaken ? nameTaken(name) : error;
+  }
 }
 
 async function cancel(

@@ -5,12 +5,21 @@ import { commitDecision } from '../../../lib/decision/commit-decision.ts';
 import { createGate } from '../../../lib/decision/gate.ts';
 import { waitingFor } from '../../../lib/decision/human-decision.ts';
 import { defined } from '../../../lib/defined.ts';
+import { executionAgain } from '../../../lib/execution/execution-again.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import { isAlreadyExists } from '../../../lib/kube/kube-error.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { workflowOf } from '../../workflow-of.ts';
-import type { Answer, Cancelled, ExecutionDoor, ExecutionFilter, Question, StartRequest } from '../door.ts';
+import type {
+  AgainRequest,
+  Answer,
+  Cancelled,
+  ExecutionDoor,
+  ExecutionFilter,
+  Question,
+  StartRequest,
+} from '../door.ts';
 import { nameTaken } from '../refusals.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
@@ -28,6 +37,8 @@ export function createExecutions(deps: KubernetesDeps): ExecutionDoor {
     follow: ({ metadata }, signal) => followExecution(deps, metadata, signal),
     inFull: (execution) => fullExecution(outputs, execution),
     finalOutput: (execution) => finalOutput(outputs, execution),
+    again: (execution, request) => again(deps, execution, request),
+    delete: (execution) => remove(deps, execution),
     cancel: (execution, reason) => cancel(deps, execution, reason),
     answer: (execution, answer) => decide(deps, execution, answer),
   };
@@ -79,6 +90,21 @@ async function questions(deps: KubernetesDeps): Promise<Question[]> {
     const { state, prompt = '', entered_at: since } = status.current;
     return [{ execution: metadata.name, execution_id: metadata.uid ?? '', state, prompt, since }];
   });
+}
+
+async function again({ kube }: KubernetesDeps, { metadata }: WorkflowExecution, request: AgainRequest) {
+  // Read again: what is shown of an execution may be cut.
+  const origin = await kube.get(workflowExecutions, { name: metadata.name, namespace: metadata.namespace });
+  try {
+    return await kube.create(workflowExecutions, executionAgain(origin, request));
+  } catch (error) {
+    throw isAlreadyExists(error) && request.name !== undefined ? nameTaken(request.name) : error;
+  }
+}
+
+async function remove({ kube }: KubernetesDeps, { metadata }: WorkflowExecution): Promise<void> {
+  const { name, namespace, uid } = metadata;
+  await kube.delete(workflowExecutions, { name, namespace }, defined({ uid, propagation: 'Background' as const }));
 }
 
 async function cancel(

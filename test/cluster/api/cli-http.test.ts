@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../../cli/exit-codes.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { approveDevice } from '../../../dev/oidc/sign-in.ts';
 import { writeYaml } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aScript, aWorkflow } from '../../builders/workflow-builder.ts';
@@ -42,6 +43,13 @@ const gate = aWorkflow('gate')
   .state('drop', anEnd())
   .build();
 
+/** Its last step fails at every run; the first one writes something else each time. */
+const twoSteps = aWorkflow('two-steps')
+  .state('make', aScript('cat /proc/sys/kernel/random/uuid', { next: 'ship' }))
+  .state('ship', { ...aScript('exit 3'), transitions: [{ condition: 'on_success', target: 'end' }] })
+  .state('end', anEnd())
+  .build();
+
 beforeAll(async () => {
   main = await bundleProgram('cli-http');
   folder = await mkdtemp(join(tmpdir(), 'windlass-cli-http-'));
@@ -55,7 +63,7 @@ beforeAll(async () => {
   };
   http = { tenant: otherTenant, run: (...args) => start(args, httpEnv).result };
   const texts = {
-    all: [greeting, gate, slow, failing, sleeping],
+    all: [greeting, gate, slow, failing, sleeping, twoSteps],
     other: [{ ...greeting, spec: { ...greeting.spec, description: 'Other' } }],
   };
   for (const [name, list] of Object.entries(texts)) {
@@ -347,5 +355,52 @@ describe('windlass login', () => {
       stderr: expect.stringContaining('nobody is logged in'),
     });
     expect((await start(['--server', server, 'list'], {}).result).stderr).toContain('nobody is logged in');
+  });
+});
+
+describe('running an execution again, by both ways', () => {
+  const wayOf = (name: string): Way => (name === 'http' ? http : kubernetes);
+  const read = async ({ run }: Way, name: string) =>
+    JSON.parse((await run('get', name, '-o', 'json', '--full')).stdout) as WorkflowExecution;
+  const made = ({ status }: WorkflowExecution) => JSON.stringify(status?.blackboard?.['make']?.value);
+
+  it.each(['kubernetes', 'http'])('rerun, retry --from and delete: %s', async (name) => {
+    const way = wayOf(name);
+    expect((await way.run('workflow', 'register', join(folder, 'all.yaml'))).code).toBe(exitCodes.ok);
+    expect((await way.run('run', 'two-steps', '--name', 'old', '--wait')).code).toBe(exitCodes.failed);
+    expect((await way.run('rerun', 'old', '--name', 'anew', '--wait')).code).toBe(exitCodes.failed);
+    expect((await way.run('retry', 'old', '--from', 'ship', '--name', 'later', '--wait')).code).toBe(exitCodes.failed);
+    const [old, anew, later] = await Promise.all(['old', 'anew', 'later'].map((one) => read(way, one)));
+    expect(later?.status?.history?.map(({ state }) => state)).toEqual(['ship']);
+    expect(anew?.status?.history?.map(({ state }) => state)).toEqual(['make', 'ship']);
+    expect(made(later as WorkflowExecution)).toBe(made(old as WorkflowExecution));
+    expect(made(anew as WorkflowExecution)).not.toBe(made(old as WorkflowExecution));
+    const unknown = await way.run('retry', 'old', '--from', 'end');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      exitCodes.usage,
+      expect.stringContaining("never entered state 'end'"),
+    ]);
+    expect((await way.run('delete', 'anew', 'later')).code).toBe(exitCodes.ok);
+    expect((await way.run('delete', 'old', 'no-such')).code).toBe(exitCodes.not_found);
+    expect((await way.run('get', 'old')).code).toBe(exitCodes.ok);
+    expect((await way.run('get', 'anew')).code).toBe(exitCodes.not_found);
+  });
+
+  it('the origin names what runs it again, and the other way round', async () => {
+    const { stdout } = await kubernetes.run(
+      'retry',
+      'old',
+      '--from',
+      'ship',
+      '--name',
+      'again',
+      '--wait',
+      '-o',
+      'json',
+    );
+    const again = JSON.parse(stdout) as WorkflowExecution;
+    const old = await read(kubernetes, 'old');
+    expect(again.spec.origin).toEqual({ name: 'old', uid: old.metadata.uid, from: 'ship' });
+    expect(old.status?.successors).toContainEqual({ name: 'again', uid: again.metadata.uid });
   });
 });

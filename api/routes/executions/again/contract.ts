@@ -1,0 +1,88 @@
+import { Type } from 'typebox';
+import { labelNamePattern } from '../../../../crds/label-name.ts';
+import { limits } from '../../../../crds/limits.ts';
+import { defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { quotaExceeded } from '../../workflows/errors.ts';
+import { ExecutionId } from '../execution-id.ts';
+
+const name = Type.Optional(
+  Type.String({
+    pattern: labelNamePattern,
+    maxLength: limits.nameLength,
+    description: 'What to call the new execution; absent: a name is made up.',
+  }),
+);
+
+const id = 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22';
+const started = {
+  kind: 'json' as const,
+  description: 'The new execution exists and will run.',
+  schema: Type.Object(
+    { execution_id: Type.String({ format: 'uuid', description: 'Id of the new execution.' }) },
+    { additionalProperties: false },
+  ),
+  example: { execution_id: id },
+};
+const taken: ErrorContract = { status: 409, error: 'already_exists', when: 'There is an execution of that name.' };
+
+export const rerunExecution = defineContract({
+  operationId: 'rerunExecution',
+  method: 'post',
+  path: '/v1/workflows/executions/{execution_id}/rerun',
+  tag: 'Executions',
+  summary: 'Run an execution again',
+  description: 'Starts a new execution with the same revision of the workflow, input, intent and Blackboard pairs.',
+  access: 'bearer',
+  params: ExecutionId,
+  body: {
+    kind: 'json',
+    required: false,
+    schema: Type.Object({ name }, { additionalProperties: false }),
+    example: { name: 'nightly-again' },
+  },
+  success: started,
+  errors: [
+    unknownExecution,
+    taken,
+    { status: 409, error: 'conflict', when: 'The execution has not begun.' },
+    quotaExceeded,
+  ],
+});
+
+export const retryExecution = defineContract({
+  operationId: 'retryExecution',
+  method: 'post',
+  path: '/v1/workflows/executions/{execution_id}/retry',
+  tag: 'Executions',
+  summary: 'Run an execution again from a state',
+  description:
+    'Starts a new execution in a state that the old one had entered, with what it had achieved before its last visit ' +
+    'there: the Blackboard entries of those visits, and the keys that are no states.',
+  access: 'bearer',
+  params: ExecutionId,
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      {
+        from: Type.String({ minLength: 1, maxLength: limits.nameLength, description: 'The state to begin in.' }),
+        name,
+      },
+      { additionalProperties: false },
+    ),
+    example: { from: 'deploy' },
+  },
+  success: started,
+  errors: [
+    unknownExecution,
+    taken,
+    { status: 409, error: 'conflict', when: 'The execution has not begun, or has not ended.' },
+    {
+      status: 422,
+      error: 'never_entered',
+      when: 'The execution never entered that state; `states` are those that it did.',
+      fields: Type.Object({ states: Type.Array(Type.String(), { description: 'The states that it entered.' }) }),
+    },
+    quotaExceeded,
+  ],
+});

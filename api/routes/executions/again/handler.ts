@@ -1,0 +1,72 @@
+import { annotations } from '../../../../crds/labels.ts';
+import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import { newest } from '../../../../lib/decision/update-execution.ts';
+import { executionAgain } from '../../../../lib/execution/execution-again.ts';
+import { ExecutionError } from '../../../../lib/execution/execution-error.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import type { NewId } from '../../../../lib/ids.ts';
+import type { KubeClient } from '../../../../lib/kube/index.ts';
+import { labelValue } from '../../../../lib/pod-slot.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import type { Caller } from '../../../identity/caller.ts';
+import { findExecution } from '../find-execution.ts';
+import { onLatest } from '../on-latest.ts';
+import { createExecution } from '../start/create-execution.ts';
+import { rerunExecution, retryExecution } from './contract.ts';
+
+export interface AgainDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly cluster: Pick<Cluster, 'executions'>;
+  readonly newId: NewId;
+  readonly audit: AuditTrail;
+}
+
+/** The routes that run an execution again: from its beginning, or from a state. */
+export function createAgainRoutes(deps: AgainDeps): Route<Caller>[] {
+  return [
+    defineRoute<typeof rerunExecution, Caller>(rerunExecution, async ({ params, body, caller }) =>
+      json({ execution_id: await again(deps, caller, { id: params.execution_id, name: body.name }) }),
+    ),
+    defineRoute<typeof retryExecution, Caller>(retryExecution, async ({ params, body, caller }) =>
+      json({ execution_id: await again(deps, caller, { id: params.execution_id, ...body }) }),
+    ),
+  ];
+}
+
+interface Wish {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly from?: string | undefined;
+}
+
+async function again(deps: AgainDeps, caller: Caller, { id, name, from }: Wish): Promise<string> {
+  const { kube, cluster, audit } = deps;
+  const known = await findExecution(cluster.executions, caller, id);
+  const make = async (origin: WorkflowExecution): Promise<WorkflowExecution> => {
+    const whole = await newest(kube, origin);
+    const called = name ?? `${labelValue(whole.status?.workflow?.name ?? '')}-${deps.newId().slice(0, suffixLength)}`;
+    const startedBy = { [annotations.startedBy]: caller.subject };
+    return createExecution(kube, executionAgain(whole, { name: called, from, annotations: startedBy }));
+  };
+  try {
+    const made = await onLatest(kube, known, make);
+    cluster.executions.remember(made);
+    const subject = made.metadata.uid ?? '';
+    const data = { workflow: made.spec.workflow, origin_execution_id: known.metadata.uid, from };
+    audit.record({ type: 'ExecutionStarted', by: caller, subject, act: 'start', data });
+    return subject;
+  } catch (error) {
+    throw neverEntered(error) ?? error;
+  }
+}
+
+/** Random characters of a name that is made up. */
+const suffixLength = 10;
+
+function neverEntered(error: unknown): HttpError | undefined {
+  if (!(error instanceof ExecutionError && error.reason === 'NeverEntered')) return undefined;
+  const fields = { states: error.facts.known ?? [] };
+  const { message } = error;
+  return new HttpError({ code: 'invalid', status: 422, error: 'never_entered', message, fields, cause: error });
+}

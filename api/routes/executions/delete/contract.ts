@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { defineContract } from '../../../../lib/http/contract.ts';
+import { unknownExecution } from '../../not-found.ts';
+import { ExecutionId } from '../execution-id.ts';
+
+export const deleteExecution = defineContract({
+  operationId: 'deleteExecution',
+  method: 'delete',
+  path: '/v1/workflows/executions/{execution_id}',
+  tag: 'Executions',
+  summary: 'Delete an execution',
+  description: 'Deletes an execution with its outputs, children and pods; one that goes on is stopped by that.',
+  access: 'bearer',
+  params: ExecutionId,
+  success: {
+    kind: 'json',
+    description: 'The execution is deleted, or is being deleted.',
+    schema: Type.Object({ status: Type.Literal('deleted') }, { additionalProperties: false }),
+    example: { status: 'deleted' },
+  },
+  errors: [unknownExecution],
+});

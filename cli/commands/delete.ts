@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+
+export function deleteCommand(launch: Launch): Command {
+  return new Command('delete')
+    .summary('delete executions')
+    .description('Deletes executions with their outputs, children and pods; one that goes on is stopped by that.')
+    .argument('<execution...>', 'names or uids of the executions')
+    .addHelpText('after', examples('windlass delete review-x7k2p review-9f3ab'))
+    .action(launch(remove));
+}
+
+/** Every name is looked up before anything is deleted: a typing error deletes nothing. */
+const remove: Run<object> = async (session, names): Promise<ExitCode> => {
+  const { executions } = await session.door();
+  const found = await Promise.all(names.map((name = '') => executions.read(name)));
+  for (const execution of found) {
+    await executions.delete(execution);
+    session.terminal.out(`execution ${execution.metadata.name} deleted`);
+  }
+  return ok;
+};

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { State } from '../../crds/schema/state.ts';
+import { executionAgain } from '../../lib/execution/execution-again.ts';
+import { anEnd, anUpdate, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { World } from '../../test/builders/world.ts';
+
+const onSuccess = (target: string): State['transitions'] => [{ condition: 'on_success', target }];
+const flow = aWorkflow('demo')
+  .with({
+    context: { colour: 'red' },
+    output_template: { built: '{{build.output.stdout}}', colour: '{{blackboard.colour}}' },
+  })
+  .state('plan', anUpdate({ colour: '{{input.colour}}' }, 'build'))
+  .state('build', { ...aScript('make'), transitions: onSuccess('ship') })
+  .state('ship', { ...aScript('ship'), transitions: onSuccess('end') })
+  .state('end', anEnd())
+  .build();
+
+/** A run whose `ship` failed. */
+function origin(stdout: string): World {
+  const world = new World(flow, { spec: { input: { colour: 'blue' } } }).settle();
+  world.end('build', { stdout }).settle().end('ship', { exitCode: 1 }).settle();
+  return world;
+}
+
+/** The run that takes up another one; stored values of the origin are at hand. */
+function again(old: World, from?: string): World {
+  const { spec } = executionAgain(old.execution, { name: 'again', from });
+  const world = new World(flow, { name: 'again', spec, origin: old.execution });
+  for (const [ref, data] of old.blobs) world.blobs.set(ref, data);
+  return world.settle();
+}
+
+describe('an execution that runs another one again', () => {
+  it('WF-RUN-02 a rerun has the same input and begins anew', () => {
+    const world = again(origin('one'));
+    expect(world.execution.spec).toMatchObject({ input: { colour: 'blue' }, origin: { name: 'demo-1' } });
+    expect(world.running()).toEqual(['build']);
+    expect(world.board()).not.toHaveProperty('build');
+  });
+
+  it.each(['short', 'x'.repeat(100_000)])('WF-RUN-01 a retry has what was achieved before the state', (stdout) => {
+    const world = again(origin(stdout), 'ship');
+    expect(world.running()).toEqual(['ship']);
+    expect(Object.keys(world.board()).toSorted()).toEqual(['build', 'colour', 'plan']);
+    world.end('ship').settle();
+    expect(world.status).toMatchObject({ phase: 'completed', transitions: 1, visits: { ship: 1, end: 1 } });
+    expect(world.visits()).toEqual(['ship', 'end']);
+    expect(JSON.stringify(world.board()['build'])).toContain(stdout);
+  });
+
+  it('a retry from the first state has no entry of any state', () => {
+    expect(Object.keys(again(origin('one'), 'plan').board()).toSorted()).toEqual(['colour', 'plan']);
+  });
+
+  it('takes of a state that was entered again what the earlier visit left', () => {
+    const loop = aWorkflow('demo')
+      .state('a', { ...aScript('a'), transitions: [{ condition: 'exit_code_zero', target: 'b' }, { target: 'c' }] })
+      .state('b', { ...aScript('b'), transitions: [{ target: 'a' }] })
+      .state('c', anEnd())
+      .build();
+    const old = new World(loop).settle().end('a', { stdout: 'first' }).settle().end('b').settle();
+    old.end('a', { stdout: 'second', exitCode: 1 }).settle();
+    const { spec } = executionAgain(old.execution, { name: 'again', from: 'b' });
+    const world = new World(loop, { name: 'again', spec, origin: old.execution }).settle();
+    expect(world.board()['a']).toMatchObject({ stdout: 'first' });
+    expect(world.running()).toEqual(['b']);
+  });
+
+  it.each([
+    ['is gone', undefined],
+    ['has not ended', new World(flow, { spec: { input: { colour: 'blue' } } }).settle().execution],
+  ])('fails where its origin %s', (_why, found) => {
+    const spec = { origin: { name: 'old', uid: 'u', from: 'ship' }, input: { colour: 'blue' } };
+    const world = new World(flow, { spec, ...(found === undefined ? {} : { origin: found }) }).settle();
+    expect(world.status).toMatchObject({ phase: 'failed', reason: 'InvalidOrigin' });
+  });
+
+  it('fails for a state that its origin never entered, whatever the object says', () => {
+    const old = origin('one');
+    const { spec } = executionAgain(old.execution, { name: 'again', from: 'ship' });
+    const forged = { ...spec, origin: { name: 'demo-1', uid: 'u', from: 'end' } };
+    const world = new World(flow, { spec: forged, origin: old.execution }).settle();
+    expect(world.status).toMatchObject({ phase: 'failed', reason: 'InvalidOrigin' });
+  });
+});
+
+describe('the object that asks for it', () => {
+  const refusal = (act: () => unknown): unknown => {
+    try {
+      return act();
+    } catch (error) {
+      return (error as { reason?: string }).reason;
+    }
+  };
+
+  it.each<[reason: string, world: () => World, from: string | undefined]>([
+    ['NotBegun', () => new World(flow), undefined],
+    ['NotFinished', () => new World(flow, { spec: { input: { colour: 'blue' } } }).settle(), 'build'],
+    ['NeverEntered', () => origin('one'), 'end'],
+    ['NeverEntered', () => origin('one'), 'toString'],
+  ])('is refused as %s', (reason, world, from) => {
+    expect(refusal(() => executionAgain(world().execution, { from }))).toBe(reason);
+  });
+});

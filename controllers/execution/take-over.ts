@@ -1,0 +1,51 @@
+import type { StoredValue, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { isTerminal } from '../../lib/execution/finished.ts';
+import { open } from '../../lib/output-store/stored-value.ts';
+import { ownMember } from '../../lib/own-member.ts';
+import type { Draft } from './draft.ts';
+import type { Failure } from './facts.ts';
+import { resolve } from './stored.ts';
+
+type Beginning =
+  | { readonly kind: 'state'; readonly state: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/**
+ * Where an execution begins, and for a retry what its origin had achieved before that: the entries of the visits before
+ * the last visit of the state, and the keys that are no states. Everything is read from the origin's own status.
+ */
+export function takeOver(draft: Draft): Beginning {
+  const { origin: wish } = draft.facts.execution.spec;
+  if (wish?.from === undefined) return { kind: 'state', state: draft.spec.initial_state };
+  const { origin } = draft.facts;
+  if (origin?.status === undefined) return failed(`execution ${wish.name} is gone, or is another one now`);
+  if (!isTerminal(origin.status)) return failed(`execution ${wish.name} has not ended`);
+  const before = visitsBefore(origin.status, wish.from);
+  if (before === undefined || ownMember(draft.spec.states, wish.from) === undefined)
+    return failed(`execution ${wish.name} never entered state ${wish.from}`);
+  const uid = origin.metadata.uid ?? '';
+  for (const [key, stored] of achieved(draft, origin.status, before))
+    draft.write(key, resolve(draft, open(stored, uid)));
+  return { kind: 'state', state: wish.from };
+}
+
+const failed = (message: string): Beginning => ({ kind: 'failed', failure: { reason: 'InvalidOrigin', message } });
+
+/** How many visits stand before the last one of a state; undefined where it was never entered. */
+function visitsBefore({ history = [], interrupted }: WorkflowExecutionStatus, state: string): number | undefined {
+  if (interrupted?.state === state) return history.length;
+  const last = history.findLastIndex((visit) => visit.state === state);
+  return last === -1 ? undefined : last;
+}
+
+/** A visit whose state was entered again keeps its own output; the last one's stands on the Blackboard. */
+function achieved(draft: Draft, status: WorkflowExecutionStatus, before: number): Map<string, StoredValue> {
+  const { blackboard = {}, history = [] } = status;
+  const isState = (key: string): boolean => Object.hasOwn(draft.spec.states, key);
+  const values = new Map(Object.entries(blackboard).filter(([key]) => !isState(key)));
+  for (const { state, output } of history.slice(0, before)) {
+    const stored = output ?? ownMember(blackboard, state);
+    if (stored !== undefined) values.set(state, stored);
+  }
+  return values;
+}
