@@ -1,5 +1,8 @@
 import type { Draft } from './draft.ts';
 
+/** Until it is looked at again whether the parent has seen its child, which otherwise takes milliseconds. */
+const awaitedMs = 5_000;
+
 /** What is left to do for an execution that has ended: delete it when its time is over (design §5). */
 export function afterwards(draft: Draft): void {
   const { execution, settings } = draft.facts;
@@ -7,8 +10,9 @@ export function afterwards(draft: Draft): void {
   if (finishedAt === undefined || heldByParent(draft)) return;
   const ttlSeconds = execution.spec.ttl_seconds_after_finished ?? settings.executionTtlSeconds;
   const due = Date.parse(finishedAt) + ttlSeconds * 1_000;
-  if (draft.now >= due) draft.act({ kind: 'delete_execution' });
-  else draft.wakeAt(due);
+  if (draft.now < due) draft.wakeAt(due);
+  else if (draft.facts.awaited === true) draft.wakeAt(draft.now + awaitedMs);
+  else draft.act({ kind: 'delete_execution' });
 }
 
 /** A blocking child goes with its parent, which may still have to read its result. */

@@ -64,18 +64,20 @@ function setUp(
   caches.pods.replaceAll(pods, '20');
   const rejected: unknown[] = [];
   const released: string[] = [];
+  const made: unknown[] = [];
   const deps: ApplyDeps = {
     kube: kube as never,
     ...caches,
     podSettings,
     onRejected: (_execution, name, _action, failure) => rejected.push({ name, ...failure }),
     onReleased: (pod) => released.push(pod),
+    onChildMade: (...child) => made.push(child),
     identity: 'controllers',
     now: () => 0,
     newId: () => '0123456789abcdef',
   };
   const run = (...actions: Action[]) => apply(deps, execution, actions);
-  return { run, calls, rejected, released, caches };
+  return { run, calls, rejected, released, made, caches };
 }
 
 const plan = {

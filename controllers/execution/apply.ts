@@ -38,6 +38,8 @@ export interface ApplyDeps {
   ) => void;
   /** Told of a pod that nobody waits for any more. */
   readonly onReleased: (uid: string) => void;
+  /** Told of a child that was made. */
+  readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
   /** Who cancels children. */
   readonly identity: string;
   readonly now: () => number;
@@ -169,7 +171,9 @@ async function createChildOf(
   { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
 ): Promise<void> {
   const child = await createChild(deps, execution, { name, spec, owned });
-  if (child !== undefined) deps.executions.remember(child);
+  if (child === undefined) return;
+  deps.executions.remember(child);
+  deps.onChildMade(execution.metadata.uid ?? '', name, child.metadata.uid ?? '');
 }
 
 async function cancelChild(

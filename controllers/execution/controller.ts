@@ -13,7 +13,9 @@ import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
 import { createBlocked } from './blocked.ts';
 import { type Captures, createCaptures } from './captures.ts';
+import { createConfirmed } from './confirmed.ts';
 import { createFindWorkflow } from './find-workflow.ts';
+import { createMadeChildren, type MadeChildren } from './made-children.ts';
 import type { Caches } from './observe.ts';
 import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
@@ -60,16 +62,15 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
   const { executions, pods, volumes } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
-  const rejected = createRejectedPods();
-  const blocked = createBlocked();
+  const { rejected, blocked, made, onEnded } = createNotes();
+  const confirmed = createConfirmed({ kube, cache: executions.cache });
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
-  const onEnded = (uid: string): void => {
-    rejected.forget(uid);
-    blocked.forget(uid);
-  };
   onGone(pods, (uid) => captures.forget(uid));
-  onGone(executions, onEnded);
+  onGone(executions, (uid) => {
+    onEnded(uid);
+    confirmed.forget(uid);
+  });
   return {
     kube,
     clock,
@@ -81,6 +82,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     isEnding: endingNamespaces(informers),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
+    confirmed,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
     onOutcome: countOutcome(deps),
@@ -89,9 +91,10 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
       caches,
       outcomeOf: (pod) => captures.outcomeOf(pod),
       rejectedPods: (uid) => rejected.of(uid),
+      madeChildren: (uid) => made.of(uid),
       settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
     },
-    apply: applyDeps(deps, settings, caches, { captures, rejected, wake }),
+    apply: applyDeps(deps, settings, caches, { captures, rejected, made, wake }),
   };
 }
 
@@ -108,9 +111,19 @@ function findWorkflowOf({ kube, informers: { workflows, revisions } }: Execution
   return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
 }
 
+/** What is kept in memory of executions while they run. */
+function createNotes() {
+  const [rejected, blocked, made] = [createRejectedPods(), createBlocked(), createMadeChildren()];
+  const onEnded = (uid: string): void => {
+    for (const notes of [rejected, blocked, made]) notes.forget(uid);
+  };
+  return { rejected, blocked, made, onEnded };
+}
+
 interface Memory {
   readonly captures: Captures;
   readonly rejected: RejectedPods;
+  readonly made: MadeChildren;
   readonly wake: Wake;
 }
 
@@ -118,12 +131,13 @@ function applyDeps(
   { kube, clock }: ExecutionControllerDeps,
   settings: PodSettings,
   caches: Caches,
-  { captures, rejected, wake }: Memory,
+  { captures, rejected, made, wake }: Memory,
 ): ApplyDeps {
   return {
     kube,
     ...caches,
     podSettings: settings,
+    onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),
     identity: 'windlass-controllers',
     newId,
     now: () => clock.now(),

@@ -115,6 +115,10 @@ export interface Facts {
   readonly workflows: ReadonlyMap<string, WorkflowLookup>;
   readonly pods: readonly PodFact[];
   readonly children: readonly ChildFact[];
+  /** Children that were made and may not show yet, or no more: uids by name. */
+  readonly made?: ReadonlyMap<string, string>;
+  /** The parent has yet to write down that it saw this execution. */
+  readonly awaited?: boolean;
   readonly volumes: Readonly<Record<string, VolumeFact>>;
   /** Blobs of the output store that were asked for, by locator. */
   readonly loaded: ReadonlyMap<string, Json>;

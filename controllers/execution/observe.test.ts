@@ -32,7 +32,8 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
   caches.pods.replaceAll(pods, '1');
   caches.executions.replaceAll(executions, '1');
   const settings = { executionTtlSeconds: 60 };
-  return observe({ caches, outcomeOf: () => undefined, rejectedPods: () => [], settings }, parent, begin);
+  const madeChildren = () => new Map();
+  return observe({ caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren, settings }, parent, begin);
 }
 
 const aPod = (metadata: object = {}): Pod => ({

@@ -7,6 +7,7 @@ import { locatorText } from '../../lib/output-store/blob.ts';
 import { succeeded } from '../../lib/execution/finished.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
+import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
 import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
 import { volumeName } from './names.ts';
@@ -25,6 +26,8 @@ export interface ObserveDeps {
   readonly outcomeOf: OutcomeOf;
   /** Pods that the API server refused to take, as facts. */
   readonly rejectedPods: (executionUid: string) => readonly PodFact[];
+  /** Children that this process has made, by the uid of their parent (`MadeChildren`). */
+  readonly madeChildren: (executionUid: string) => ReadonlyMap<string, string>;
   readonly settings: Settings;
 }
 
@@ -44,6 +47,8 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     pods: [...pods, ...deps.rejectedPods(uid)],
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
     successors: deps.caches.executions.byIndex('originUid', uid).filter(isBeside).toSorted(byAge).map(nameOf),
+    made: deps.madeChildren(uid),
+    awaited: isAwaited(execution, deps.caches.executions.get(`${namespace}/${execution.spec.parent?.name ?? ''}`)),
     volumes: {},
     loaded: new Map(),
     settings: deps.settings,

@@ -40,7 +40,7 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
     clock: createManualClock(begin),
     caches,
     wholes: { whole: async (one) => one, use: (one, task) => task(one) },
-    observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], settings },
+    observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren: () => new Map(), settings },
     apply: {
       ...caches,
       kube: {
@@ -53,6 +53,7 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
     events: { record: () => undefined, flush: async () => undefined },
     onWaiting: (key, awaited) => void waits.push(`${key} ${awaited}`),
     blocked: createBlocked(),
+    confirmed: { check: async () => undefined, forget: () => undefined },
     onFinished: () => undefined,
     onEnded: () => undefined,
   };

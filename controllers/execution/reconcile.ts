@@ -12,6 +12,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Blocked } from './blocked.ts';
+import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
@@ -39,6 +40,7 @@ export interface ExecutionDeps {
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
   readonly blocked: Blocked;
+  readonly confirmed: Confirmed;
   /** Told once, as far as this process knows, of the status with which an execution has ended. */
   readonly onOutcome: (execution: WorkflowExecution, status: WorkflowExecutionStatus) => void;
   /** Told, at least once, of each execution that has ended, with the status that says so. */
@@ -68,11 +70,27 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
   measure(deps, execution, decision.status);
   tell(deps, current, decision);
   const actions = [...strangers(deps, current), ...decision.actions];
+  await confirm(deps, execution, { current, actions });
   const unblocked = await act(deps, current, { ...decision, actions });
   if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
   const wakeAt = unblocked || endsNow(execution, decision) ? now : decision.wakeAt;
   if (wakeAt === undefined) return undefined;
   return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
+}
+
+interface Intended {
+  readonly current: WorkflowExecution;
+  readonly actions: readonly Action[];
+}
+
+/** A write of ours proves the version: the server would have refused it on an old one. */
+async function confirm(
+  { confirmed }: ExecutionDeps,
+  before: WorkflowExecution,
+  { current, actions }: Intended,
+): Promise<void> {
+  if (actions.length === 0) return;
+  await confirmed.check(current, current.metadata.resourceVersion !== before.metadata.resourceVersion);
 }
 
 /** Our own write is no news to us, and what comes after the end is still to be decided. */

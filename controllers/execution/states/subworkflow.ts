@@ -19,12 +19,12 @@ import { resolve } from '../stored.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {
-  const name = childName(draft.facts.execution, current);
+  // As it was written down: another version of the engine may make another name of the same state and visit.
+  const name = current.child?.name ?? childName(draft.facts.execution, current);
   const child = draft.facts.children.find((fact) => isChildOf(fact, current) ?? fact.name === name);
-  if (child === undefined)
-    return current.child?.uid === undefined ? start(draft, state, current, name) : gone(current.child);
+  if (child === undefined) return absent(draft, state, current, name);
   current.child = { name: child.name, uid: child.uid };
-  if (state.mode === 'fire_and_forget') return started(child);
+  if (state.mode === 'fire_and_forget') return started(child.uid);
   if (isTerminal(child)) {
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
     return ended(draft, state, child);
@@ -43,6 +43,19 @@ function awaitEnd(draft: Draft, current: CurrentState, child: ChildFact): VisitO
   const words = child.failure === undefined ? child.phase : `${child.failure.reason}: ${child.failure.message}`;
   const late = childNeverStarted(draft, current, `child ${child.name} says ${words}`);
   return late === undefined ? undefined : failed(late, child.uid);
+}
+
+/** Not made yet, or gone again: made once, whether this state has seen it or not. */
+function absent(
+  draft: Draft,
+  state: StateOf<'Subworkflow'>,
+  current: CurrentState,
+  name: string,
+): VisitOutcome | undefined {
+  const uid = current.child?.uid ?? draft.facts.made?.get(name);
+  if (uid === undefined) return start(draft, state, current, name);
+  current.child = { name, uid };
+  return state.mode === 'fire_and_forget' ? started(uid) : gone({ name, uid });
 }
 
 function start(
@@ -110,8 +123,8 @@ function tooDeep(state: StateOf<'Subworkflow'>): Failure {
   return { reason: 'SubworkflowDepthExceeded', message };
 }
 
-function started(child: ChildFact): VisitOutcome {
-  return { entry: twins({ status: 'success', child_execution_id: child.uid }) };
+function started(childUid: string): VisitOutcome {
+  return { entry: twins({ status: 'success', child_execution_id: childUid }) };
 }
 
 function ended(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
@@ -129,7 +142,7 @@ function childFailure({ name, phase, failure }: ChildFact): Failure | undefined 
 }
 
 /** A child that this state has seen and that is gone was deleted; another one would do the work twice. */
-const gone = ({ name, uid }: { readonly name: string; readonly uid?: string }): VisitOutcome =>
+const gone = ({ name, uid }: { readonly name: string; readonly uid: string }): VisitOutcome =>
   failed({ reason: 'SubworkflowFailed', message: `child ${name} was deleted before it ended` }, uid);
 
 const failed = (failure: Failure, childUid: string | null = null): VisitOutcome => ({
