@@ -63,7 +63,7 @@ describe('a client', () => {
   it('AMB-030 follows an execution to its one terminal event', async () => {
     const start = { workflow_execution_started: { execution_id: id } };
     const end = {
-      execution_cancelled: { execution_id: id, transitions: 0, cancelled_at: '2026-01-02T03:04:05Z' },
+      workflow_execution_cancelled: { execution_id: id, transitions: 0, cancelled_at: '2026-01-02T03:04:05Z' },
     };
     await using server = await loopback(
       (_, response) => void response.write(`id: start\ndata: ${JSON.stringify(start)}\n\n`, () => response.destroy()),

@@ -30,6 +30,16 @@ describe('BILL-12 an order', () => {
       { priceId: 'pro-monthly', seats: { priceId: 'pro-seat-monthly', quantity: 1 } },
     ],
     [
+      'AMB-184 the price of seats without their number, which means one',
+      { price_id: 'pro-monthly', seat_price_id: 'pro-seat-monthly' },
+      { priceId: 'pro-monthly', seats: { priceId: 'pro-seat-monthly', quantity: 1 } },
+    ],
+    [
+      'AMB-184 no seats, with their price',
+      { price_id: 'pro-monthly', seat_price_id: 'pro-seat-monthly', seats: 0 },
+      { priceId: 'pro-monthly' },
+    ],
+    [
       'a year with ten thousand seats',
       { price_id: 'business-annual', seat_price_id: 'business-seat-annual', seats: 10_000 },
       { priceId: 'business-annual', seats: { priceId: 'business-seat-annual', quantity: 10_000 } },
@@ -43,12 +53,8 @@ describe('BILL-12 an order', () => {
     ['the price of a seat as its base', { price_id: 'pro-seat-monthly' }, 'body.price_id'],
     ['a product instead of a price', { price_id: 'prod_pro' }, 'body.price_id'],
     ['the name of a property that every object has', { price_id: 'constructor' }, 'body.price_id'],
+    ['no seats without their price', { price_id: 'pro-monthly', seats: 0 }, 'body.seat_price_id'],
     ['seats without their price', { price_id: 'pro-monthly', seats: 1 }, 'body.seat_price_id'],
-    [
-      'the price of seats without their number',
-      { price_id: 'pro-monthly', seat_price_id: 'pro-seat-monthly' },
-      'body.seats',
-    ],
     [
       'seats of another tier',
       { price_id: 'pro-monthly', seat_price_id: 'business-seat-monthly', seats: 1 },

@@ -16,7 +16,7 @@ const seatRoleOf = { monthly: 'seat_monthly', annual: 'seat_annual' } as const s
 
 /**
  * What a request asks to buy. Only prices that are offered can be bought; anybody could otherwise pay the price of
- * another product of the same account. Seats need both their price and their number.
+ * another product of the same account. The price of seats without their number means one (requirements AMB-184).
  * @throws HttpError 400 that names the field.
  */
 export function readOrder(request: CheckoutRequest, tiers: readonly Tier[]): Order {
@@ -27,12 +27,11 @@ export function readOrder(request: CheckoutRequest, tiers: readonly Tier[]): Ord
   }
   if (seatPriceId === undefined && seats === undefined) return { priceId };
   if (seatPriceId === undefined) throw invalidField('body.seat_price_id', 'is required when seats are asked for');
-  if (seats === undefined) throw invalidField('body.seats', 'is required when seat_price_id is given');
   const seatRole = seatRoleOf[base.role];
   if (base.tier[seatRole]?.price_id !== seatPriceId) {
     throw invalidField('body.seat_price_id', `must be the price ${seatRole} of the tier ${base.tier.tier}`);
   }
-  return { priceId, seats: { priceId: seatPriceId, quantity: seats } };
+  return seats === 0 ? { priceId } : { priceId, seats: { priceId: seatPriceId, quantity: seats ?? 1 } };
 }
 
 interface BasePrice {

@@ -28,6 +28,12 @@ export function contentOfBytes(bytes: Uint8Array, contentType?: string): Json {
   assertFits(bytes.byteLength);
   const text = textOf(bytes);
   if (text !== undefined) return contentOfMarkedText(text);
+  return opaqueContent(bytes, contentType);
+}
+
+/** Bytes as they are, `{base64, content_type}`, whatever they may be. */
+export function opaqueContent(bytes: Uint8Array, contentType?: string): Json {
+  assertFits(bytes.byteLength);
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return { base64, content_type: contentType ?? 'application/octet-stream' };
 }

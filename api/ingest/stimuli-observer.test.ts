@@ -32,7 +32,10 @@ describe('the counter of stimuli', () => {
     ['failed', new TypeError('bug')],
   ])('counts as %s what ended so', async (outcome, error) => {
     const outcomes: string[] = [];
-    const ingest = observeIngest(() => Promise.reject(error), { ended: (_, ended) => outcomes.push(ended) });
+    const ingest = observeIngest(() => Promise.reject(error), {
+      ended: (_, ended) => outcomes.push(ended),
+      leftOut: () => undefined,
+    });
     await expect(ingest(submission)).rejects.toBe(error);
     expect(outcomes).toEqual([outcome]);
   });

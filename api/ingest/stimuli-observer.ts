@@ -20,6 +20,8 @@ type Transport = StimulusSource['kind'] | NonNullable<Submission['transport']>;
 /** Told how each stimulus ended. */
 export interface StimuliObserver {
   ended(transport: Transport, outcome: CountedOutcome): void;
+  /** An event about a sender that could not prove itself was not raised. */
+  leftOut(): void;
 }
 
 /** Counts in a process's own registry. Sources are no label: senders make them up. */
@@ -30,7 +32,12 @@ export function createStimuliMetrics(registry: Registry): StimuliObserver {
     labelNames: ['transport', 'outcome'],
     registers: [registry],
   });
-  return { ended: (transport, outcome) => stimuli.inc({ transport, outcome }) };
+  const leftOut = new Counter({
+    name: 'windlass_stimulus_rejections_left_out_total',
+    help: 'Events StimulusRejected that were not raised, because their source had too many.',
+    registers: [registry],
+  });
+  return { ended: (transport, outcome) => stimuli.inc({ transport, outcome }), leftOut: () => leftOut.inc() };
 }
 
 /** The same use case, with every end told. */

@@ -20,9 +20,10 @@ export function stimulusClassified(occasion: Occasion, workflowId: string, { con
   return event(occasion, 'StimulusClassified', { stimulus_id: stimulusId, workflow_id: workflowId, confidence, mode });
 }
 
-/** Authentication or routing failed, or the stimulus was there before. */
-export function stimulusRejected(occasion: Occasion, reason: RejectionReason): BusEvent {
-  return event(occasion, 'StimulusRejected', { stimulus_id: occasion.stimulusId, reason });
+/** Authentication or routing failed, or the stimulus was there before. `leftOut` such events before were not raised. */
+export function stimulusRejected(occasion: Occasion, reason: RejectionReason, leftOut = 0): BusEvent {
+  const more = leftOut === 0 ? {} : { left_out: leftOut };
+  return event(occasion, 'StimulusRejected', { stimulus_id: occasion.stimulusId, reason, ...more });
 }
 
 /** The router agent failed or took too long. */

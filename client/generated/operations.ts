@@ -85,7 +85,7 @@ export type StateCompleted = {
 };
 
 /** The workflow reached a terminal state. Ends the stream. */
-export type ExecutionCompleted = {
+export type WorkflowExecutionCompleted = {
   readonly execution_id: string;
   /** As in the execution: null without an output_template, a reference where it is too large. */
   readonly final_output: Readonly<Record<string, unknown>> | {
@@ -106,7 +106,7 @@ export type ExecutionCompleted = {
 };
 
 /** The execution failed. Ends the stream. */
-export type ExecutionFailed = {
+export type WorkflowExecutionFailed = {
   readonly execution_id: string;
   /** Why, in one word. */
   readonly reason: string;
@@ -118,7 +118,7 @@ export type ExecutionFailed = {
 };
 
 /** Somebody cancelled the execution. Ends the stream. */
-export type ExecutionCancelled = {
+export type WorkflowExecutionCancelled = {
   readonly execution_id: string;
   /** Who cancelled it. */
   readonly by?: string;
@@ -130,7 +130,7 @@ export type ExecutionCancelled = {
 };
 
 /** The execution was deleted before it had ended. Ends the stream. */
-export type ExecutionDeleted = {
+export type WorkflowExecutionDeleted = {
   readonly execution_id: string;
 };
 
@@ -185,13 +185,13 @@ export type ExecutionEvent = {
 } | {
   readonly state_completed: StateCompleted;
 } | {
-  readonly execution_completed: ExecutionCompleted;
+  readonly workflow_execution_completed: WorkflowExecutionCompleted;
 } | {
-  readonly execution_failed: ExecutionFailed;
+  readonly workflow_execution_failed: WorkflowExecutionFailed;
 } | {
-  readonly execution_cancelled: ExecutionCancelled;
+  readonly workflow_execution_cancelled: WorkflowExecutionCancelled;
 } | {
-  readonly execution_deleted: ExecutionDeleted;
+  readonly workflow_execution_deleted: WorkflowExecutionDeleted;
 };
 
 export type ExecutionSummary = {
@@ -798,8 +798,11 @@ export type StartExecutionBody = {
   readonly name?: string;
   /** A registered version; absent: the newest. */
   readonly version?: string;
-  /** Start input; templates read it as {{input.KEY}}. */
-  readonly input?: Readonly<Record<string, unknown>>;
+  /**
+   * Start input; templates read it as {{input.KEY}}. What is no object becomes `{"input": …}`, unless the
+   * `input_schema` of the workflow takes no such field.
+   */
+  readonly input?: unknown;
   /** Natural-language purpose, {{intent}}. */
   readonly intent?: string;
   /** Pairs that seed the Blackboard. */
@@ -969,7 +972,7 @@ export type CreateCheckoutBody = {
   readonly price_id: string;
   /** The same tier's `seat_monthly` or `seat_annual`, for further seats. */
   readonly seat_price_id?: string;
-  /** Seats beyond those included; given exactly when `seat_price_id` is. */
+  /** Seats beyond those included, with `seat_price_id`; absent: 1; 0: none. */
   readonly seats?: number;
 };
 
@@ -1469,8 +1472,8 @@ export interface Operations {
   /**
    * Read an execution
    *
-   * Where an execution stands, its Blackboard and its output. A part of a value that is too large stands as
-   * `{"ref", "bytes", "truncated"}`.
+   * Where an execution stands, its Blackboard and its output. `final_output` is there in full up to 10 MiB; a part
+   * of another value that is too large stands as `{"ref", "bytes", "truncated"}`.
    *
    * `GET /v1/workflows/executions/{execution_id}`
    *
@@ -1644,7 +1647,9 @@ export interface Operations {
    * Receive a webhook
    *
    * Takes a body of any content type. The signature is HMAC-SHA256 over the bytes as they were sent. A body that
-   * is JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`.
+   * is JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`. It is
+   * decoded first where `Content-Encoding` is gzip, deflate or br, up to 10 MiB; under another coding it stays
+   * bytes.
    *
    * `POST /v1/webhooks/{source}`
    *
@@ -1768,7 +1773,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   deleteExecution: {"method":"DELETE","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   cancelExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   signalExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/signal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
-  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
+  streamExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["workflow_execution_completed","workflow_execution_failed","workflow_execution_cancelled","workflow_execution_deleted"]},
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
   rerunExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/rerun","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   retryExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/retry","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -27,7 +27,7 @@ const { execution_id } = await client.startExecution({ body: { workflow: 'hello'
 export const id: string = execution_id;
 for await (const { data } of client.streamExecution({ execution_id })) {
   const event: ExecutionEvent = data;
-  if ('execution_failed' in event) console.log(event.execution_failed.error.toUpperCase());
+  if ('workflow_execution_failed' in event) console.log(event.workflow_execution_failed.error.toUpperCase());
 }
 // @ts-expect-error there is no such scope
 await client.registerWorkflow({ body: '', scope: 'everywhere' });

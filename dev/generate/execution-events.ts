@@ -8,10 +8,10 @@ const ids: Readonly<Record<EventType, string>> = {
   human_approval_requested: 'N.approval',
   state_retried: 'N.attempt.K',
   state_completed: 'N.completed',
-  execution_completed: 'end',
-  execution_failed: 'end',
-  execution_cancelled: 'end',
-  execution_deleted: 'end',
+  workflow_execution_completed: 'end',
+  workflow_execution_failed: 'end',
+  workflow_execution_cancelled: 'end',
+  workflow_execution_deleted: 'end',
 };
 
 /** The page about the stream of an execution: what its events are, their ids, and how to come back. */

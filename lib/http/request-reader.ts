@@ -38,9 +38,11 @@ export function createRequestReader(contract: Contract): RequestReader {
   const checkBody = contract.body?.kind === 'json' ? createValidator(contract.body.schema, ['body']) : undefined;
   // The handler of a signed request judges its headers itself, in an order of its own (requirements AMB-045).
   const headerNames = contract.access === 'signature' ? [] : furtherSingleHeaders(contract.headers);
+  // Proxies, probes and services add parameters of their own to what they call (requirements AMB-177).
+  const isAskedByOthers = contract.access !== 'bearer';
   return async ({ params, query: text, headers: all, rawHeaders, body: source }) => {
     refuse(checkParams(params), contract.invalidParams);
-    const query = readQuery(text, contract.query);
+    const query = readQuery(text, contract.query, { ignoresUnknown: isAskedByOthers });
     refuse(checkQuery(query));
     if (headerNames.length > 0) requireSingleHeaders(rawHeaders, headerNames);
     const headers = readHeaders(all, contract.headers);

@@ -76,9 +76,9 @@ export const createCheckout = defineContract({
         seat_price_id: Type.Optional(providerId("The same tier's `seat_monthly` or `seat_annual`, for further seats.")),
         seats: Type.Optional(
           Type.Integer({
-            minimum: 1,
+            minimum: 0,
             maximum: 10_000,
-            description: 'Seats beyond those included; given exactly when `seat_price_id` is.',
+            description: 'Seats beyond those included, with `seat_price_id`; absent: 1; 0: none.',
           }),
         ),
       },

@@ -21,7 +21,8 @@ export const receiveWebhook = defineContract({
   summary: 'Receive a webhook',
   description:
     'Takes a body of any content type. The signature is HMAC-SHA256 over the bytes as they were sent. A body that is ' +
-    'JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`.',
+    'JSON becomes that value, other UTF-8 text a string, anything else `{"base64": …, "content_type": …}`. It is ' +
+    'decoded first where `Content-Encoding` is gzip, deflate or br, up to 10 MiB; under another coding it stays bytes.',
   access: 'signature',
   params: Type.Object({
     source: Type.String({ description: 'Lower-case letters, digits, `.` and `-`; at most 63.' }),

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
@@ -30,7 +31,7 @@ async function serve(perSecond: number): Promise<void> {
     secrets,
     table: { tenantOf: (source) => (source === 'other' ? 'globex' : 'acme') },
     events: { raise: (event) => void events.push(event) },
-    observer: { ended: (_door, outcome) => void ended.push(outcome) },
+    observer: { ended: (_door, outcome) => void ended.push(outcome), leftOut: () => void ended.push('left_out') },
     newStimulusId: newId,
     rateLimit: createRateLimit(perSecond),
   });
@@ -45,8 +46,65 @@ beforeEach(() => {
 });
 afterEach(() => server.close());
 
+/** Signed as it is sent. */
+function sendBytes(body: Uint8Array, headers: readonly string[]) {
+  const length = `Content-Length: ${body.length}`;
+  return sendRaw(server.port, requestText('POST /v1/webhooks/ci', [signature(body), length, ...headers]), body);
+}
+
 const send = (source: string, headers: readonly string[], body = 'x') =>
   sendRaw(server.port, requestText(`POST /v1/webhooks/${source}`, headers, body));
+
+describe('a webhook whose body is coded', () => {
+  beforeEach(() => serve(0));
+  const event = '{"action":"opened"}';
+
+  it.each<[string, Uint8Array]>([
+    ['gzip', gzipSync(event)],
+    ['GZip', gzipSync(event)],
+    ['deflate', deflateSync(event)],
+    ['br', brotliCompressSync(event)],
+    ['gzip, br', brotliCompressSync(gzipSync(event))],
+    ['identity', Buffer.from(event)],
+  ])('AMB-176 as %s is signed as it came and read as what it was', async (coding, body) => {
+    expect(await sendBytes(body, [`Content-Encoding: ${coding}`])).toMatchObject({ status: 200 });
+    expect(submissions).toMatchObject([{ content: { action: 'opened' } }]);
+  });
+
+  it('AMB-176 in a way that nobody knows is handed on as bytes', async () => {
+    const body = Buffer.from('anything');
+    const headers = ['Content-Encoding: zstd', 'Content-Type: application/json'];
+    expect(await sendBytes(body, headers)).toMatchObject({ status: 200 });
+    const content = { base64: body.toString('base64'), content_type: 'application/json' };
+    expect(submissions).toMatchObject([{ content }]);
+  });
+
+  it.each([
+    ['one byte less than an execution holds', limits.executionInputBytes - 1, 200],
+    ['as much as an execution holds', limits.executionInputBytes, 200],
+    ['one byte more than an execution holds', limits.executionInputBytes + 1, 413],
+    ['one byte less than is decoded', limits.webhookBodyBytes - 1, 413],
+    ['one byte more than is decoded', limits.webhookBodyBytes + 1, 413],
+    ['a hundred times as much', 1_024 * 1_048_576, 413],
+  ])('AMB-176 that is %s when it is decoded is answered %i', async (_what, bytes, want) => {
+    const parts =
+      bytes > 100_000_000 ? brotliCompressSync(Buffer.alloc(100_000_000, 'x')) : gzipSync(Buffer.alloc(bytes, 'x'));
+    const coding = bytes > 100_000_000 ? 'br' : 'gzip';
+    const { status } = await sendBytes(parts, [`Content-Encoding: ${coding}`]);
+    expect([status, submissions.length]).toEqual([want, want === 200 ? 1 : 0]);
+  });
+
+  it('AMB-176 otherwise than it says is refused', async () => {
+    const answer = await sendBytes(Buffer.from(event), ['Content-Encoding: gzip']);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { code: 'invalid_request' }]);
+  });
+
+  it('AMB-177 takes query parameters that nobody described', async () => {
+    const body = 'x';
+    const request = requestText('POST /v1/webhooks/ci?retry=1&retry=2&%ZZ', [signature(body)], body);
+    expect(await sendRaw(server.port, request)).toMatchObject({ status: 200 });
+  });
+});
 
 describe('a webhook that cannot be authentic', () => {
   beforeEach(() => serve(0));

@@ -1,12 +1,14 @@
 import { limits } from '../../../crds/limits.ts';
+import type { Json } from '../../../crds/schema/parts.ts';
 import type { EventSink } from '../../../lib/bus/event-bus.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { jsonCost } from '../../../lib/http/json-cost.ts';
 import type { RateLimit } from '../../../lib/http/rate-limit.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, type Reply, type RequestHead, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
 import type { Caller } from '../../identity/caller.ts';
-import { contentOfBytes } from '../../ingest/content.ts';
+import { assertFits, contentOfBytes, opaqueContent } from '../../ingest/content.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { RoutingTable } from '../../ingest/routing-table.ts';
 import type { StimuliObserver } from '../../ingest/stimuli-observer.ts';
@@ -14,6 +16,7 @@ import { stimulusRejected } from '../../ingest/stimulus-events.ts';
 import { answer } from '../stimuli/answer.ts';
 import { headersOf } from '../stimuli/headers.ts';
 import { receiveWebhook } from './contract.ts';
+import { decoded, decodersOf } from './decode.ts';
 import { createRejectionBudget, type RejectionBudget } from './rejection-budget.ts';
 import type { WebhookSecrets } from './secrets.ts';
 import { headProblem, type SignatureProblem, signatureError, signatureProblem } from './signature.ts';
@@ -60,7 +63,7 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   const submission = async () =>
     deps.ingest({
       source: { kind: 'Webhook', name: source },
-      content: contentOfBytes(body, headers['content-type']),
+      content: await contentOf({ body, reserve: (bytes) => request.reserve(bytes) }, headers),
       idempotencyKey,
       headers,
       receivedAt,
@@ -69,18 +72,44 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   return answer(submission());
 }
 
+/** What the body says, decoded where it is packed in a way that is known (requirements AMB-176). */
+async function contentOf(
+  { body, reserve }: { readonly body: Uint8Array; readonly reserve: (bytes: number) => Promise<void> },
+  { 'content-type': type, 'content-encoding': encoding }: Readonly<Record<string, string>>,
+): Promise<Json> {
+  const decoders = decodersOf(encoding);
+  if (decoders === undefined) return opaqueContent(body, type);
+  if (decoders.length > 0) await reserve(limits.webhookBodyBytes);
+  const bytes = await decoded(body, decoders);
+  await reserve(affordable(bytes));
+  return contentOfBytes(bytes, type);
+}
+
+/** What its JSON would take at most; a content that is too large is refused before it is read. */
+function affordable(bytes: Uint8Array): number {
+  assertFits(bytes.byteLength);
+  return Math.min(
+    jsonCost(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')),
+    limits.parsedJsonBytes,
+  );
+}
+
 const signaturesOf = (headers: RequestHead['rawHeaders']): string[] =>
   headers.filter(([name]) => name === 'x-svc-signature').map(([, value]) => value);
 
 function refuse(deps: WebhookDeps, budget: RejectionBudget, source: string, problem: SignatureProblem): never {
   deps.observer.ended('Webhook', 'not_authentic');
-  if (budget()) tellRejection(deps, source);
+  // Names without a secret are anybody's to make up: together they have one budget.
+  const verdict = budget(deps.secrets(source) === undefined ? '' : source);
+  if (verdict.mayTell) tellRejection(deps, source, verdict.leftOut);
+  else deps.observer.leftOut();
   throw signatureError(problem);
 }
 
-function tellRejection({ clock, events, newStimulusId, table }: WebhookDeps, source: string): void {
+function tellRejection({ clock, events, newStimulusId, table }: WebhookDeps, source: string, leftOut: number): void {
   const time = new Date(clock.now()).toISOString();
-  events.raise(stimulusRejected({ stimulusId: newStimulusId(), tenant: table.tenantOf(source), time }, 'HmacInvalid'));
+  const occasion = { stimulusId: newStimulusId(), tenant: table.tenantOf(source), time };
+  events.raise(stimulusRejected(occasion, 'HmacInvalid', leftOut));
 }
 
 /** An empty one counts as none. */

@@ -1,22 +1,40 @@
+import { BoundedMap } from '../../../lib/bounded-map.ts';
 import type { Clock } from '../../../lib/clock.ts';
 
-/** Whether one more event about a sender that could not prove itself may be raised. */
-export type RejectionBudget = () => boolean;
+/** Whether one more event about a sender that could not prove itself may be raised, and how many before it were not. */
+type Verdict = { readonly mayTell: false } | { readonly mayTell: true; readonly leftOut: number };
 
-/** Events at once, and each second from then on. */
+/** The events of each source, by its name. */
+export type RejectionBudget = (source: string) => Verdict;
+
+/** requirements AMB-181: events of a source at once, and each second from then on. */
 const burst = 100;
 const perSecond = 10;
+/** Sources that are remembered: anybody can make up names, and the oldest of them are forgotten. */
+const sourcesMax = 1_000;
+
+interface Budget {
+  left: number;
+  at: number;
+  leftOut: number;
+}
 
 /** Anybody can send webhooks with wrong signatures; the events that tell of them must not push out the others. */
 export function createRejectionBudget(clock: Clock): RejectionBudget {
-  let left = burst;
-  let at = clock.now();
-  return () => {
+  const budgets = new BoundedMap<string, Budget>(sourcesMax);
+  return (source) => {
     const now = clock.now();
-    left = Math.min(burst, left + (Math.max(0, now - at) / 1_000) * perSecond);
-    at = now;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
+    const budget = budgets.get(source) ?? { left: burst, at: now, leftOut: 0 };
+    budgets.set(source, budget);
+    budget.left = Math.min(burst, budget.left + (Math.max(0, now - budget.at) / 1_000) * perSecond);
+    budget.at = now;
+    if (budget.left < 1) {
+      budget.leftOut += 1;
+      return { mayTell: false };
+    }
+    const { leftOut } = budget;
+    budget.left -= 1;
+    budget.leftOut = 0;
+    return { mayTell: true, leftOut };
   };
 }

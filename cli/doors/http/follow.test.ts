@@ -55,8 +55,8 @@ const events = {
       prompt: 'Ship it?',
     },
   },
-  end: { execution_cancelled: { execution_id, by: 'kim', transitions: 1, cancelled_at: at } },
-  deleted: { execution_deleted: { execution_id } },
+  end: { workflow_execution_cancelled: { execution_id, by: 'kim', transitions: 1, cancelled_at: at } },
+  deleted: { workflow_execution_deleted: { execution_id } },
 } as const satisfies Record<string, ExecutionEvent>;
 type Name = keyof typeof events;
 

@@ -56,7 +56,7 @@ export async function* followTold(deps: FollowDeps, begin: Told, signal: AbortSi
   if (finished(told.execution)) return;
   try {
     for await (const batch of batches(deps, told, signal)) {
-      if (batch.some(({ data }) => 'execution_deleted' in data)) throw deleted(told.execution);
+      if (batch.some(({ data }) => 'workflow_execution_deleted' in data)) throw deleted(told.execution);
       const next = batch.reduce(after, told);
       told = finished(next.execution) ? await atEnd(deps, next, signal) : next;
       yield told;

@@ -17,7 +17,7 @@ type Status = WorkflowExecutionStatus;
 
 /** What each type of event says about the status. */
 type Telling = {
-  readonly [T in Exclude<EventType, 'execution_deleted'>]: (status: Status, fields: Fields<T>) => Status;
+  readonly [T in Exclude<EventType, 'workflow_execution_deleted'>]: (status: Status, fields: Fields<T>) => Status;
 };
 
 /**
@@ -63,19 +63,19 @@ const telling: Telling = {
     history: [...(status.history ?? []), visitOf(status.current, fields)],
     transitions: (status.transitions ?? 0) + (fields.target === undefined ? 0 : 1),
   }),
-  execution_completed: (status, { final_output: output, transitions, completed_at, reason, message }) => ({
+  workflow_execution_completed: (status, { final_output: output, transitions, completed_at, reason, message }) => ({
     ...ended(status, 'completed', completed_at),
     transitions,
     ...defined({ reason, message }),
     ...(output === null || isLarge(output) ? {} : { final_output: output as Record<string, Json> }),
   }),
-  execution_failed: (status, { reason, error, transitions, failed_at }) => ({
+  workflow_execution_failed: (status, { reason, error, transitions, failed_at }) => ({
     ...ended(status, 'failed', failed_at),
     transitions,
     reason,
     message: error,
   }),
-  execution_cancelled: (status, { reason, transitions, cancelled_at }) => ({
+  workflow_execution_cancelled: (status, { reason, transitions, cancelled_at }) => ({
     ...ended(status, 'cancelled', cancelled_at),
     transitions,
     ...(reason === undefined ? {} : { message: reason }),

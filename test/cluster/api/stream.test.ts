@@ -131,7 +131,7 @@ describe('the stream of an execution', () => {
       'state_completed',
       'state_started',
       'state_completed',
-      'execution_completed',
+      'workflow_execution_completed',
     ]);
     for (const event of events) {
       const type = typeOf(event) as keyof typeof eventFields;
@@ -139,7 +139,7 @@ describe('the stream of an execution', () => {
       expect((event.data as Record<string, { execution_id: string }>)[type]?.execution_id).toBe(id);
     }
     expect(events.at(-1)?.data).toMatchObject({
-      execution_completed: { final_output: { done: 'yes' }, transitions: 1 },
+      workflow_execution_completed: { final_output: { done: 'yes' }, transitions: 1 },
     });
     for (const frame of stream.text().split('\n\n').slice(0, -1)) expect(frame).toMatch(/^id: \S+\ndata: \{.*\}$/);
   });
@@ -155,7 +155,7 @@ describe('the stream of an execution', () => {
       }),
     );
     expect(new Set(texts).size).toBe(1);
-    expect(texts[0]).toContain('execution_completed');
+    expect(texts[0]).toContain('workflow_execution_completed');
   });
 
   it('AMB-030 goes on live on both replicas when somebody answers through one of them', async () => {
@@ -212,14 +212,14 @@ describe('the stream of an execution', () => {
       '1.completed state_completed',
       '2.started state_started',
       '2.completed state_completed',
-      'end execution_completed',
+      'end workflow_execution_completed',
     ]);
     expect(events[3]?.data).toMatchObject({
       state_completed: { status: 'failed', reason: 'ExitCode', attempts: 2, exit_code: 3 },
     });
   });
 
-  it('AMB-032 ends with execution_failed where nothing could begin', async () => {
+  it('AMB-032 ends with workflow_execution_failed where nothing could begin', async () => {
     const name = 'wrong-input';
     const made = await world.kube.create(workflowExecutions, {
       apiVersion: 'windlass.dev/v1',
@@ -228,11 +228,11 @@ describe('the stream of an execution', () => {
       spec: { workflow: 'wrong' },
     });
     const events = await all(made.metadata.uid ?? '');
-    expect(events.map(typeOf)).toEqual(['execution_failed']);
-    expect(events[0]?.data).toMatchObject({ execution_failed: { reason: 'InvalidInput' } });
+    expect(events.map(typeOf)).toEqual(['workflow_execution_failed']);
+    expect(events[0]?.data).toMatchObject({ workflow_execution_failed: { reason: 'InvalidInput' } });
   });
 
-  it('AMB-032 ends with execution_cancelled, and is told the same afterwards', async () => {
+  it('AMB-032 ends with workflow_execution_cancelled, and is told the same afterwards', async () => {
     const { id } = await asking();
     const stream = await open(id);
     const following = until(stream);
@@ -240,12 +240,12 @@ describe('the stream of an execution', () => {
     const events = await following;
     expect(ids(events)).toEqual(['start', '1.started', '1.approval', 'end']);
     expect(events.at(-1)?.data).toMatchObject({
-      execution_cancelled: { reason: 'enough', by: expect.stringMatching(/ada/) },
+      workflow_execution_cancelled: { reason: 'enough', by: expect.stringMatching(/ada/) },
     });
     expect(lasting(await all(id, 1))).toEqual(lasting(events));
   });
 
-  it('AMB-032 ends with execution_deleted when it is deleted on the way, exactly once', async () => {
+  it('AMB-032 ends with workflow_execution_deleted when it is deleted on the way, exactly once', async () => {
     const { id, name } = await asking();
     const streams = await Promise.all([open(id, 0), open(id, 1), open(id, 0, '1.started')]);
     const following = streams.map((stream) => until(stream));
@@ -253,7 +253,7 @@ describe('the stream of an execution', () => {
     await world.kube.delete(workflowExecutions, { namespace: world.tenant, name });
     for (const events of await Promise.all(following)) {
       expect(events.filter((event) => (lastEvents as readonly string[]).includes(typeOf(event)))).toHaveLength(1);
-      expect(events.at(-1)).toMatchObject({ id: 'end', data: { execution_deleted: { execution_id: id } } });
+      expect(events.at(-1)).toMatchObject({ id: 'end', data: { workflow_execution_deleted: { execution_id: id } } });
     }
     expect((await refused(id, {})).status).toBe(404);
   });
@@ -262,7 +262,7 @@ describe('the stream of an execution', () => {
     const { id, name } = await asking();
     const following = until(await open(id));
     await world.kube.delete(workflowExecutions, { namespace: world.tenant, name });
-    expect((await following).at(-1)?.data).toEqual({ execution_deleted: { execution_id: id } });
+    expect((await following).at(-1)?.data).toEqual({ workflow_execution_deleted: { execution_id: id } });
     const next = await world.kube.create(workflowExecutions, {
       apiVersion: 'windlass.dev/v1',
       kind: 'WorkflowExecution',
@@ -270,7 +270,7 @@ describe('the stream of an execution', () => {
       spec: { workflow: 'quick' },
     });
     const events = await all(next.metadata.uid ?? '');
-    expect(events.at(-1)?.data).toMatchObject({ execution_completed: { execution_id: next.metadata.uid } });
+    expect(events.at(-1)?.data).toMatchObject({ workflow_execution_completed: { execution_id: next.metadata.uid } });
   });
 });
 
@@ -375,7 +375,7 @@ describe('a stream through trouble', () => {
     await proxy.comeUp();
     for (const events of await Promise.all(following)) {
       expect(ids(events)).toEqual(['start', '1.started', '1.approval', 'end']);
-      expect(events.at(-1)?.data).toEqual({ execution_deleted: { execution_id: id } });
+      expect(events.at(-1)?.data).toEqual({ workflow_execution_deleted: { execution_id: id } });
     }
   });
 

@@ -11,7 +11,7 @@ describe('the tour over HTTP', () => {
   it('ORCH-AUTH-01 WF-API-01 takes a token, registers, starts, follows, approves and prints the output', async () => {
     const { stdout } = await run(join(projectDir, 'dev', 'demo', 'over-http'), { env: { ...process.env, SERVER: '' } });
     expect(stdout).toMatch(/"workflow_id":"[0-9a-f-]{36}","name":"approval"/);
-    for (const event of ['workflow_execution_started', 'human_approval_requested', 'execution_completed']) {
+    for (const event of ['workflow_execution_started', 'human_approval_requested', 'workflow_execution_completed']) {
       expect(stdout).toContain(`data: {"${event}":`);
     }
     expect(stdout).toContain('"by":"anna"');

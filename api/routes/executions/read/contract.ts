@@ -12,8 +12,8 @@ export const readExecution = defineContract({
   tag: 'Executions',
   summary: 'Read an execution',
   description:
-    'Where an execution stands, its Blackboard and its output. A part of a value that is too large stands as ' +
-    '`{"ref", "bytes", "truncated"}`.',
+    'Where an execution stands, its Blackboard and its output. `final_output` is there in full up to 10 MiB; a part of ' +
+    'another value that is too large stands as `{"ref", "bytes", "truncated"}`.',
   access: 'bearer',
   params: ExecutionId,
   query: Type.Object(

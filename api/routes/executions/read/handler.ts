@@ -7,7 +7,7 @@ import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { presentExecution } from '../present.ts';
 import { readExecution } from './contract.ts';
-import { presentFull } from './inline-values.ts';
+import { presentFull, presentWithOutput } from './inline-values.ts';
 
 export interface ReadDeps {
   readonly cluster: Pick<Cluster, 'executions'>;
@@ -20,6 +20,7 @@ export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
     const execution = await cluster.executions.whole(known);
     if (execution === undefined) throw notFound(unknownExecution);
     if (query.full) return json(await presentFull(outputs, execution));
+    if (execution.status?.final_output_ref !== undefined) return json(await presentWithOutput(outputs, execution));
     return { kind: 'text', text: textOf(execution), mediaType: 'application/json' };
   });
 }

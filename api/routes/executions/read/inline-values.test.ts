@@ -5,7 +5,7 @@ import type { StoredValue } from '../../../../crds/schema/workflow-execution-sta
 import { AppError } from '../../../../lib/errors.ts';
 import { anExecution } from '../../../../test/builders/execution-builder.ts';
 import { presentExecution } from '../present.ts';
-import { presentFull } from './inline-values.ts';
+import { presentFull, presentWithOutput } from './inline-values.ts';
 
 const mebibyte = 1_048_576;
 const refOf = (letter: string) => letter.repeat(64);
@@ -74,6 +74,18 @@ describe('an execution with large values', () => {
       },
     });
     expect(store.asked.toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    [10 * 1024 * 1024 - 1, { all: true }],
+    [10 * 1024 * 1024, { all: true }],
+    [10 * 1024 * 1024 + 1, { ref: refOf('c'), bytes: 10 * 1024 * 1024 + 1, truncated: false }],
+  ])('AMB-187 shows a final_output of %i bytes in full up to 10 MiB, and nothing else', async (bytes, want) => {
+    const store = storeOf({ a: 'hello', c: '{"all":true}' });
+    const execution = holding({ build: entry }, { final_output_ref: { ...part('', 'c', 12, 'json'), bytes } });
+    const shown = await presentWithOutput(store.outputs, execution);
+    expect(shown).toEqual({ ...presentExecution(execution), final_output: want });
+    expect(store.asked).not.toContain('a');
   });
 
   it('AMB-154 does not change what the cache holds', async () => {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { labelNamePattern } from '../../../../crds/label-name.ts';
 import { limits } from '../../../../crds/limits.ts';
-import { anyJson, anyObject, mapOf } from '../../../../crds/schema/parts.ts';
+import { anyJson, mapOf } from '../../../../crds/schema/parts.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../../not-found.ts';
 import { quotaExceeded } from '../../workflows/errors.ts';
@@ -45,7 +45,13 @@ export const startExecution = defineContract({
         version: Type.Optional(
           Type.String({ minLength: 1, maxLength: 128, description: 'A registered version; absent: the newest.' }),
         ),
-        input: Type.Optional(anyObject({ description: 'Start input; templates read it as {{input.KEY}}.' })),
+        input: Type.Optional(
+          anyJson({
+            description:
+              'Start input; templates read it as {{input.KEY}}. What is no object becomes `{"input": …}`, unless the ' +
+              '`input_schema` of the workflow takes no such field.',
+          }),
+        ),
         intent: Type.Optional(
           Type.String({ maxLength: limits.templateLength, description: 'Natural-language purpose, {{intent}}.' }),
         ),

@@ -3,7 +3,7 @@ import { annotations, globalNamespace, labels } from '../../../../crds/labels.ts
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import { objectName, userObjectName } from '../../../../lib/manifest/object-name.ts';
 import { anEnd, aWorkflow } from '../../../../test/builders/workflow-builder.ts';
-import { assertInput, assertReady, executionOf } from './plan-start.ts';
+import { assertInput, assertReady, executionOf, type StartBody } from './plan-start.ts';
 
 const uid = '0d1f6b7e-8a53-4c55-9d64-2f3a1b5c7e90';
 const by = { name: 'hello-1', namespace: 'team', subject: 'ada' };
@@ -106,6 +106,24 @@ describe('the object that is created', () => {
       },
       spec: { workflow: 'hello', version: '2.0.0', input: { a: 1 } },
     });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['text', 'hello', { input: 'hello' }],
+    ['a number', 7, { input: 7 }],
+    ['a list', [1], { input: [1] }],
+    ['null', null, { input: null }],
+    ['false', false, { input: false }],
+    ['an object', { a: 1 }, { a: 1 }],
+  ])('AMB-175 has an input that is an object, also of %s', (_what, payload, want) => {
+    const body = { workflow: 'hello', input: payload } as StartBody;
+    expect(executionOf(stored({ ready: 'True' }), body, by).spec.input).toEqual(want);
+    expect(() => assertInput(stored().spec, body.input)).not.toThrow();
+  });
+
+  it('AMB-175 is refused where the schema takes no field of that name', () => {
+    const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    expect(() => assertInput({ ...stored().spec, input_schema: schema }, 7)).toThrow('input validation failed');
   });
 
   it('has a label that Kubernetes takes, however long the name of its workflow', () => {

@@ -14,7 +14,7 @@ id: 1.completed
 data: {"state_completed":{"execution_id":"a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22","state":"greet","visit":1,"status":"success","exit_code":0,"completed_at":"2026-01-02T03:04:06.250Z"}}
 
 id: end
-data: {"execution_completed":{"execution_id":"a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22","final_output":{"greeting":"Hello, Ada!"},"transitions":0,"completed_at":"2026-01-02T03:04:06.250Z"}}
+data: {"workflow_execution_completed":{"execution_id":"a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22","final_output":{"greeting":"Hello, Ada!"},"transitions":0,"completed_at":"2026-01-02T03:04:06.250Z"}}
 
 `;
 

@@ -96,7 +96,7 @@ describe('the events of one execution', () => {
     expect(client.ids).toEqual(all);
   });
 
-  it('AMB-032 end with execution_deleted when the object goes before its end, and only then', async () => {
+  it('AMB-032 end with workflow_execution_deleted when the object goes before its end, and only then', async () => {
     const hub = createEventHub();
     const client = listen(hub.open(uid));
     hub.seen(started);
@@ -104,7 +104,7 @@ describe('the events of one execution', () => {
     hub.gone(uid);
     await settled();
     expect(client).toMatchObject({ ids: [...all.slice(0, 3), 'end'], isOver: true });
-    expect(client.texts.at(-1)).toBe(`id: end\ndata: {"execution_deleted":{"execution_id":"${uid}"}}\n\n`);
+    expect(client.texts.at(-1)).toBe(`id: end\ndata: {"workflow_execution_deleted":{"execution_id":"${uid}"}}\n\n`);
     const late = listen(hub.open(uid));
     hub.seen(done);
     hub.gone(uid);

@@ -80,7 +80,7 @@ export const eventFields = {
     },
     'A state has ended, well or not.',
   ),
-  execution_completed: strict(
+  workflow_execution_completed: strict(
     {
       ...id,
       final_output: Type.Union([anyObject(), LargeValue, Type.Null()], {
@@ -93,7 +93,7 @@ export const eventFields = {
     },
     'The workflow reached a terminal state. Ends the stream.',
   ),
-  execution_failed: strict(
+  workflow_execution_failed: strict(
     {
       ...id,
       reason: Type.String({ description: 'Why, in one word.' }),
@@ -103,7 +103,7 @@ export const eventFields = {
     },
     'The execution failed. Ends the stream.',
   ),
-  execution_cancelled: strict(
+  workflow_execution_cancelled: strict(
     {
       ...id,
       by: Type.Optional(Type.String({ description: 'Who cancelled it.' })),
@@ -113,15 +113,15 @@ export const eventFields = {
     },
     'Somebody cancelled the execution. Ends the stream.',
   ),
-  execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
+  workflow_execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;
 
 /** The types of event that end a stream. */
 export const lastEvents = [
-  'execution_completed',
-  'execution_failed',
-  'execution_cancelled',
-  'execution_deleted',
+  'workflow_execution_completed',
+  'workflow_execution_failed',
+  'workflow_execution_cancelled',
+  'workflow_execution_deleted',
 ] as const satisfies readonly EventType[];
 
 export type EventType = keyof typeof eventFields;

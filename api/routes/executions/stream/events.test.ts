@@ -47,7 +47,7 @@ describe('what happened to an execution', () => {
     [
       'had a bad input',
       anExecution().status({ started_at: undefined, reason: 'InvalidInput' }).ended('failed', 1).build(),
-      ['end execution_failed'],
+      ['end workflow_execution_failed'],
     ],
     [
       'ended at once',
@@ -56,7 +56,7 @@ describe('what happened to an execution', () => {
         'start workflow_execution_started',
         '1.started state_started',
         '1.completed state_completed',
-        'end execution_completed',
+        'end workflow_execution_completed',
       ],
     ],
     [
@@ -104,7 +104,7 @@ describe('what happened to an execution', () => {
       transitions: 0,
       completed_at: after(9),
     });
-    expect(deletedEvent(id).event).toEqual({ execution_deleted: { execution_id: id } });
+    expect(deletedEvent(id).event).toEqual({ workflow_execution_deleted: { execution_id: id } });
   });
 
   it('WF-API-04 the final output is null without a template, and a reference where it is too large', () => {

@@ -47,7 +47,7 @@ export function eventsBehind(execution: WorkflowExecution, after: Position): Pla
 
 /** Told when an execution is deleted that had not ended. */
 export function deletedEvent(uid: string): PlacedEvent {
-  return place(endPosition, 'execution_deleted', { execution_id: uid });
+  return place(endPosition, 'workflow_execution_deleted', { execution_id: uid });
 }
 
 function place<T extends EventType>(position: Position, type: T, fields: EventFields[T]): PlacedEvent {
@@ -168,7 +168,9 @@ function exitCodes(status: WorkflowExecutionStatus, visit: Visit): Pick<Outcome,
 }
 
 /** That a workflow which came to its end did not do what it was for (requirements AMB-169). */
-function shortfall(status: WorkflowExecutionStatus): Pick<EventFields['execution_completed'], 'reason' | 'message'> {
+function shortfall(
+  status: WorkflowExecutionStatus,
+): Pick<EventFields['workflow_execution_completed'], 'reason' | 'message'> {
   return succeeded(status) ? {} : { reason: status.reason, message: status.message };
 }
 
@@ -182,7 +184,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
   const execution_id = execution.metadata.uid ?? '';
   if (status.phase === 'completed') {
     const final_output = finalOutputOf(status);
-    return place(endPosition, 'execution_completed', {
+    return place(endPosition, 'workflow_execution_completed', {
       execution_id,
       final_output,
       transitions,
@@ -191,7 +193,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
     });
   }
   if (status.phase === 'failed') {
-    return place(endPosition, 'execution_failed', {
+    return place(endPosition, 'workflow_execution_failed', {
       execution_id,
       reason,
       error: message,
@@ -202,7 +204,7 @@ function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): P
   const { by, reason: why } = execution.spec.cancel ?? {};
   return place(
     endPosition,
-    'execution_cancelled',
+    'workflow_execution_cancelled',
     defined({ execution_id, by, reason: why, transitions, cancelled_at: at }),
   );
 }
