@@ -5,22 +5,15 @@ import { invalidRequest } from './request-errors.ts';
 
 /**
  * The query's parameters, text turned into the type of their schema. Throws HttpError that names each one that is
- * unknown, repeated or badly encoded; `ignoresUnknown` leaves out what is unknown. What the schema says about values is
- * not checked here.
+ * unknown, repeated or badly encoded. What the schema says about values is not checked here.
  */
-export function readQuery(
-  query: string,
-  schema: TObject | undefined,
-  options: { readonly ignoresUnknown?: boolean } = {},
-): Record<string, unknown> {
+export function readQuery(query: string, schema: TObject | undefined): Record<string, unknown> {
   const properties: Readonly<Record<string, TSchema>> = schema?.properties ?? {};
   const values: Record<string, unknown> = {};
   const problems: RequestProblem[] = [];
-  if (options.ignoresUnknown && Object.keys(properties).length === 0) return values;
   for (const pair of query === '' ? [] : query.split('&')) {
     const [name, text] = decodePair(pair);
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined && options.ignoresUnknown) continue;
     const path = `query.${name}`;
     if (property === undefined) problems.push({ path, message: unknownText(properties) });
     else if (Object.hasOwn(values, name)) problems.push({ path, message: 'is given twice' });

@@ -39,10 +39,10 @@ export function createRequestReader(contract: Contract): RequestReader {
   // The handler of a signed request judges its headers itself, in an order of its own (requirements AMB-045).
   const headerNames = contract.access === 'signature' ? [] : furtherSingleHeaders(contract.headers);
   // Proxies, probes and services add parameters of their own to what they call (requirements AMB-177).
-  const isAskedByOthers = contract.access !== 'bearer';
+  const takesAnyQuery = contract.access !== 'bearer' && contract.query === undefined;
   return async ({ params, query: text, headers: all, rawHeaders, body: source }) => {
     refuse(checkParams(params), contract.invalidParams);
-    const query = readQuery(text, contract.query, { ignoresUnknown: isAskedByOthers });
+    const query = takesAnyQuery ? {} : readQuery(text, contract.query);
     refuse(checkQuery(query));
     if (headerNames.length > 0) requireSingleHeaders(rawHeaders, headerNames);
     const headers = readHeaders(all, contract.headers);
