@@ -31,6 +31,9 @@ export const executionReasons = {
   UnsupportedStateKind: 'States of this kind cannot run yet.',
   TemplateFailed: 'A template could not be rendered within its bounds.',
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
+  WorkBudgetExceeded: 'What one state does takes too much work for one turn of the controllers.',
+  NestedTooDeep: 'A value is nested deeper than 64 levels, which is as deep as JSON is taken anywhere.',
+  InternalError: 'Deciding about the execution failed again and again; the message is for a bug report.',
   InvalidSubworkflowInput:
     "The rendered input of a Subworkflow does not satisfy the child's input_schema, or is nested too deep.",
   ExitCode: 'The command ended with an exit code other than 0.',

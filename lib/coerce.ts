@@ -1,5 +1,9 @@
 import { pointerKeys } from '../crds/json-pointer.ts';
+import { limits } from '../crds/limits.ts';
 import { isJsonObject } from './json-object.ts';
+import { NestedTooDeep, tooDeep } from './nesting.ts';
+import { parseJson } from './work/parse-json.ts';
+import { Work } from './work/work.ts';
 
 /** A text turned into the value that its schema wants, or left as it was, with the reason. */
 interface Coerced {
@@ -8,7 +12,7 @@ interface Coerced {
   readonly warning?: string;
 }
 
-type Attempt = (text: string) => { readonly value: unknown } | undefined;
+type Attempt = (text: string, work: Work) => { readonly value: unknown } | undefined;
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -18,25 +22,36 @@ const attempts: ReadonlyMap<string, Attempt> = new Map<string, Attempt>([
   ['boolean', (text) => (text === 'true' || text === 'false' ? { value: text === 'true' } : undefined)],
   ['integer', (text) => numberOf(text, Number.isSafeInteger)],
   ['number', (text) => numberOf(text, isExact)],
-  ['object', (text) => jsonOf(text, isJsonObject)],
-  ['array', (text) => jsonOf(text, Array.isArray)],
+  ['object', (text, work) => jsonOf(text, work, isJsonObject)],
+  ['array', (text, work) => jsonOf(text, work, Array.isArray)],
 ]);
 
 /**
  * Gives a rendered text the type of its schema (WF-API-03, requirements AMB-073 and AMB-165). Without a type in the
  * schema it becomes what it is as JSON, or stays text where it is not JSON. What cannot be converted stays text, with a
- * warning; so does an integer beyond 2^53, which would lose digits. Nothing inside objects and lists is converted.
+ * warning; so does an integer beyond 2^53, which would lose digits, and JSON that would nest the output too deep. Nothing
+ * inside objects and lists is converted.
+ * @throws WorkBudgetExceeded
  */
-export function coerce(text: string, schema: unknown): Coerced {
+export function coerce(text: string, schema: unknown, work: Work = new Work()): Coerced {
+  try {
+    return coerceWithin(text, schema, work);
+  } catch (error) {
+    if (error instanceof NestedTooDeep) return { value: text, warning: `${tooDeep}; left as text` };
+    throw error;
+  }
+}
+
+function coerceWithin(text: string, schema: unknown, work: Work): Coerced {
   const { type, allowed } = wanted(schema);
   const trimmed = text.trim();
   if (allowed !== undefined) {
     const found = allowed.find((value) => (typeof value === 'string' ? value === text : String(value) === trimmed));
     if (found !== undefined) return { value: found };
   }
-  if (type.length === 0) return guess(text, trimmed);
+  if (type.length === 0) return guess(text, trimmed, work);
   for (const [name, attempt] of attempts) {
-    const result = type.includes(name) ? attempt(trimmed) : undefined;
+    const result = type.includes(name) ? attempt(trimmed, work) : undefined;
     if (result !== undefined) return result;
   }
   if (type.includes('string')) return { value: text };
@@ -47,11 +62,12 @@ export function coerce(text: string, schema: unknown): Coerced {
 export function coerceAll(
   texts: Readonly<Record<string, string>>,
   outputSchema: unknown,
+  work?: Work,
 ): { readonly output: Record<string, unknown>; readonly warnings: readonly string[] } {
   const properties = objectOf(objectOf(outputSchema)['properties']);
   const results = Object.entries(texts).map(([name, text]) => {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return [name, coerce(text, follow(schema, outputSchema))] as const;
+    return [name, coerce(text, follow(schema, outputSchema), work)] as const;
   });
   return {
     output: Object.fromEntries(results.map(([name, { value }]) => [name, value])),
@@ -59,11 +75,11 @@ export function coerceAll(
   };
 }
 
-function guess(text: string, trimmed: string): Coerced {
+function guess(text: string, trimmed: string, work: Work): Coerced {
   if (number.test(trimmed) && numberOf(trimmed, isExact) === undefined) {
     return { value: text, warning: 'is a number that would lose digits; left as text' };
   }
-  return jsonOf(trimmed, () => true) ?? { value: text };
+  return jsonOf(trimmed, work, () => true) ?? { value: text };
 }
 
 /** Types and values that a schema names. */
@@ -92,13 +108,16 @@ function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
-function jsonOf(text: string, isFine: (value: unknown) => boolean): { readonly value: unknown } | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return isFine(value) ? { value } : undefined;
-  } catch {
-    return undefined;
-  }
+/** The output around it is one level. */
+const levels = limits.jsonDepth - 1;
+
+function jsonOf(
+  text: string,
+  work: Work,
+  isFine: (value: unknown) => boolean,
+): { readonly value: unknown } | undefined {
+  const found = parseJson(text, work, levels);
+  return found !== undefined && isFine(found.value) ? found : undefined;
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderOutput } from './final-output.ts';
 import { LargeValue } from './template/large-value.ts';
 import { createScope } from './template/scope.ts';
-import { TemplateBudgetExceeded } from './template/work.ts';
+import { WorkBudgetExceeded } from './work/work.ts';
 
 const scope = createScope({
   input: {},
@@ -64,6 +64,6 @@ describe('renderOutput', () => {
     const outputTemplate = (keys: number) =>
       Object.fromEntries(Array.from({ length: keys }, (_, key) => [`k${key}`, loop]));
     expect(renderOutput({ outputTemplate: outputTemplate(1) }, scope)).toMatchObject({ kind: 'output' });
-    expect(() => renderOutput({ outputTemplate: outputTemplate(20) }, scope)).toThrow(TemplateBudgetExceeded);
+    expect(() => renderOutput({ outputTemplate: outputTemplate(20) }, scope)).toThrow(WorkBudgetExceeded);
   });
 });

@@ -2,7 +2,7 @@ import { coerceAll } from './coerce.ts';
 import type { LoadedValues, NeedsValues } from './template/large-value.ts';
 import { render } from './template/render.ts';
 import type { Scope } from './template/scope.ts';
-import { Work } from './template/work.ts';
+import { Work } from './work/work.ts';
 
 /** `final_output`, with what could not be converted and the paths that were missing. */
 interface FinalOutput {
@@ -23,14 +23,14 @@ interface OutputDeclaration {
 /**
  * Renders `output_template` on the final Blackboard and gives each text its type (WF-API-03, AMB-073). An empty
  * template gives {} (AMB-165). Stored values that it needs and `loaded` lacks are named all at once.
- * @throws TemplateError or TemplateBudgetExceeded as `render` does.
+ * @throws TemplateError, TemplateBudgetExceeded, WorkBudgetExceeded or NestedTooDeep as `render` does.
  */
 export function renderOutput(
   { outputTemplate, outputSchema }: OutputDeclaration,
   scope: Scope,
   loaded?: LoadedValues,
+  work = new Work(),
 ): FinalOutput | NeedsValues {
-  const work = new Work();
   const texts: [string, string][] = [];
   const missing = new Set<string>();
   const refs = new Set<string>();
@@ -44,5 +44,5 @@ export function renderOutput(
     for (const path of result.missing) missing.add(path);
   }
   if (refs.size > 0) return { kind: 'needs', refs: [...refs] };
-  return { kind: 'output', ...coerceAll(Object.fromEntries(texts), outputSchema), missing: [...missing] };
+  return { kind: 'output', ...coerceAll(Object.fromEntries(texts), outputSchema, work), missing: [...missing] };
 }

@@ -345,7 +345,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -392,7 +392,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -438,7 +438,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -472,7 +472,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -537,7 +537,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -621,7 +621,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;
@@ -703,7 +703,7 @@ export type WorkflowManifestSpec = {
       readonly agreement?: number;
       /** Exact value for exit_code and input_equals. */
       readonly value?: string;
-      /** Boolean expression for the condition custom. */
+      /** Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template. */
       readonly expression?: string;
       /** Lower bound of score_between, inclusive. */
       readonly min?: number;

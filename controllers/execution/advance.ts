@@ -4,6 +4,7 @@ import type { Transition } from '../../crds/schema/transition.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { AppError } from '../../lib/errors.ts';
+import { WorkBudgetExceeded } from '../../lib/work/work.ts';
 import { firstMatch } from './conditions.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import { enter } from './enter.ts';
@@ -19,18 +20,20 @@ import { runState } from './states/index.ts';
 const visitMessageLength = 256;
 
 /**
- * Takes the execution from state to state until one has something to wait for, or it ends (spec 1 §3.3). The limits
- * on visits and transitions bound the loop.
+ * Takes the execution from state to state until one has something to wait for, it ends, or the turn is over (spec 1 §3.3).
+ * The limits on visits and transitions bound the loop.
  */
 export function advance(draft: Draft): void {
   for (;;) {
     const { current } = draft.status;
     const state = draft.currentState();
     if (current === undefined || state === undefined) return;
+    if (draft.isTurnOver) return rest(draft, current);
     const outcome = outcomeOf(draft, state, current);
     if (outcome === undefined) return pause(draft, current);
     leave(draft, state, current, outcome);
-    if (draft.facts.refused !== undefined) return draft.wakeAt(draft.now);
+    draft.hasProgress = true;
+    if (draft.facts.refused !== undefined) draft.wakeAt(draft.now);
   }
 }
 
@@ -41,10 +44,19 @@ function outcomeOf(draft: Draft, state: State, current: CurrentState): VisitOutc
     return { entry: { status: 'failed', output: null }, failure: refused.failure, fatal };
   }
   try {
-    return runState(draft, state, current);
+    const outcome = runState(draft, state, current);
+    draft.weigh(outcome?.entry);
+    for (const value of Object.values(outcome?.writes ?? {})) draft.weigh(value);
+    return outcome;
   } catch (error) {
     return { entry: { status: 'failed', output: null }, failure: failureOf(error) };
   }
+}
+
+/** The rest goes on in the next turn of the event loop, after what others wait for. */
+function rest(draft: Draft, current: CurrentState): void {
+  Object.assign(draft.status, { phase: 'running', reason: 'Running', message: `in state ${current.state}` });
+  draft.wakeAt(draft.now);
 }
 
 /** Nothing more to decide for now; the deadline of the state is the last thing that wakes us. */
@@ -137,6 +149,7 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
       ...(outcome.signal === undefined ? {} : { signal: outcome.signal.response }),
       scope: scopeOf(draft),
       loaded: draft.facts.loaded,
+      work: draft.work,
     });
     if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
     return choice.kind === 'rule' ? choice : noMatch(draft, outcome);
@@ -172,10 +185,10 @@ function take(draft: Draft, rule: Transition): void {
   enter(draft, rule.target);
 }
 
-/** What a template, expression or stored value that cannot be had means for its state. Anything else goes up: a bug. */
+/** What a template, expression or value that cannot be had means for its state. Anything else goes up: a bug, or a turn. */
 function failureOf(error: unknown): Failure {
-  if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
-  if (error.reason === 'OutputLost') return { reason: 'OutputLost', message: error.message };
-  const reason = error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed';
-  return { reason, message: error.message };
+  if (error instanceof LackingFacts || error instanceof WorkBudgetExceeded || !(error instanceof AppError)) throw error;
+  const { message } = error;
+  if (error.reason === 'OutputLost' || error.reason === 'NestedTooDeep') return { reason: error.reason, message };
+  return { reason: error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed', message };
 }

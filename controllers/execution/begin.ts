@@ -16,12 +16,23 @@ const workflowGraceMs = 5_000;
 export function begin(draft: Draft): boolean {
   const { status, facts } = draft;
   if (facts.workflow.kind !== 'found') return hold(draft, facts.workflow);
-  const { definition } = facts.workflow;
   if (status.current !== undefined) return true;
-  const { input = {}, blackboard } = facts.execution.spec;
-  const problem = inputProblem(definition.spec, input) ?? blackboardProblem(blackboard);
+  const { refused } = facts;
+  if (refused !== undefined && refused.consequence !== 'one_state') return fail(draft, refused.failure);
+  const { definition } = facts.workflow;
+  return (status.started_at !== undefined || accept(draft, definition)) && prepare(draft);
+}
+
+/** Checks the input, once. */
+function accept(draft: Draft, definition: Definition): boolean {
+  const { input = {}, blackboard } = draft.facts.execution.spec;
+  const problem = inputProblem(definition.spec, input, draft.work) ?? blackboardProblem(blackboard);
   if (problem !== undefined) return fail(draft, { reason: 'InvalidInput', message: problem });
-  if (status.started_at === undefined) start(draft, definition);
+  start(draft, definition);
+  return draft.isTurnOver ? waitForTurn(draft) : true;
+}
+
+function prepare(draft: Draft): boolean {
   const volumes = volumesState(draft);
   if (volumes.kind === 'failed') return fail(draft, volumes.failure);
   if (volumes.kind === 'pending') return wait(draft, { reason: 'VolumesPending', message: volumes.message });
@@ -30,7 +41,8 @@ export function begin(draft: Draft): boolean {
   const beginning = takeOver(draft);
   if (beginning.kind === 'failed') return fail(draft, beginning.failure);
   enter(draft, beginning.state);
-  return status.current !== undefined;
+  draft.hasProgress = true;
+  return draft.status.current !== undefined;
 }
 
 function start(draft: Draft, { name, namespace, uid, version, revision }: Definition): void {
@@ -38,6 +50,7 @@ function start(draft: Draft, { name, namespace, uid, version, revision }: Defini
   status.workflow = { name, namespace, uid, version, revision };
   status.started_at = draft.time;
   status.transitions = 0;
+  draft.hasProgress = true;
 }
 
 /** The workflow is not there or not accepted. A run whose pinned revision was deleted fails: nobody knows its states. */
@@ -59,6 +72,12 @@ function wait({ status }: Draft, { reason, message }: Failure): false {
   return false;
 }
 
+/** A large input may have taken the whole turn. */
+function waitForTurn(draft: Draft): false {
+  draft.wakeAt(draft.now);
+  return wait(draft, { reason: 'Pending', message: 'its input was accepted' });
+}
+
 function fail(draft: Draft, failure: Failure): false {
   finish(draft, 'failed', failure);
   return false;
@@ -75,6 +94,10 @@ function noteVolumes({ status, facts }: Draft): void {
 
 /** spec 1 §2.6: the Blackboard begins with `spec.context` and the pairs of the caller, who wins. */
 function seed(draft: Draft): void {
-  for (const [key, value] of Object.entries(draft.spec.context ?? {})) draft.write(key, value);
-  for (const [key, value] of Object.entries(draft.facts.execution.spec.blackboard ?? {})) draft.write(key, value);
+  for (const pairs of [draft.spec.context ?? {}, draft.facts.execution.spec.blackboard ?? {}]) {
+    for (const [key, value] of Object.entries(pairs)) {
+      draft.weigh(value);
+      draft.write(key, value);
+    }
+  }
 }

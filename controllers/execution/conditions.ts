@@ -4,6 +4,7 @@ import { isNo, isYes } from '../../lib/decision/answers.ts';
 import { evaluate } from '../../lib/expression/evaluate.ts';
 import type { LoadedValues, NeedsValues } from '../../lib/template/large-value.ts';
 import type { Scope } from '../../lib/template/scope.ts';
+import type { Work } from '../../lib/work/work.ts';
 
 /** What the judges of a ParallelAgents state agreed on. */
 interface ConsensusOutcome {
@@ -31,6 +32,8 @@ export interface StateOutcome {
   readonly scope: Scope;
   /** Values of the output store, as far as they were loaded. */
   readonly loaded?: LoadedValues;
+  /** What this turn may still do; one of its own where absent. */
+  readonly work?: Work;
 }
 
 /** Whether a rule matches, or what has to be loaded before that can be said. */
@@ -70,12 +73,13 @@ const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
 
 /**
  * Whether one rule matches the outcome of its state (spec 1 §2.6.9).
- * @throws ExpressionError or TemplateBudgetExceeded for a `custom` expression that is not valid or works too long.
+ * @throws ExpressionError, WorkBudgetExceeded or NestedTooDeep for a `custom` expression that is not valid, works too long
+ * or reads what is nested too deep.
  */
 export function matches(rule: Rule, outcome: StateOutcome): Match {
   const condition = rule.condition ?? 'always';
   if (condition !== 'custom') return { kind: 'match', matched: tests[condition](rule, outcome) };
-  const result = evaluate(rule.expression ?? '', outcome.scope, outcome.loaded);
+  const result = evaluate(rule.expression ?? '', outcome.scope, outcome.loaded, outcome.work);
   return result.kind === 'needs' ? result : { kind: 'match', matched: result.value };
 }
 

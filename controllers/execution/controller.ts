@@ -9,14 +9,16 @@ import type { DomainEvents } from '../domain-events.ts';
 import { endingNamespaces, executionKey, type Informers, tenantOf } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
+import { createTurnGate } from '../runtime/turn-gate.ts';
 import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
 import { createBlocked } from './blocked.ts';
+import { createBugs } from './bugs.ts';
 import { type Captures, createCaptures } from './captures.ts';
 import { createConfirmed } from './confirmed.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import { createMadeChildren, type MadeChildren } from './made-children.ts';
-import type { Caches } from './observe.ts';
+import type { Caches, ObserveDeps } from './observe.ts';
 import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
@@ -62,7 +64,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
   const { executions, pods, volumes } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
-  const { rejected, blocked, made, onEnded } = createNotes();
+  const { rejected, blocked, made, bugs, onEnded } = createNotes();
   const confirmed = createConfirmed({ kube, cache: executions.cache });
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
@@ -77,6 +79,8 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     caches,
     events,
     store,
+    bugs,
+    turns: createTurnGate(),
     findWorkflow: findWorkflowOf(deps),
     wholes: executions,
     isEnding: endingNamespaces(informers),
@@ -87,13 +91,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
     onOutcome: countOutcome(deps),
     onEnded,
-    observe: {
-      caches,
-      outcomeOf: (pod) => captures.outcomeOf(pod),
-      rejectedPods: (uid) => rejected.of(uid),
-      madeChildren: (uid) => made.of(uid),
-      settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
-    },
+    observe: observeDeps(config, caches, { captures, rejected, made }),
     apply: applyDeps(deps, settings, caches, { captures, rejected, made, wake }),
   };
 }
@@ -111,13 +109,28 @@ function findWorkflowOf({ kube, informers: { workflows, revisions } }: Execution
   return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
 }
 
+function observeDeps(
+  config: ControllersConfig,
+  caches: Caches,
+  { captures, rejected, made }: Pick<Memory, 'captures' | 'rejected' | 'made'>,
+): ObserveDeps {
+  return {
+    caches,
+    outcomeOf: (pod) => captures.outcomeOf(pod),
+    rejectedPods: (uid) => rejected.of(uid),
+    madeChildren: (uid) => made.of(uid),
+    settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
+  };
+}
+
 /** What is kept in memory of executions while they run. */
 function createNotes() {
   const [rejected, blocked, made] = [createRejectedPods(), createBlocked(), createMadeChildren()];
+  const bugs = createBugs();
   const onEnded = (uid: string): void => {
-    for (const notes of [rejected, blocked, made]) notes.forget(uid);
+    for (const notes of [rejected, blocked, made, bugs]) notes.forget(uid);
   };
-  return { rejected, blocked, made, onEnded };
+  return { rejected, blocked, made, bugs, onEnded };
 }
 
 interface Memory {

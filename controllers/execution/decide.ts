@@ -1,8 +1,9 @@
 import { isTerminal } from '../../lib/execution/finished.ts';
+import { WorkBudgetExceeded } from '../../lib/work/work.ts';
 import { advance } from './advance.ts';
 import { afterwards } from './afterwards.ts';
 import { begin } from './begin.ts';
-import type { Decision, NeedsFacts } from './decision.ts';
+import type { Decision, Exceeded, NeedsFacts } from './decision.ts';
 import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
@@ -14,20 +15,24 @@ import { summarise } from './summarise.ts';
 /**
  * What should be true of an execution next, given the facts and the time (spec 1 §3.3). Pure, synchronous and total:
  * the same facts at the same time give the same decision, and where the facts say that everything is done, the
- * decision changes nothing. States without a process are passed through in one decision.
+ * decision changes nothing. States without a process are passed through in one decision, as many as one turn has work for;
+ * the rest follows in the next turn, which `wakeAt` asks for.
  */
-export function decide(facts: Facts, now: number): Decision | NeedsFacts {
+export function decide(facts: Facts, now: number): Decision | NeedsFacts | Exceeded {
+  const { workflow } = facts;
+  const draft = new Draft(facts, now, workflow.kind === 'found' ? workflow.definition.spec : emptySpec);
   try {
-    return decideFully(facts, now);
+    return complete(draft);
   } catch (error) {
     if (error instanceof LackingFacts) return { kind: 'needs', needs: error.needs };
-    throw error;
+    if (!(error instanceof WorkBudgetExceeded)) throw error;
+    const failure = { reason: 'WorkBudgetExceeded', message: error.message } as const;
+    return { kind: 'exceeded', failure, alone: !draft.hasProgress };
   }
 }
 
-function decideFully(facts: Facts, now: number): Decision {
-  const { workflow } = facts;
-  const draft = new Draft(facts, now, workflow.kind === 'found' ? workflow.definition.spec : emptySpec);
+function complete(draft: Draft): Decision {
+  const { facts } = draft;
   if (isTerminal(draft.status)) afterwards(draft);
   else if (facts.execution.spec.cancel !== undefined) cancel(draft);
   else if (begin(draft)) advance(draft);

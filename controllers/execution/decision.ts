@@ -3,6 +3,7 @@ import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { Blob } from '../../lib/output-store/blob.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
+import type { Failure } from './facts.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** A fact that deciding turned out to depend on. */
@@ -49,6 +50,14 @@ export interface Decision {
   readonly happenings: readonly Happening[];
   /** When to look again though nothing has happened, in milliseconds since the epoch. */
   readonly wakeAt?: number;
+}
+
+/** Deciding takes more than one turn may: what is at fault if it was alone in the turn (design §11). */
+export interface Exceeded {
+  readonly kind: 'exceeded';
+  readonly failure: Failure;
+  /** Nothing else was done in the turn. */
+  readonly alone: boolean;
 }
 
 /** Deciding needs more facts: load them and decide again. */

@@ -11,8 +11,11 @@ import type {
 import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
 import { withoutRaw } from '../../lib/output-store/raw-text.ts';
 import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
+import { weigh } from '../../lib/output-store/weigh.ts';
 import { ownMember } from '../../lib/own-member.ts';
-import { templateLimits } from '../../lib/template/limits.ts';
+import { workLimits } from '../../lib/work/limits.ts';
+import { Work } from '../../lib/work/work.ts';
+import { copyStatus } from './copy-status.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
 
@@ -25,9 +28,6 @@ export class LackingFacts extends Error {
     this.needs = needs;
   }
 }
-
-/** What all templates of one decision may cost: hundreds of them together hold the loop no longer than two. */
-const decisionWork = 2 * templateLimits.work;
 
 /** A finished step whose result has not been made small yet. */
 type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
@@ -42,13 +42,18 @@ export class Draft {
   readonly now: number;
   readonly spec: WorkflowSpec;
   readonly status: WorkflowExecutionStatus;
+  /** What this turn may still do; everything that grows with the objects of users takes from it (design §11). */
+  readonly work = new Work();
+  /** Whether a state was entered or left in this turn. */
+  hasProgress = false;
+  /** The Blackboard as templates see it, once one has asked. */
+  #board: Record<string, unknown> | undefined;
   readonly #written = new Map<string, unknown>();
   readonly #superseded = new Map<Visit, unknown>();
   readonly #steps = new Map<string, StepRecord>();
   readonly #blobs = new Map<string, Blob>();
   readonly #actions: Action[] = [];
   readonly #happenings: Happening[] = [];
-  #workLeft = decisionWork;
   #feedback: string | undefined;
   #humanFeedback: string | undefined;
   #finalOutput: unknown;
@@ -58,17 +63,20 @@ export class Draft {
     this.facts = facts;
     this.now = now;
     this.spec = spec;
-    this.status = structuredClone(facts.execution.status) ?? { phase: 'pending' };
+    this.status = copyStatus(facts.execution.status);
   }
 
-  /** Units of work that templates of this decision may still spend together; each has its own limit as well. */
-  get workLeft(): number {
-    return this.#workLeft;
+  /** Whether what comes next belongs into another turn: this one has achieved something, and may not do much more. */
+  get isTurnOver(): boolean {
+    return this.hasProgress && (this.work.left < workLimits.turnReserve || this.facts.refused !== undefined);
   }
 
-  /** Takes off what one rendering has spent of the work it was given. */
-  spendWork(given: number, left: number): void {
-    this.#workLeft -= given - left;
+  /**
+   * Pays for a value before it is written.
+   * @throws WorkBudgetExceeded, NestedTooDeep
+   */
+  weigh(value: unknown): void {
+    this.work.during('writing to the Blackboard', () => weigh(value, this.work));
   }
 
   get time(): string {
@@ -103,9 +111,10 @@ export class Draft {
     this.#wakeAt = Math.min(time, this.#wakeAt ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Puts a value on the Blackboard; the last write of a key wins. */
+  /** Puts a value that was weighed on the Blackboard; the last write of a key wins. */
   write(key: string, value: unknown): void {
     this.#written.set(key, value);
+    if (this.#board !== undefined) this.#board[key] = withoutRaw(value);
   }
 
   /** Keeps what a key holds now with the visit that wrote it, before a later visit replaces it. */
@@ -153,29 +162,18 @@ export class Draft {
     return this.#humanFeedback ?? this.#opened(this.status.human_feedback);
   }
 
-  /** The Blackboard as templates see it: large values that were not read yet are LargeValue. */
-  blackboard(): Record<string, unknown> {
-    const board = Object.create(null) as Record<string, unknown>;
-    for (const [key, stored] of Object.entries(this.status.blackboard ?? {})) {
-      if (!this.#written.has(key)) board[key] = open(stored, this.executionUid);
-    }
-    for (const [key, value] of this.#written) board[key] = withoutRaw(value);
-    return board;
+  /** The Blackboard as templates see it, as it is from now on: large values that were not read yet are LargeValue. */
+  blackboard(): Readonly<Record<string, unknown>> {
+    this.#board ??= this.#openBoard();
+    return this.#board;
   }
 
   /** Ends the draft: makes every new value small enough for status and collects the blobs. */
   finish(): Decision {
-    let room = limits.inlineTotalBytes - this.#inlineBytes();
-    const store = (value: unknown): StoredValue => {
-      const left = Math.max(0, room);
-      const shrunk = shrink(value, Math.min(limits.inlineValueBytes, left), Math.min(limits.inlineRefsBytes, left));
-      for (const blob of shrunk.blobs) this.#blobs.set(blob.ref, blob);
-      room -= inlineBytes(shrunk.stored);
-      return shrunk.stored;
-    };
-    for (const [key, value] of this.#written) this.#setStored(key, store(value));
+    const store = this.#shrinker();
+    this.#storeBoard(store);
     for (const [visit, value] of this.#superseded) visit.output = store(value);
-    for (const [name, record] of this.#steps) this.#setStep(name, { ...record, result: store(record.result) });
+    this.#storeSteps(store);
     if (this.#feedback !== undefined) this.status.feedback = store(this.#feedback);
     if (this.#humanFeedback !== undefined) this.status.human_feedback = store(this.#humanFeedback);
     if (this.#finalOutput !== undefined) {
@@ -191,21 +189,49 @@ export class Draft {
     };
   }
 
+  /** Makes values small, one after another, in the room that status has for them. */
+  #shrinker(): (value: unknown) => StoredValue {
+    let room: number | undefined;
+    return (value) => {
+      room ??= limits.inlineTotalBytes - this.#inlineBytes();
+      const left = Math.max(0, room);
+      const shrunk = shrink(value, Math.min(limits.inlineValueBytes, left), Math.min(limits.inlineRefsBytes, left));
+      for (const blob of shrunk.blobs) this.#blobs.set(blob.ref, blob);
+      room -= inlineBytes(shrunk.stored);
+      return shrunk.stored;
+    };
+  }
+
+  #storeBoard(store: (value: unknown) => StoredValue): void {
+    if (this.#written.size === 0) return;
+    const board = new Map(Object.entries(this.status.blackboard ?? {}));
+    for (const [key, value] of this.#written) board.set(key, store(value));
+    // Made from entries, so that a key `__proto__` is a member like any other.
+    this.status.blackboard = Object.fromEntries(board);
+  }
+
+  #storeSteps(store: (value: unknown) => StoredValue): void {
+    const { current } = this.status;
+    if (current === undefined || this.#steps.size === 0) return;
+    const steps = [...this.#steps].map(
+      ([name, record]) => [name, { ...record, result: store(record.result) }] as const,
+    );
+    current.steps = { ...current.steps, ...Object.fromEntries(steps) };
+  }
+
+  #openBoard(): Record<string, unknown> {
+    const board = Object.create(null) as Record<string, unknown>;
+    for (const [key, stored] of Object.entries(this.status.blackboard ?? {})) {
+      if (!this.#written.has(key)) board[key] = open(stored, this.executionUid);
+    }
+    for (const [key, value] of this.#written) board[key] = withoutRaw(value);
+    return board;
+  }
+
   #keep(data: Uint8Array, encoding: BlobRef['encoding']): BlobRef {
     const blob = createBlob(data);
     this.#blobs.set(blob.ref, blob);
     return { path: '', ref: blob.ref, bytes: data.byteLength, encoding };
-  }
-
-  #setStored(key: string, stored: StoredValue): void {
-    // A computed key makes a member also of `__proto__`, which an assignment would not.
-    this.status.blackboard = { ...this.status.blackboard, [key]: stored };
-  }
-
-  #setStep(name: string, step: FinishedStep): void {
-    const { current } = this.status;
-    if (current === undefined) return;
-    current.steps = { ...current.steps, [name]: step };
   }
 
   #opened(stored: StoredValue | undefined): unknown {

@@ -7,6 +7,7 @@ import { keyOf } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
 import type { Need } from './decision.ts';
 import type { ChildFact, Facts } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
@@ -18,6 +19,8 @@ export interface LearnDeps {
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
   readonly findWorkflow: FindWorkflow;
   readonly store: Pick<OutputStore, 'get'>;
+  /** Gives the reading of each stored value a turn of the event loop of its own. */
+  readonly turns: TurnGate;
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
 }
@@ -75,9 +78,11 @@ async function childInFull({ caches, wholes }: LearnDeps, child: ChildFact): Pro
 
 type Loaded = { readonly json: Json } | { readonly lost: string };
 
-async function load({ store }: LearnDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
+async function load({ store, turns }: LearnDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
   try {
-    return { json: valueOf(await store.get(namespace, locator), locator) };
+    const data = await store.get(namespace, locator);
+    await turns.enter();
+    return { json: valueOf(data, locator) };
   } catch (error) {
     // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.
     if (error instanceof AppError && error.code === 'not_found') return { lost: error.message };

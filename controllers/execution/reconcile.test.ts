@@ -6,7 +6,9 @@ import { createCache } from '../../lib/informer/cache.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution, begin } from '../../test/builders/execution-builder.ts';
+import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createBlocked } from './blocked.ts';
+import { createBugs } from './bugs.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 
 interface Seen {
@@ -49,6 +51,8 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
       onReleased: () => undefined,
     } as never,
     findWorkflow: { current: lookup, pinned: lookup },
+    turns: createTurnGate(),
+    bugs: createBugs(),
     isEnding: () => false,
     events: { record: () => undefined, flush: async () => undefined },
     onWaiting: (key, awaited) => void waits.push(`${key} ${awaited}`),

@@ -10,8 +10,10 @@ import { type KubeClient, KubeError, keyOf, type ObjectMeta, refOfKey } from '..
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Blocked } from './blocked.ts';
+import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
@@ -34,6 +36,8 @@ export interface ExecutionDeps {
   /** Whether a namespace is being deleted. */
   readonly isEnding: (namespace: string) => boolean;
   readonly store: OutputStore;
+  readonly turns: TurnGate;
+  readonly bugs: Bugs;
   readonly events: EventRecorder;
   /** Told of each state that has ended, with its duration in seconds. */
   readonly onStateEnded: (kind: string, status: string, seconds: number) => void;

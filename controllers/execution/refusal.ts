@@ -6,8 +6,8 @@ import type { Decision } from './decision.ts';
 import type { Facts, Failure } from './facts.ts';
 
 /**
- * What was decided could not be stored: the output store had no room for it (design §5), or the status would be larger
- * than a status may be, or the API server refused it. Decided again, the execution goes on by one state only, so that
+ * What was decided cannot be had: the output store had no room for it (design §5), or the status would be larger than a
+ * status may be, or the API server refused it, or deciding took more work than one turn may (design §11). Decided again, the execution goes on by one state only, so that
  * those before the one that is at fault are kept; where that is too much as well, this state fails; and where nothing
  * smaller helps, the execution does.
  */
@@ -18,9 +18,13 @@ export interface Refusal {
 
 const consequences = ['one_state', 'state_fails', 'execution_fails'] as const;
 
-/** The facts after a refusal, one consequence harder each time; undefined where not even a failed execution fits. */
-export function refuse(facts: Facts, failure: Failure): Facts | undefined {
-  const last = facts.refused === undefined ? -1 : consequences.indexOf(facts.refused.consequence);
+/**
+ * The facts after a refusal, one consequence harder each time; the first is left out where the state was `alone` in its
+ * turn. Undefined where not even a failed execution fits.
+ */
+export function refuse(facts: Facts, failure: Failure, alone = false): Facts | undefined {
+  const first = alone ? 0 : -1;
+  const last = facts.refused === undefined ? first : consequences.indexOf(facts.refused.consequence);
   const consequence = consequences[last + 1];
   return consequence === undefined ? undefined : { ...facts, refused: { failure, consequence } };
 }

@@ -1,8 +1,7 @@
 import { executionScope } from '../../lib/execution/execution-scope.ts';
-import { templateLimits } from '../../lib/template/limits.ts';
 import { render } from '../../lib/template/render.ts';
 import type { Scope } from '../../lib/template/scope.ts';
-import { Work } from '../../lib/template/work.ts';
+import { prices } from '../../lib/work/limits.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
 import { warnOfPlaceholders } from './warn.ts';
@@ -18,27 +17,27 @@ interface Ahead {
  * `ahead` as if the current state had ended so.
  */
 export function scopeOf(draft: Draft, ahead?: Ahead): Scope {
-  const board = draft.blackboard();
-  const { state = '' } = draft.status;
-  if (ahead !== undefined) Object.defineProperty(board, state, { value: ahead.entry, enumerable: true });
-  const humanFeedback = ahead?.humanFeedback ?? draft.humanFeedback;
   return executionScope(draft.facts.execution, draft.spec, {
-    blackboard: board,
+    blackboard: ahead === undefined ? draft.blackboard() : boardAhead(draft, ahead),
     feedback: draft.feedback,
-    humanFeedback,
+    humanFeedback: ahead?.humanFeedback ?? draft.humanFeedback,
   });
+}
+
+function boardAhead(draft: Draft, { entry }: Ahead): Readonly<Record<string, unknown>> {
+  const board = Object.assign(Object.create(null) as Record<string, unknown>, draft.blackboard());
+  draft.work.spend(Object.keys(board).length * prices.step);
+  board[draft.status.state ?? ''] = entry;
+  return board;
 }
 
 /**
  * Renders a template against the draft.
  * @throws LackingFacts when it uses stored values that are not loaded, AppError `OutputLost` when they are lost,
- * TemplateBudgetExceeded when it is too much work.
+ * WorkBudgetExceeded when it is too much work for this turn.
  */
 export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
-  const given = Math.min(draft.workLeft, templateLimits.work);
-  const work = new Work(given);
-  const result = render(source, scope, draft.facts.loaded, work);
-  draft.spendWork(given, work.left);
+  const result = render(source, scope, draft.facts.loaded, draft.work);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
   warnOfPlaceholders(draft.status, result.missing);
   return result.text;

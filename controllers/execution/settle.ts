@@ -1,12 +1,15 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { messageOf, TerminalError } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { findAgain, isInvalid, isTooLarge, type KubeClient, type KubeError } from '../../lib/kube/index.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import { RefusedError } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
+import type { Bugs } from './bugs.ts';
 import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Exceeded, NeedsFacts } from './decision.ts';
 import type { Facts, Failure } from './facts.ts';
 import { type LearnDeps, learn } from './learn.ts';
 import { blobOwner, holdOutputs, type OutputsDeps } from './outputs-finalizer.ts';
@@ -16,6 +19,9 @@ import { statusProblem } from './status-problem.ts';
 export interface SettleDeps extends LearnDeps, Omit<OutputsDeps, 'caches'> {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch'>;
   readonly store: OutputStore;
+  /** Gives every decision a turn of the event loop of its own. */
+  readonly turns: TurnGate;
+  readonly bugs: Bugs;
 }
 
 /** What was decided, and the freshest version of the object, which says so. */
@@ -28,29 +34,68 @@ interface Settled {
 const roundsMax = 1_000;
 
 /**
- * Decides until no fact is lacking, everything large is stored and the status is written. What cannot be stored or written
- * ends the state that it comes from, then the execution, and is never tried again as it was.
+ * Decides until no fact is lacking, everything large is stored and the status is written. What cannot be stored or written,
+ * or is too much work, ends the state that it comes from, then the execution, and is never tried again as it was.
  */
 export async function settle(deps: SettleDeps, facts: Facts, now: number): Promise<Settled> {
   let known = facts;
   let storedBytes = 0;
   for (let round = 0; round < roundsMax; round += 1) {
-    const result = decide(known, now);
+    await deps.turns.enter();
+    const result = decideOrEnd(deps, known, now);
     if (result.kind === 'needs') {
       known = await learn(deps, known, result.needs);
       continue;
     }
-    const held = await hold(deps, known.execution, result);
-    known = { ...known, execution: held };
-    const stored = await tryStore(deps, known, result);
-    if (typeof stored === 'number') storedBytes += stored;
-    const outcome = typeof stored === 'number' ? await tryWrite(deps, held, result, storedBytes) : stored;
-    if ('metadata' in outcome) return { decision: result, current: outcome };
-    const harder = refuse(known, outcome);
-    if (harder === undefined) return giveUp(deps, known, outcome, now);
+    const tried =
+      result.kind === 'exceeded' ? { ...result, known, storedBytes } : await keep(deps, known, result, storedBytes);
+    if ('current' in tried) return tried;
+    const harder = refuse(tried.known, tried.failure, tried.alone);
+    if (harder === undefined) return giveUp(deps, tried.known, tried.failure, now);
     known = harder;
+    storedBytes = tried.storedBytes;
   }
   throw new Error(`deciding asked for more facts ${roundsMax} times`);
+}
+
+/** A decision that must not be written. */
+interface Unkept {
+  readonly failure: Failure;
+  readonly alone: boolean;
+  readonly known: Facts;
+  readonly storedBytes: number;
+}
+
+/** Stores what a decision has to store and writes its status. */
+async function keep(
+  deps: SettleDeps,
+  facts: Facts,
+  decision: Decision,
+  storedBefore: number,
+): Promise<Settled | Unkept> {
+  const held = await hold(deps, facts.execution, decision);
+  const known = { ...facts, execution: held };
+  const stored = await tryStore(deps, known, decision);
+  const storedBytes = storedBefore + (typeof stored === 'number' ? stored : 0);
+  const outcome = typeof stored === 'number' ? await tryWrite(deps, held, decision, storedBytes) : stored;
+  if ('metadata' in outcome) return { decision, current: outcome };
+  return { failure: outcome, alone: false, known, storedBytes };
+}
+
+/** A bug in deciding about one execution ends that execution, after a few tries, and is not met for ever. */
+function decideOrEnd({ bugs }: SettleDeps, facts: Facts, now: number): Decision | NeedsFacts | Exceeded {
+  const { uid = '' } = facts.execution.metadata;
+  try {
+    const result = decide(facts, now);
+    if (result.kind === 'decision') bugs.forget(uid);
+    return result;
+  } catch (error) {
+    if (bugs.mayTryAgain(uid)) throw error;
+    const message = `a bug in the controllers: ${messageOf(error)}`;
+    // One that has ended already has nothing left to end.
+    if (finished(facts.execution)) throw new TerminalError('InternalError', message, error);
+    return bareFailure(facts, { reason: 'InternalError', message }, now);
+  }
 }
 
 async function hold(deps: SettleDeps, execution: WorkflowExecution, { blobs }: Decision): Promise<WorkflowExecution> {

@@ -24,8 +24,11 @@ export function takeOver(draft: Draft): Beginning {
   if (before === undefined || ownMember(draft.spec.states, wish.from) === undefined)
     return failed(`execution ${wish.name} never entered state ${wish.from}`);
   const uid = origin.metadata.uid ?? '';
-  for (const [key, stored] of achieved(draft, origin.status, before))
-    draft.write(key, resolve(draft, open(stored, uid)));
+  for (const [key, stored] of achieved(draft, origin.status, before)) {
+    const value = resolve(draft, open(stored, uid));
+    draft.weigh(value);
+    draft.write(key, value);
+  }
   return { kind: 'state', state: wish.from };
 }
 

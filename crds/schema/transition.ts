@@ -46,7 +46,12 @@ export const Transition = Type.Object(
     agreement: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Least confidence of a consensus.' })),
     value: Type.Optional(Type.String({ maxLength: 4_096, description: 'Exact value for exit_code and input_equals.' })),
     expression: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4_096, description: 'Boolean expression for the condition custom.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 4_096,
+        description:
+          'Boolean expression for the condition custom; {{…}} holds a path or helper, in quotes any template.',
+      }),
     ),
     min: Type.Optional(Type.Number({ description: 'Lower bound of score_between, inclusive.' })),
     max: Type.Optional(Type.Number({ description: 'Upper bound of score_between, inclusive.' })),

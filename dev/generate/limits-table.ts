@@ -2,6 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import { expressionLimits } from '../../lib/expression/limits.ts';
 import { schemaLimits } from '../../lib/json-schema/limits.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
+import { prices, workLimits } from '../../lib/work/limits.ts';
 
 /** A ceiling that a user can meet. */
 export interface LimitRow {
@@ -61,10 +62,22 @@ const templates: LimitGroup = {
       'the rendered text is longer than … characters',
     ),
     row(
-      'Stored outputs that one template reads',
-      templateLimits.loadedBytes,
+      'Work of one state, as text that it stores',
+      Math.floor(workLimits.turn / prices.storedByte),
       'bytes',
-      'the template uses more than … bytes of stored outputs',
+      'takes too much work for one turn of the controllers',
+    ),
+    row(
+      'Work of checking one definition, as tokens of all its templates',
+      Math.floor(workLimits.registration / prices.token),
+      'tokens',
+      'takes too much work for one turn of the controllers',
+    ),
+    row(
+      'Levels of a value that is read, printed or written',
+      limits.jsonDepth,
+      'levels',
+      'is nested deeper than … levels',
     ),
     characters('`expression`', expressionLimits.length),
     row(

@@ -15,6 +15,7 @@ import { open } from '../output-store/stored-value.ts';
 import { ownMember } from '../own-member.ts';
 import { pinnedSpec } from '../registration/pinned-spec.ts';
 import type { Scope } from '../template/scope.ts';
+import { Work } from '../work/work.ts';
 import { answerEntry, feedbackOf } from './answer-entry.ts';
 import { answersText, judge, namedAnswers } from './answers.ts';
 
@@ -55,8 +56,10 @@ async function leadsOn(outputs: OutputReader, asking: Asking, answer: Answer): P
   const verdict = judge(transitions, answer.response);
   if (verdict !== 'depends') return verdict === 'matches';
   const scope = scopeWith(asking, answer);
+  // All rules share the work of one turn, as in the engine.
+  const work = new Work();
   for (const { condition, expression = '' } of transitions) {
-    if (condition === 'custom' && (await holds(outputs, asking.execution, { expression, scope }))) return true;
+    if (condition === 'custom' && (await holds(outputs, asking.execution, { expression, scope, work }))) return true;
   }
   return false;
 }
@@ -64,14 +67,15 @@ async function leadsOn(outputs: OutputReader, asking: Asking, answer: Answer): P
 interface Test {
   readonly expression: string;
   readonly scope: Scope;
+  readonly work: Work;
 }
 
 /** Evaluates as the engine does, and loads what that needs. What cannot be evaluated matches nothing. */
-async function holds(outputs: OutputReader, execution: WorkflowExecution, { expression, scope }: Test) {
+async function holds(outputs: OutputReader, execution: WorkflowExecution, { expression, scope, work }: Test) {
   const loaded = new Map<string, unknown>();
   try {
     for (;;) {
-      const result = evaluate(expression, scope, loaded);
+      const result = evaluate(expression, scope, loaded, work);
       if (result.kind === 'value') return result.value;
       for (const locator of result.refs) loaded.set(locator, await load(outputs, execution, locator));
     }

@@ -14,7 +14,9 @@ import { checkStorage } from './check-storage.ts';
 import { checkShadowed } from './check-shadowed.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkTraps } from './check-traps.ts';
-import { type Check, soundParts } from './definition.ts';
+import { workLimits } from '../work/limits.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { type Check, type Definition, soundParts } from './definition.ts';
 
 export type { Problem } from '../../crds/problem.ts';
 
@@ -43,5 +45,20 @@ export function checkDefinition(spec: unknown): readonly Problem[] {
   if (typeof spec !== 'object' || spec === null) return [errorAt(['spec'], 'type', 'must be a map')];
   const problems = validateSpec.Workflow(spec);
   const definition = soundParts(spec, problems);
-  return [...problems, ...checks.flatMap((check) => check(definition))];
+  return [...problems, ...meaningOf(definition)];
+}
+
+/** A definition that takes too long to check is refused as it is: what is wrong with the rest of it nobody knows. */
+function meaningOf(definition: Definition): readonly Problem[] {
+  const work = new Work(workLimits.registration);
+  const found: Problem[] = [];
+  try {
+    return work.during('checking the definition', () => {
+      for (const check of checks) found.push(...check(definition, work));
+      return found;
+    });
+  } catch (error) {
+    if (error instanceof WorkBudgetExceeded) return [...found, errorAt(['spec'], 'too_large', error.message)];
+    throw error;
+  }
 }

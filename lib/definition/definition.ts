@@ -2,6 +2,7 @@ import type { Place, Problem } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { isJsonObject } from '../json-object.ts';
+import type { Work } from '../work/work.ts';
 
 /** A state that satisfies the schema. */
 export interface NamedState {
@@ -25,8 +26,8 @@ export interface Definition {
   readonly isComplete: boolean;
 }
 
-/** A question asked of a definition. */
-export type Check = (definition: Definition) => readonly Problem[];
+/** A question asked of a definition. What grows with the texts of its author takes from the work. @throws WorkBudgetExceeded */
+export type Check = (definition: Definition, work: Work) => readonly Problem[];
 
 /** Leaves out what the problems of the schema name. The places of the problems begin with `spec`. */
 export function soundParts(spec: unknown, problems: readonly Problem[]): Definition {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LargeValue } from '../template/large-value.ts';
-import { templateLimits } from '../template/limits.ts';
+import { prices, workLimits } from '../work/limits.ts';
 import { createScope, type ScopeFacts } from '../template/scope.ts';
-import { TemplateBudgetExceeded } from '../template/work.ts';
+import { WorkBudgetExceeded } from '../work/work.ts';
 import { evaluate } from './evaluate.ts';
 import { ExpressionError } from './expression-error.ts';
 
@@ -142,9 +142,9 @@ describe('evaluate', () => {
   });
 
   it('stops comparing what is too large', () => {
-    const huge = Array.from({ length: templateLimits.work / 32 }, () => 0);
+    const huge = Array.from({ length: workLimits.turn / prices.jsonNode }, () => 0);
     const at = scope({ blackboard: { huge } });
-    expect(() => evaluate('blackboard.huge == "x"', at)).toThrow(TemplateBudgetExceeded);
+    expect(() => evaluate('blackboard.huge == "x"', at)).toThrow(WorkBudgetExceeded);
     expect(evaluate('blackboard.huge', at)).toMatchObject({ value: true });
   });
 });

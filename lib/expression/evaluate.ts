@@ -1,9 +1,12 @@
 import type { LoadedValues, NeedsValues } from '../template/large-value.ts';
-import { prices } from '../template/limits.ts';
+import { evaluateExpression, outermost } from '../template/evaluate.ts';
 import { Missing, Reader } from '../template/reader.ts';
+import { Rendering } from '../template/render.ts';
 import type { Scope } from '../template/scope.ts';
+import type { TemplateNode } from '../template/template.ts';
 import { textOf } from '../template/text-of.ts';
-import { Work } from '../template/work.ts';
+import { prices } from '../work/limits.ts';
+import { Work } from '../work/work.ts';
 import { type Comparison, type ExpressionNode, parseExpression } from './parse.ts';
 
 /** Whether the expression holds, and the paths it looked at in vain, each once. */
@@ -20,27 +23,35 @@ const longestNumber = 64;
 const numeric = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Evaluates a `custom` condition (WF-COND-25, requirements AMB-067 and AMB-155). The right side of `&&` and `||` is
- * looked at only where it decides. When stored values are used that `loaded` lacks, it says which.
- * @throws ExpressionError when the expression is not valid, TemplateBudgetExceeded when its values are too large.
+ * Evaluates a `custom` condition (WF-COND-25, requirements AMB-067, AMB-155 and AMB-172). The right side of `&&` and `||`
+ * is looked at only where it decides. When stored values are used that `loaded` lacks, it says which. Expressions that are
+ * tested in one turn share one `work`.
+ * @throws ExpressionError when the expression is not valid, WorkBudgetExceeded when its values are too large, NestedTooDeep.
  */
-export function evaluate(source: string, scope: Scope, loaded = nothingLoaded): EvaluatedExpression | NeedsValues {
-  const { root } = parseExpression(source);
-  const evaluation = new Evaluation(new Reader(scope, loaded, new Work()));
-  const value = evaluation.holds(root);
-  return evaluation.needs ?? { kind: 'value', value, missing: evaluation.missing };
+export function evaluate(
+  source: string,
+  scope: Scope,
+  loaded = nothingLoaded,
+  work = new Work(),
+): EvaluatedExpression | NeedsValues {
+  return work.during('custom expressions', () => {
+    const { root, cost } = parseExpression(source);
+    work.spend(cost);
+    const reader = new Reader(scope, loaded, work);
+    const evaluation = new Evaluation(scope, reader);
+    const value = evaluation.holds(root);
+    return reader.needs ?? { kind: 'value', value, missing: evaluation.missing };
+  });
 }
 
 class Evaluation {
+  readonly #scope: Scope;
   readonly #reader: Reader;
   readonly #missing = new Set<string>();
 
-  constructor(reader: Reader) {
+  constructor(scope: Scope, reader: Reader) {
+    this.#scope = scope;
     this.#reader = reader;
-  }
-
-  get needs(): NeedsValues | undefined {
-    return this.#reader.needs;
   }
 
   get missing(): readonly string[] {
@@ -53,17 +64,29 @@ class Evaluation {
     if (node.kind === 'and') return this.holds(node.left) && this.holds(node.right);
     if (node.kind === 'or') return this.holds(node.left) || this.holds(node.right);
     if (node.kind === 'compare') return this.#compare(node.operator, this.#value(node.left), this.#value(node.right));
-    return isTruthy(this.#value(node));
+    return this.#isTruthy(this.#value(node));
   }
 
   #value(node: ExpressionNode): unknown {
     if (node.kind === 'literal') return node.value;
-    if (node.kind !== 'path') return this.holds(node);
+    if (node.kind === 'template') return this.#text(node.nodes);
+    if (node.kind !== 'path' && node.kind !== 'braces') return this.holds(node);
     this.#reader.work.spend(prices.step);
-    const value = this.#reader.fromRoot(node.parts, node.written);
-    if (!(value instanceof Missing)) return value;
+    const value =
+      node.kind === 'path'
+        ? this.#reader.fromRoot(node.parts, node.written)
+        : evaluateExpression(node.value, this.#reader, [outermost(this.#scope.root)]);
+    if (!(value instanceof Missing)) return value ?? null;
     this.#missing.add(value.path);
     return null;
+  }
+
+  /** A template in quotes. What is missing is an empty text in it: a placeholder would be a text that nobody wrote. */
+  #text(nodes: readonly TemplateNode[]): string {
+    const rendering = new Rendering(this.#scope, this.#reader, false);
+    rendering.body(nodes);
+    for (const path of rendering.missing) this.#missing.add(path);
+    return rendering.text;
   }
 
   #compare(operator: Comparison, left: unknown, right: unknown): boolean {
@@ -82,6 +105,16 @@ class Evaluation {
     return leftText === rightText;
   }
 
+  /** Falsy are null, "", 0, false, "false", "0", and a list or object without entries (requirements AMB-155). */
+  #isTruthy(value: unknown): boolean {
+    if (typeof value === 'string') return !falsyTexts.has(value);
+    if (typeof value !== 'object' || value === null) return Boolean(value);
+    if (Array.isArray(value)) return value.length > 0;
+    const { length } = Object.keys(value);
+    this.#reader.work.spend(length * prices.segment);
+    return length > 0;
+  }
+
   /** A number, or the number that a text holds with blanks around it; NaN for anything else. */
   #number(value: unknown): number {
     if (typeof value === 'number') return value;
@@ -98,10 +131,3 @@ const orderings: Readonly<Record<Exclude<Comparison, '==' | '!='>, (left: number
   '<=': (left, right) => left <= right,
   '>=': (left, right) => left >= right,
 };
-
-/** Falsy are null, "", 0, false, "false", "0", and a list or object without entries (requirements AMB-155). */
-function isTruthy(value: unknown): boolean {
-  if (typeof value === 'string') return !falsyTexts.has(value);
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
-  return Boolean(value);
-}

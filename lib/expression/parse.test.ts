@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { TemplateExpression, TemplateNode } from '../template/template.ts';
 import { ExpressionError } from './expression-error.ts';
 import { expressionLimits } from './limits.ts';
 import { checkExpression, type ExpressionNode, parseExpression } from './parse.ts';
@@ -9,8 +10,20 @@ function shape(node: ExpressionNode): string {
   if (node.kind === 'literal') return JSON.stringify(node.value);
   if (node.kind === 'path') return node.parts.join('/');
   if (node.kind === 'not') return `!${shape(node.operand)}`;
+  if (node.kind === 'braces') return embedded({ kind: 'value', value: node.value });
+  if (node.kind === 'template') return `"${node.nodes.map(embedded).join('')}"`;
   const operator = { and: '&&', or: '||', compare: node.kind === 'compare' ? node.operator : '' }[node.kind];
   return `(${shape(node.left)} ${operator} ${shape(node.right)})`;
+}
+
+function embedded(node: TemplateNode): string {
+  if (node.kind === 'text') return node.text;
+  return node.kind === 'value' ? `{{${written(node.value)}}}` : node.kind;
+}
+
+function written(value: TemplateExpression): string {
+  if (value.kind === 'literal') return JSON.stringify(value.value);
+  return value.kind === 'path' ? value.parts.join('/') : [value.helper, ...value.args.map(written)].join(' ');
 }
 
 function outcomeOf(source: string): unknown {
@@ -39,6 +52,12 @@ describe('parseExpression', () => {
     ['a == b == c', '((a == b) == c)'],
     ['(a < b) < c', '((a < b) < c)'],
     ['(((a)))', 'a'],
+    ['{{length a.b}} > 2', '({{length a/b}} > 2)'],
+    ['{{default a.b "}}"}}', '{{default a/b "}}"}}'],
+    ['"{{trim a.b}}" == "ok"', '("{{trim a/b}}" == "ok")'],
+    ['"{{default a "x"}}!"', '"{{default a "x"}}!"'],
+    ["'{{a}} it\\'s' == b", '("{{a}} it\'s" == b)'],
+    ['"\\{{a}}" == b', '("{{a}}" == b)'],
     ['"x\\"y\\n" == \'it\\\'s\'', '("x\\"y\\n" == "it\'s")'],
     ['true != null', '(true != null)'],
     ['truest || nullable.x', '(truest || nullable/x)'],
@@ -62,9 +81,14 @@ describe('parseExpression', () => {
     ['"abc', 'the string is not closed', 1, 1],
     ["a == 'b\\'", 'the string is not closed', 1, 6],
     ['{{a', '{{ is not closed', 1, 1],
-    ['{{}}', 'is not a path', 1, 1],
-    ['{{length a}} > 2', 'cannot hold blocks or helpers', 1, 1],
-    ['{{#if a}}true{{/if}}', 'cannot hold blocks', 1, 1],
+    ['{{}}', 'is one value', 1, 1],
+    ['{{! a }} == 1', 'is one value', 1, 1],
+    ['{{#if a}}true{{/if}}', 'put blocks into quotes', 1, 1],
+    ['a == {{length}}', "'length' takes one argument", 1, 6],
+    ['a == {{nope b}}', "unknown helper 'nope'", 1, 6],
+    ['"{{a" == "b"', '{{ is not closed', 1, 2],
+    ['"x {{#if a}}y" == "b"', 'a block not closed', 1, 14],
+    ['{{a}} {{b}}', "'b' was not expected here", 1, 7],
     ['1 < a < 3', 'comparisons cannot be chained', 1, 7],
     ['007 == a', 'unexpected "0"', 1, 1],
     ['a.', 'unexpected "."', 1, 2],

@@ -1,5 +1,8 @@
 import { memoize } from '../memo.ts';
+import type { Template, TemplateExpression, TemplateNode } from '../template/template.ts';
 import { placeOf } from '../template/template-error.ts';
+import { prices } from '../work/limits.ts';
+import { Work } from '../work/work.ts';
 import { ExpressionError } from './expression-error.ts';
 import { expressionLimits } from './limits.ts';
 import { type Operator, type Token, tokenize } from './tokenize.ts';
@@ -9,6 +12,10 @@ export type Comparison = '==' | '!=' | '<' | '>' | '<=' | '>=';
 export type ExpressionNode =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'path'; readonly parts: readonly string[]; readonly written: string }
+  /** A template expression; it gives a value of any type. */
+  | { readonly kind: 'braces'; readonly value: TemplateExpression }
+  /** A template in quotes; it gives a text. */
+  | { readonly kind: 'template'; readonly nodes: readonly TemplateNode[] }
   | { readonly kind: 'not'; readonly operand: ExpressionNode }
   | { readonly kind: 'and' | 'or'; readonly left: ExpressionNode; readonly right: ExpressionNode }
   | {
@@ -23,6 +30,8 @@ interface Expression {
   readonly root: ExpressionNode;
   /** Paths that it may read, in order of appearance. */
   readonly references: readonly (readonly string[])[];
+  /** Units of work that parsing takes. */
+  readonly cost: number;
 }
 
 /** Result of checking an expression when a workflow is registered. */
@@ -31,20 +40,29 @@ type ExpressionCheck =
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * The checked form of a `custom` expression (requirements AMB-155); the last ones are remembered.
+ * The checked form of a `custom` expression (requirements AMB-155, AMB-172); the last ones are remembered.
  * @throws ExpressionError for anything that is not in the grammar, or above the limits.
  */
 export const parseExpression: (source: string) => Expression = memoize(expressionLimits.remembered, (source) => {
   if (source.length > expressionLimits.length) {
     throw new ExpressionError(`the expression is longer than ${expressionLimits.length} characters`, 0);
   }
-  return new Parser(tokenize(source)).parse();
+  const tokens = tokenize(source);
+  const cost = tokens.reduce((sum, token) => sum + costOf(token), 0);
+  return { ...new Parser(tokens).parse(), cost };
 });
 
-/** Checks an expression without evaluating it; never throws. Line and column count from 1. */
-export function checkExpression(source: string): ExpressionCheck {
+const costOf = (token: Token): number => prices.expressionToken + ('template' in token ? token.template.cost : 0);
+
+/**
+ * Checks an expression without evaluating it. Line and column count from 1.
+ * @throws WorkBudgetExceeded where the work of the definition is used up.
+ */
+export function checkExpression(source: string, work = new Work()): ExpressionCheck {
   try {
-    return { ok: true, references: parseExpression(source).references };
+    const { references, cost } = parseExpression(source);
+    work.spend(cost);
+    return { ok: true, references };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     return { ok: false, message: error.message, ...placeOf(source, error.offset) };
@@ -77,7 +95,7 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  parse(): Expression {
+  parse(): Omit<Expression, 'cost'> {
     const root = this.#expression(0);
     const rest = this.#take();
     if (rest.kind !== 'end') throw new ExpressionError(`${nameOf(rest)} was not expected here`, rest.offset);
@@ -118,11 +136,19 @@ class Parser {
       this.#references.push(token.parts);
       return { kind: 'path', parts: token.parts, written: token.written };
     }
+    if (token.kind === 'braces' || token.kind === 'template') return this.#embedded(token);
     if (token.kind === 'operator' && token.operator === '!') {
       return { kind: 'not', operand: this.#deeper(token, () => this.#expression(notBinding)) };
     }
     if (token.kind === 'operator' && token.operator === '(') return this.#deeper(token, () => this.#group(token));
     throw new ExpressionError(`${nameOf(token)} where a value was expected`, token.offset);
+  }
+
+  #embedded(token: Extract<Token, { readonly template: Template }>): ExpressionNode {
+    this.#references.push(...token.template.references);
+    return token.kind === 'braces'
+      ? { kind: 'braces', value: token.value }
+      : { kind: 'template', nodes: token.template.nodes };
   }
 
   #group(open: Token): ExpressionNode {
@@ -159,5 +185,6 @@ class Parser {
 function nameOf(token: Token): string {
   if (token.kind === 'end') return 'the expression ends';
   if (token.kind === 'operator') return `'${token.operator}'`;
-  return token.kind === 'path' ? `'${token.written}'` : JSON.stringify(token.value);
+  if (token.kind === 'braces') return '{{';
+  return token.kind === 'literal' ? JSON.stringify(token.value) : `'${token.written}'`;
 }

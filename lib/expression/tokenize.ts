@@ -1,3 +1,5 @@
+import type { Template, TemplateExpression } from '../template/template.ts';
+import { bracesAt, quotedAt } from './embedded.ts';
 import { ExpressionError } from './expression-error.ts';
 
 const operators = ['||', '&&', '==', '!=', '<=', '>=', '<', '>', '!', '(', ')'] as const;
@@ -7,23 +9,23 @@ export type Token = { readonly offset: number } & (
   | { readonly kind: 'operator'; readonly operator: Operator }
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'path'; readonly parts: readonly string[]; readonly written: string }
+  /** `{{…}}` outside quotes, and text in quotes that holds some (requirements AMB-172). */
+  | { readonly kind: 'braces'; readonly value: TemplateExpression; readonly template: Template }
+  | { readonly kind: 'template'; readonly template: Template; readonly written: string }
   | { readonly kind: 'end' }
 );
 
 const blank = /\s+/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
-const text = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
 const operator = /\|\||&&|[=!<>]=|[<>!()]/y;
 /** Segments are names, indexes, or anything in brackets: `plan.steps.0.[my field]`. */
 const path = /[A-Za-z_][\w-]*(?:\.(?:[\w-]+|\[[^\]]*\]))*/y;
-const reference = /\{\{([^{}]*)\}\}/y;
 const segment = /\[[^\]]*\]|[^.[\]]+/g;
 const words: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['false', false],
   ['null', null],
 ]);
-const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 /**
  * Splits an expression; the last token is always `end`. Linear: no two alternatives of a pattern share a beginning.
@@ -47,7 +49,7 @@ function skipBlanks(source: string, offset: number): number {
 
 function next(source: string, offset: number): [Token, number] {
   const token =
-    referenceAt(source, offset) ?? numberAt(source, offset) ?? textAt(source, offset) ?? pathAt(source, offset);
+    templateAt(source, offset) ?? numberAt(source, offset) ?? textAt(source, offset) ?? pathAt(source, offset);
   if (token !== undefined) return token;
   const match = matchAt(operator, source, offset)?.[0];
   const known = operators.find((candidate) => candidate === match);
@@ -55,15 +57,11 @@ function next(source: string, offset: number): [Token, number] {
   return [{ kind: 'operator', operator: known, offset }, offset + known.length];
 }
 
-function referenceAt(source: string, offset: number): [Token, number] | undefined {
+function templateAt(source: string, offset: number): [Token, number] | undefined {
   if (!source.startsWith('{{', offset)) return undefined;
-  const match = matchAt(reference, source, offset);
-  if (match === undefined) throw new ExpressionError('{{ is not closed; write {{path}}', offset);
-  const written = (match[1] ?? '').trim();
-  if (matchAt(path, written, 0)?.[0].length !== written.length) {
-    throw new ExpressionError(`{{${written}}} is not a path; an expression cannot hold blocks or helpers`, offset);
-  }
-  return [toPath(written, offset), offset + match[0].length];
+  const { value, template, end } = bracesAt(source, offset);
+  if (value.kind === 'path' && value.frame === 0) return [toPath(value.parts, offset), end];
+  return [{ kind: 'braces', value, template, offset }, end];
 }
 
 function numberAt(source: string, offset: number): [Token, number] | undefined {
@@ -73,28 +71,29 @@ function numberAt(source: string, offset: number): [Token, number] | undefined {
 }
 
 function textAt(source: string, offset: number): [Token, number] | undefined {
-  const match = matchAt(text, source, offset)?.[0];
-  if (match === undefined) return undefined;
-  const value = match.slice(1, -1).replaceAll(/\\([^])/g, (_all, escaped: string) => escapes[escaped] ?? escaped);
-  return [{ kind: 'literal', value, offset }, offset + match.length];
+  if (source[offset] !== '"' && source[offset] !== "'") return undefined;
+  const { text, template, end } = quotedAt(source, offset);
+  if (template === undefined) return [{ kind: 'literal', value: text, offset }, end];
+  return [{ kind: 'template', template, written: text, offset }, end];
 }
 
 function pathAt(source: string, offset: number): [Token, number] | undefined {
   const written = matchAt(path, source, offset)?.[0];
   if (written === undefined) return undefined;
   const word = words.get(written);
-  const token: Token = word === undefined ? toPath(written, offset) : { kind: 'literal', value: word, offset };
+  const token: Token = word === undefined ? toPath(partsOf(written), offset) : { kind: 'literal', value: word, offset };
   return [token, offset + written.length];
 }
 
-function toPath(written: string, offset: number): Token {
-  const parts = (written.match(segment) ?? []).map((part) => (part.startsWith('[') ? part.slice(1, -1) : part));
+const partsOf = (written: string): readonly string[] =>
+  (written.match(segment) ?? []).map((part) => (part.startsWith('[') ? part.slice(1, -1) : part));
+
+function toPath(parts: readonly string[], offset: number): Token {
   return { kind: 'path', parts, written: parts.join('.'), offset };
 }
 
 function unexpected(source: string, offset: number): ExpressionError {
   const character = String.fromCodePoint(source.codePointAt(offset) ?? 0);
-  if (character === '"' || character === "'") return new ExpressionError('the string is not closed', offset);
   if (character === '=') return new ExpressionError("'=' is not an operator; write ==", offset);
   return new ExpressionError(`unexpected ${JSON.stringify(character)}`, offset);
 }

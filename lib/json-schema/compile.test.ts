@@ -179,7 +179,7 @@ describe('checkSchema', () => {
 
 describe('what is remembered', () => {
   const heavy = (index: number) => ({
-    anyOf: Array.from({ length: schemaLimits.patterns }, (_, part) => ({
+    anyOf: Array.from({ length: 5 }, (_, part) => ({
       pattern: `[a-z${index}]{990}[A-Z]{990}${part}`,
     })),
   });

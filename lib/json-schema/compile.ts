@@ -14,7 +14,7 @@ import {
 } from './compiled-schema.ts';
 import { canonical } from './equal.ts';
 import { draft7, inPlace, type KeywordShape, keywords } from './keywords.ts';
-import { schemaLimits } from './limits.ts';
+import { schemaLimits, schemaPrices } from './limits.ts';
 import { shapeTests } from './shapes.ts';
 
 /** The checked form of a schema, or all that is wrong with it. */
@@ -78,6 +78,7 @@ class Compiler {
   readonly #allowed = new Map<unknown, AllowedValues>();
   #count = 0;
   #tracksEvaluated = false;
+  #instructions = 0;
 
   constructor(root: unknown) {
     this.#root = root;
@@ -100,6 +101,7 @@ class Compiler {
       targets,
       patterns: this.#patterns,
       allowed: this.#allowed,
+      cost: (this.#count + this.#instructions) * schemaPrices.compiled,
     };
   }
 
@@ -181,8 +183,11 @@ class Compiler {
     }
     try {
       const pattern = RE2JS.compile(RE2JS.translateRegExp(source));
-      if (pattern.programSize() <= schemaLimits.patternInstructions) this.#patterns.set(source, pattern);
-      else this.#refuse(at, 'the pattern is too large; repeat less often');
+      this.#instructions += pattern.programSize();
+      const isSmall = pattern.programSize() <= schemaLimits.patternInstructions;
+      if (isSmall && this.#instructions <= schemaLimits.instructions) this.#patterns.set(source, pattern);
+      else
+        this.#refuse(at, `the ${isSmall ? 'patterns of the schema are' : 'pattern is'} too large; repeat less often`);
     } catch (error) {
       this.#refuse(at, `the pattern ${JSON.stringify(source)} is not supported: ${messageOf(error)}`);
     }

@@ -22,6 +22,8 @@ export interface CompiledSchema {
   readonly patterns: ReadonlyMap<string, RE2JS>;
   /** What each `enum` list allows, by the list. */
   readonly allowed: ReadonlyMap<unknown, AllowedValues>;
+  /** Units of work that compiling takes. */
+  readonly cost: number;
 }
 
 /** The values of an `enum` in canonical form, and as a message shows them. */

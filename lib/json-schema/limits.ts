@@ -1,4 +1,6 @@
-/** Bounds of a JSON Schema and of one validation. Work is counted in units of about five nanoseconds. */
+import { limits } from '../../crds/limits.ts';
+
+/** Bounds of a JSON Schema and of one validation; its work is that of its turn (`lib/work/limits.ts`). */
 export const schemaLimits = {
   /** Schemas within the schema, the root included. */
   subschemas: 2_000,
@@ -12,12 +14,12 @@ export const schemaLimits = {
   /** Length of a pattern, and instructions it may compile to. */
   patternLength: 512,
   patternInstructions: 2_000,
+  /** Instructions of all patterns of a schema together; compiling one takes about a microsecond. */
+  instructions: 10_000,
   /** Nesting of a value. */
-  valueDepth: 200,
+  valueDepth: limits.jsonDepth,
   /** Nested evaluations; bounds the native stack. */
   evaluationDepth: 500,
-  /** Units of work of one validation. */
-  work: 12 * 1024 * 1024,
   /** Problems that are listed. */
   problems: 100,
   /** Values of an `enum`, and characters of values, that a message shows. */
@@ -25,11 +27,13 @@ export const schemaLimits = {
   shownLength: 200,
   /** Compiled schemas that are remembered; an instruction of a pattern takes as much as so many characters of a schema. */
   instructionWeight: 8,
-  remembered: { keys: 100, length: 1024 * 1024 },
+  remembered: { keys: 100, length: 256 * 1024 },
 } as const;
 
 /** Prices in units of work. */
 export const schemaPrices = {
+  /** One schema within a schema that is compiled, and one instruction of its patterns; remembered or not. */
+  compiled: 300,
   /** One schema applied to one value. */
   schema: 128,
   /** One keyword, one entry of a list or object that it looks at. */

@@ -3,9 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileSchema } from './compile.ts';
-import { schemaLimits, schemaPrices } from './limits.ts';
+import { schemaLimits } from './limits.ts';
 import { Validation, validate } from './validate.ts';
-import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
+import { workLimits } from '../work/limits.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { SchemaWork } from './work.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 
@@ -260,10 +262,9 @@ describe('work bounds', () => {
     const cost = (levels: number) => {
       const compilation = compileSchema(doubling(levels));
       if (!compilation.ok) throw new Error('a good schema');
-      let least: number = schemaPrices.schema;
-      while (new Validation(compilation.compiled, new SchemaWork(least)).run('x').length > 0)
-        least = Math.ceil(least * 1.05);
-      return least;
+      const work = new Work();
+      new Validation(compilation.compiled, new SchemaWork(work)).run('x');
+      return workLimits.turn - work.left;
     };
     expect(cost(8) / cost(7)).toBeGreaterThan(1.8);
     expect(cost(8) / cost(7)).toBeLessThan(2.2);
@@ -289,9 +290,9 @@ describe('work bounds', () => {
   });
 
   it('spends no more than it was given', () => {
-    const work = new SchemaWork(10);
+    const work = new SchemaWork(new Work(10));
     work.spend(10);
-    expect(() => work.spend(1)).toThrow(SchemaBudgetExceeded);
+    expect(() => work.spend(1)).toThrow(WorkBudgetExceeded);
   });
 });
 

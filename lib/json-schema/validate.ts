@@ -5,15 +5,19 @@ import type { CompiledSchema, Place, Schema, SchemaProblem } from './compiled-sc
 import { pathOf } from './compiled-schema.ts';
 import { schemaLimits, schemaPrices } from './limits.ts';
 import { type Apply, type Verdict, Visit } from './visit.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
 import { SchemaBudgetExceeded, SchemaWork } from './work.ts';
 
 /**
  * Everything that is wrong with a JSON Schema (2020-12; draft-07 where `$schema` names it); empty for a good one.
  * Unknown keywords, remote references (AMB-087) and patterns that are not linear-time are refused.
+ * @throws WorkBudgetExceeded where the work of the definition is used up.
  */
-export function checkSchema(schema: unknown): readonly SchemaProblem[] {
+export function checkSchema(schema: unknown, work = new Work()): readonly SchemaProblem[] {
   const result = compileSchema(schema);
-  return result.ok ? [] : result.problems;
+  if (!result.ok) return result.problems;
+  work.spend(result.compiled.cost);
+  return [];
 }
 
 /**
@@ -27,9 +31,30 @@ export function validate(
   value: unknown,
   most: number = schemaLimits.problems,
 ): readonly SchemaProblem[] {
-  const result = compileSchema(schema);
-  if (!result.ok) return result.problems.map(({ path, message }) => ({ path: `schema:${path}`, message }));
-  return new Validation(result.compiled, new SchemaWork(), most).run(value);
+  try {
+    return validateWithin(new Work(), schema, value, most);
+  } catch (error) {
+    if (error instanceof WorkBudgetExceeded) return [{ path: '', message: error.message }];
+    throw error;
+  }
+}
+
+/**
+ * The same, paid from the work of a turn.
+ * @throws WorkBudgetExceeded
+ */
+export function validateWithin(
+  work: Work,
+  schema: unknown,
+  value: unknown,
+  most: number = schemaLimits.problems,
+): readonly SchemaProblem[] {
+  return work.during('checking against a JSON Schema', () => {
+    const result = compileSchema(schema);
+    if (!result.ok) return result.problems.map(({ path, message }) => ({ path: `schema:${path}`, message }));
+    work.spend(result.compiled.cost);
+    return new Validation(result.compiled, new SchemaWork(work), most).run(value);
+  });
 }
 
 const nothingEvaluated: ReadonlySet<string> = new Set();
@@ -90,9 +115,13 @@ export class Validation {
     if (depth >= schemaLimits.valueDepth) {
       throw new SchemaBudgetExceeded(`the value is nested deeper than ${schemaLimits.valueDepth} levels`);
     }
-    const items = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
+    if (Array.isArray(value)) {
+      for (const item of value as unknown[]) this.#measure(item, depth + 1);
+      return;
+    }
+    const keys = Object.keys(value);
     // Keys are dearer than indexes, here and in every keyword that walks them.
-    if (!Array.isArray(value)) this.#work.spend(items.length * schemaPrices.key);
-    for (const item of items) this.#measure(item, depth + 1);
+    this.#work.spend(keys.length * schemaPrices.key);
+    for (const key of keys) this.#measure((value as Readonly<Record<string, unknown>>)[key], depth + 1);
   }
 }

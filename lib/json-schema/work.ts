@@ -1,7 +1,8 @@
 import { AppError } from '../errors.ts';
+import { Work } from '../work/work.ts';
 import { schemaLimits } from './limits.ts';
 
-/** A schema and a value together ask for more work than the limits allow. */
+/** A schema and a value together are nested deeper than can be evaluated. */
 export class SchemaBudgetExceeded extends AppError {
   override readonly name = 'SchemaBudgetExceeded';
 
@@ -10,19 +11,18 @@ export class SchemaBudgetExceeded extends AppError {
   }
 }
 
-/** Counts the work of one validation and ends it at the limit. */
+/** The work of one validation, taken from that of its turn, and how deep it is. */
 export class SchemaWork {
-  #left: number;
+  readonly #work: Work;
   #depth = 0;
 
-  constructor(units: number = schemaLimits.work) {
-    this.#left = units;
+  constructor(work: Work = new Work()) {
+    this.#work = work;
   }
 
-  /** @throws SchemaBudgetExceeded when the work is used up. */
+  /** @throws WorkBudgetExceeded when the work of the turn is used up. */
   spend(units: number): void {
-    this.#left -= units;
-    if (this.#left < 0) throw new SchemaBudgetExceeded('the schema takes too much work on this value; simplify either');
+    this.#work.spend(units);
   }
 
   /** Runs a nested evaluation. @throws SchemaBudgetExceeded when it is nested too deep. */

@@ -24,21 +24,27 @@ export function shrink(
   limit: number = limits.inlineValueBytes,
   refsLimit: number = limits.inlineRefsBytes,
 ): Shrunk {
-  const leaves = leavesOf(value, []);
-  const [root] = leaves;
-  if (leaves.every((leaf) => lengthOf(leaf) <= limit) && sizeOf(value) <= limit) {
-    return { stored: { value: value as StoredValue['value'] }, blobs: [] };
-  }
-  if (root?.keys.length === 0) return whole(createBlob(bytesOf(root)), 'text');
-  const moved = moveLeaves(value, leaves, limit);
-  if (sizeOf(moved.stored.value) <= limit && fitsStatus(moved.stored.refs ?? [], refsLimit)) return moved;
-  return whole(createBlob(Buffer.from(JSON.stringify(value))), 'json');
+  if (typeof value === 'string' || value instanceof RawText) return shrinkText(value, limit);
+  const movable: Leaf[] = [];
+  collectLeaves(value, undefined, movable);
+  const isShort = movable.every((leaf) => lengthOf(leaf) <= limit);
+  if (isShort && sizeOf(value) <= limit) return inline(value);
+  const moved = movable.length === 0 ? undefined : moveLeaves(value, movable, { limit, refsLimit });
+  return moved ?? whole(createBlob(Buffer.from(JSON.stringify(value))), 'json');
 }
+
+function shrinkText(text: string | RawText, limit: number): Shrunk {
+  if (typeof text === 'string' && text.length <= limit && sizeOf(text) <= limit) return inline(text);
+  return whole(createBlob(bytesOf(text)), 'text');
+}
+
+const inline = (value: unknown): Shrunk => ({ stored: { value: value as StoredValue['value'] }, blobs: [] });
 
 const fitsStatus = (refs: readonly BlobRef[], refsLimit: number): boolean =>
   refs.length <= limits.refsPerValue && sizeOf(refs) <= refsLimit;
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
+const nullBytes = 4;
 
 /** Size of a stored value inside status, in bytes of JSON. */
 export const inlineBytes = (stored: StoredValue): number => Buffer.byteLength(JSON.stringify(stored));
@@ -63,28 +69,44 @@ function whole(blob: Blob, encoding: BlobRef['encoding']): Shrunk {
   return { stored: { refs: [ref] }, blobs: [blob] };
 }
 
-/** A string somewhere in a value. */
+/** Where a leaf stands, from the leaf up. */
+interface Place {
+  readonly parent: Place | undefined;
+  readonly key: string;
+}
+
+/** A string somewhere in a value that is worth moving. */
 interface Leaf {
-  readonly keys: readonly string[];
+  readonly place: Place;
   readonly text: string | RawText;
 }
 
 const lengthOf = ({ text }: Leaf): number => (text instanceof RawText ? Number.POSITIVE_INFINITY : text.length);
-const bytesOf = ({ text }: Leaf): Uint8Array => (text instanceof RawText ? text.bytes : Buffer.from(text));
+const bytesOf = (text: string | RawText): Uint8Array => (text instanceof RawText ? text.bytes : Buffer.from(text));
 
-function moveLeaves(value: unknown, leaves: readonly Leaf[], limit: number): Shrunk {
-  const movable = leaves.filter((leaf) => lengthOf(leaf) >= leastStringBytes);
-  movable.sort((a, b) => lengthOf(b) - lengthOf(a));
-  const rest = copyWithout(value, new Set(movable.filter((leaf) => lengthOf(leaf) > limit).map(({ text }) => text)));
+interface Room {
+  readonly limit: number;
+  readonly refsLimit: number;
+}
+
+/** Undefined where the value is too large without its strings. One pass over the leaves, the longest first. */
+function moveLeaves(value: unknown, movable: readonly Leaf[], { limit, refsLimit }: Room): Shrunk | undefined {
+  const longest = movable.toSorted((a, b) => lengthOf(b) - lengthOf(a));
+  const rest = copyWithout(value, new Set(longest.filter((leaf) => lengthOf(leaf) > limit).map(({ text }) => text)));
+  let size = sizeOf(rest);
   const refs: BlobRef[] = [];
   const blobs = new Map<string | RawText, Blob>();
-  for (const leaf of movable) {
-    if (lengthOf(leaf) <= limit && sizeOf(rest) <= limit) break;
-    const blob = blobs.get(leaf.text) ?? createBlob(bytesOf(leaf));
+  for (const leaf of longest) {
+    const isOut = lengthOf(leaf) > limit;
+    if (!isOut && size <= limit) break;
+    if (!isOut) size -= sizeOf(leaf.text) - nullBytes;
+    const keys = keysOf(leaf.place);
+    const blob = blobs.get(leaf.text) ?? createBlob(bytesOf(leaf.text));
     blobs.set(leaf.text, blob);
-    refs.push({ path: pointerOf(...leaf.keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
-    replaceAt(rest, leaf.keys, null);
+    refs.push({ path: pointerOf(...keys), ref: blob.ref, bytes: blob.data.byteLength, encoding: 'text' });
+    replaceAt(rest, keys, null);
   }
+  if (size > limit || !fitsStatus(refs, refsLimit)) return undefined;
   return { stored: { value: rest as StoredValue['value'], refs }, blobs: [...blobs.values()] };
 }
 
@@ -96,10 +118,23 @@ function copyWithout(value: unknown, gone: ReadonlySet<string | RawText>): unkno
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, copyWithout(child, gone)]));
 }
 
-function leavesOf(value: unknown, keys: readonly string[]): Leaf[] {
-  if (typeof value === 'string' || value instanceof RawText) return [{ keys, text: value }];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) => leavesOf(child, [...keys, key]));
+function collectLeaves(value: unknown, place: Place | undefined, into: Leaf[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const key of Object.keys(value)) {
+    const child = (value as Readonly<Record<string, unknown>>)[key];
+    // Most values are numbers and short texts, which have no place to be noted.
+    if (isWorthMoving(child)) into.push({ place: { parent: place, key }, text: child });
+    else if (typeof child === 'object') collectLeaves(child, { parent: place, key }, into);
+  }
+}
+
+const isWorthMoving = (value: unknown): value is string | RawText =>
+  typeof value === 'string' ? value.length >= leastStringBytes : value instanceof RawText;
+
+function keysOf(place: Place | undefined): string[] {
+  const keys: string[] = [];
+  for (let at = place; at !== undefined; at = at.parent) keys.push(at.key);
+  return keys.reverse();
 }
 
 function replaceAt(root: unknown, keys: readonly string[], value: unknown): unknown {

@@ -1,5 +1,5 @@
 import type { HelperName } from '../../crds/reserved-names.ts';
-import { prices } from './limits.ts';
+import { prices } from '../work/limits.ts';
 import { Missing, type Reader } from './reader.ts';
 import { jsonOf, textOf } from './text-of.ts';
 
@@ -38,7 +38,7 @@ function lengthOf(value: unknown, reader: Reader): number {
   if (Array.isArray(value)) return value.length;
   if (typeof value === 'object' && value !== null) {
     const { length } = Object.keys(value);
-    reader.work.spend(length * prices.character);
+    reader.work.spend(length * prices.segment);
     return length;
   }
   const text = textOf(value, reader);

@@ -29,7 +29,7 @@ export class Converter {
   }
 
   convert(program: hbs.AST.Program): Template {
-    return { nodes: this.#body(program), references: this.#references };
+    return { nodes: this.#body(program), references: this.#references, cost: this.#scanned.cost };
   }
 
   #body(program: hbs.AST.Program | undefined): TemplateNode[] {

@@ -12,6 +12,11 @@ export class LargeValue {
     this.ref = ref;
     this.bytes = bytes;
   }
+
+  /** Whether the store holds JSON, which becomes a value again, and not a text. */
+  get isJson(): boolean {
+    return this.ref.startsWith('json/');
+  }
 }
 
 /** Values of the output store by reference, as loaded so far. */

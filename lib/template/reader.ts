@@ -1,7 +1,8 @@
+import { prices } from '../work/limits.ts';
+import { parseJson } from '../work/parse-json.ts';
+import type { Work } from '../work/work.ts';
 import { LargeValue, type LoadedValues, type NeedsValues } from './large-value.ts';
-import { prices } from './limits.ts';
 import type { Scope } from './scope.ts';
-import type { Work } from './work.ts';
 
 /** A path that leads nowhere; it prints as the placeholder of WF-TPL-31. */
 export class Missing {
@@ -24,8 +25,6 @@ export class Reader {
   readonly #scope: Scope;
   readonly #loaded: LoadedValues;
   readonly #needed = new Set<string>();
-  readonly #counted = new Set<string>();
-  readonly #parsed = new Map<string, unknown>();
 
   constructor(scope: Scope, loaded: LoadedValues, work: Work) {
     this.#scope = scope;
@@ -59,10 +58,7 @@ export class Reader {
   /** The value itself, or what the output store holds for it; an empty text until that is loaded. */
   load(value: unknown): unknown {
     if (!(value instanceof LargeValue)) return value;
-    if (!this.#counted.has(value.ref)) {
-      this.#counted.add(value.ref);
-      this.work.load(value.bytes);
-    }
+    this.work.load(value.ref, value.bytes, value.isJson);
     if (this.#loaded.has(value.ref)) return this.#loaded.get(value.ref);
     this.#needed.add(value.ref);
     return '';
@@ -72,25 +68,16 @@ export class Reader {
   readable(value: unknown): unknown {
     if (typeof value !== 'string') return value;
     // Every text is looked at once, also one that is no JSON: even finding that out takes a walk over its blanks.
-    if (this.#parsed.has(value)) return this.#parsed.get(value);
-    const isJson = /^\s*[[{]/.test(value);
-    this.work.spend(value.length * (isJson ? prices.parsedCharacter : prices.character));
-    const parsed = isJson ? parseJson(value) : undefined;
-    this.#parsed.set(value, parsed);
-    return parsed;
+    const { parsed } = this.work;
+    if (parsed.has(value)) return parsed.get(value);
+    this.work.spend(value.length * prices.character);
+    const found = /^\s*[[{]/.test(value) ? parseJson(value, this.work)?.value : undefined;
+    parsed.set(value, found);
+    return found;
   }
 }
 
 function child(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Not JSON after all: then it is plain text, and a path below it is missing.
-    return undefined;
-  }
 }

@@ -3,10 +3,14 @@ import Handlebars from 'handlebars';
 import { describe, expect, it } from 'vitest';
 import { reservedStateNames } from '../../crds/reserved-names.ts';
 import { LargeValue } from './large-value.ts';
-import { prices, templateLimits } from './limits.ts';
+import { limits } from '../../crds/limits.ts';
+import { NestedTooDeep } from '../nesting.ts';
+import { prices, workLimits } from '../work/limits.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import { templateLimits } from './limits.ts';
 import { render } from './render.ts';
+import { parseTemplate } from './parse.ts';
 import { createScope, type ScopeFacts } from './scope.ts';
-import { TemplateBudgetExceeded, Work } from './work.ts';
 
 const blackboard = {
   build: {
@@ -298,8 +302,9 @@ describe('stored values', () => {
     const at = (bytes: number) =>
       scope({ blackboard: { build: { a: new LargeValue('a', bytes), b: new LargeValue('b', 1) } } });
     const source = '{{build.a}}{{build.b}}';
-    expect(render(source, at(templateLimits.loadedBytes - 1))).toMatchObject({ kind: 'needs' });
-    expect(() => render(source, at(templateLimits.loadedBytes))).toThrow(TemplateBudgetExceeded);
+    const most = Math.floor(workLimits.turn / prices.loadedByte);
+    expect(render(source, at(most / 2))).toMatchObject({ kind: 'needs' });
+    expect(() => render(source, at(most))).toThrow(WorkBudgetExceeded);
   });
 });
 
@@ -314,9 +319,8 @@ describe('work bounds', () => {
     ['long texts in a loop', '{{#each input.many}}{{#if (upper @root.input.long)}}{{/if}}{{/each}}'],
     ['lengths in a loop', '{{#each input.many}}{{length @root.input.long}}{{/each}}'],
     ['placeholders in a loop', '{{#each input.many}}{{#each @root.input.many}}{{nope}}{{/each}}{{/each}}'],
-    ['five long texts', '{{input.long}}{{input.long}}{{input.long}}{{input.long}}{{input.long}}'],
   ])('stops %s', (_name, source) => {
-    expect(() => text(source, { input: { many, long } })).toThrow(TemplateBudgetExceeded);
+    expect(() => text(source, { input: { many, long } })).toThrow(WorkBudgetExceeded);
   });
 
   it('lets four texts of 1 MiB through, the limit of one rendering, and not one character more', () => {
@@ -327,11 +331,12 @@ describe('work bounds', () => {
 
   it('counts each pass of a loop before the first', () => {
     const source = '{{#each input.many}}{{/each}}';
-    const enough = new Work(prices.step * 3_002 + prices.segment * 2);
+    const cost = prices.step * 3_002 + prices.segment * 2 + parseTemplate(source).cost;
+    const enough = new Work(cost);
     expect(render(source, scope({ input: { many } }), undefined, enough)).toMatchObject({ kind: 'rendered' });
     expect(enough.left).toBe(0);
-    const short = new Work(prices.step * 3_002 + prices.segment * 2 - 1);
-    expect(() => render(source, scope({ input: { many } }), undefined, short)).toThrow(TemplateBudgetExceeded);
+    const short = new Work(cost - 1);
+    expect(() => render(source, scope({ input: { many } }), undefined, short)).toThrow(WorkBudgetExceeded);
   });
 
   it('counts the characters of JSON that is read through, once for each text', () => {
@@ -344,22 +349,23 @@ describe('work bounds', () => {
       undefined,
       work,
     );
-    expect(before - work.left).toBeGreaterThan(json.length * prices.parsedCharacter);
-    expect(before - work.left).toBeLessThan(json.length * prices.parsedCharacter * 1.2);
+    expect(before - work.left).toBeGreaterThan(json.length * prices.character);
+    expect(before - work.left).toBeLessThan(json.length * prices.character * 2.5);
   });
 
   it('ends a value that is nested too deep with an error of its own', () => {
     const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
-    expect(text('{{input}}', { input: nested(templateLimits.jsonDepth) })).toHaveLength(2 * templateLimits.jsonDepth);
-    expect(() => text('{{input}}', { input: nested(templateLimits.jsonDepth + 1) })).toThrow(TemplateBudgetExceeded);
+    const most = limits.jsonDepth;
+    expect(text('{{input}}', { input: nested(most) })).toHaveLength(2 * most);
+    expect(() => text('{{input}}', { input: nested(most + 1) })).toThrow(NestedTooDeep);
   });
 
   it('shares one count of work among templates', () => {
-    const work = new Work(1_000);
+    const work = new Work(20_000);
     const once = () => render('{{#each input.many}}{{/each}}', scope({ input: { many: [1, 2, 3] } }), undefined, work);
     expect(() => {
       for (let round = 0; round < 20; round++) once();
-    }).toThrow(TemplateBudgetExceeded);
+    }).toThrow(WorkBudgetExceeded);
   });
 });
 

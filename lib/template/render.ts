@@ -1,12 +1,14 @@
-import { builtins } from './builtins.ts';
+import { prices } from '../work/limits.ts';
+import { Work } from '../work/work.ts';
+import { evaluateExpression, type Frame, outermost } from './evaluate.ts';
 import type { LoadedValues, NeedsValues } from './large-value.ts';
-import { prices } from './limits.ts';
-import { parseTemplate } from './parse.ts';
+import { templateLimits } from './limits.ts';
+import { prepareTemplate } from './parse.ts';
 import { Missing, Reader } from './reader.ts';
 import type { Scope } from './scope.ts';
-import type { PathExpression, TemplateExpression, TemplateNode } from './template.ts';
+import type { TemplateExpression, TemplateNode } from './template.ts';
+import { TemplateBudgetExceeded } from './template-error.ts';
 import { textOf } from './text-of.ts';
-import { Work } from './work.ts';
 
 /** A rendered text, and the paths that printed as placeholders, each once. */
 interface RenderedText {
@@ -22,7 +24,8 @@ const nothingLoaded: LoadedValues = new Map();
  * fails nothing (WF-TPL-31). When the template uses stored values that `loaded` lacks, it says which; load them, add
  * them to those of the last round and render again. Templates that are rendered in one go share one `work`, so that many
  * small ones cannot take what a large one may not.
- * @throws TemplateError when the template is not valid, TemplateBudgetExceeded when it takes too much work.
+ * @throws TemplateError when the template is not valid, TemplateBudgetExceeded when the text is too long,
+ * WorkBudgetExceeded when it takes too much work, NestedTooDeep.
  */
 export function render(
   source: string,
@@ -30,34 +33,32 @@ export function render(
   loaded = nothingLoaded,
   work = new Work(),
 ): RenderedText | NeedsValues {
-  const { nodes } = parseTemplate(source);
-  const rendering = new Rendering(scope, new Reader(scope, loaded, work));
+  const prepared = prepareTemplate(source);
+  work.spend(prepared.cost);
+  const { nodes } = prepared.template;
+  const reader = new Reader(scope, loaded, work);
+  const rendering = new Rendering(scope, reader);
   rendering.body(nodes);
-  return rendering.result();
+  return reader.needs ?? { kind: 'rendered', text: rendering.text, missing: [...rendering.missing] };
 }
 
-/** One pass of an `each`; the outermost frame is the scope itself. */
-interface Frame {
-  readonly item: unknown;
-  readonly key: string | number | undefined;
-  readonly index: number | undefined;
-  readonly first: boolean;
-  readonly last: boolean;
-}
-
-class Rendering {
+/** Renders checked nodes with a reader of the caller's; what is missing prints as nothing where `placeholders` is false. */
+export class Rendering {
+  readonly missing = new Set<string>();
   readonly #reader: Reader;
   readonly #frames: Frame[];
-  readonly #missing = new Set<string>();
+  readonly #placeholders: boolean;
   readonly #pieces: string[] = [];
+  #length = 0;
 
-  constructor(scope: Scope, reader: Reader) {
+  constructor(scope: Scope, reader: Reader, placeholders = true) {
     this.#reader = reader;
-    this.#frames = [{ item: scope.root, key: undefined, index: undefined, first: true, last: true }];
+    this.#frames = [outermost(scope.root)];
+    this.#placeholders = placeholders;
   }
 
-  result(): RenderedText | NeedsValues {
-    return this.#reader.needs ?? { kind: 'rendered', text: this.#pieces.join(''), missing: [...this.#missing] };
+  get text(): string {
+    return this.#pieces.join('');
   }
 
   body(nodes: readonly TemplateNode[]): void {
@@ -78,7 +79,7 @@ class Rendering {
     const keys = Array.isArray(items) ? undefined : Object.keys(items);
     const count = keys?.length ?? (items as readonly unknown[]).length;
     // Paid before the first pass: a loop that is too long does not begin.
-    this.#reader.work.spend(count * prices.step);
+    this.#reader.work.spend(count * (keys === undefined ? prices.step : prices.step + prices.jsonKey));
     if (count === 0) return this.body(node.otherwise);
     for (let index = 0; index < count; index++) {
       const key = keys?.[index] ?? index;
@@ -90,25 +91,23 @@ class Rendering {
   }
 
   #evaluate(expression: TemplateExpression): unknown {
-    this.#reader.work.spend(prices.step);
-    if (expression.kind === 'literal') return expression.value;
-    if (expression.kind === 'path') return this.#path(expression);
-    const args = expression.args.map((argument) => this.#evaluate(argument));
-    return builtins[expression.helper](args, this.#reader);
-  }
-
-  #path({ frame, of, parts, written }: PathExpression): unknown {
-    if (frame === 0) return this.#reader.fromRoot(parts, written);
-    return this.#reader.follow(this.#frames[frame]?.[of], parts, new Missing(written, undefined));
+    return evaluateExpression(expression, this.#reader, this.#frames);
   }
 
   #print(value: unknown): void {
-    if (value instanceof Missing) this.#missing.add(value.path);
+    if (value instanceof Missing) {
+      this.missing.add(value.path);
+      if (!this.#placeholders) return;
+    }
     this.#emit(textOf(value, this.#reader));
   }
 
   #emit(text: string): void {
-    this.#reader.work.emit(text.length);
+    this.#reader.work.spend(text.length * prices.character);
+    this.#length += text.length;
+    if (this.#length > templateLimits.renderedLength) {
+      throw new TemplateBudgetExceeded(`the rendered text is longer than ${templateLimits.renderedLength} characters`);
+    }
     this.#pieces.push(text);
   }
 }

@@ -1,3 +1,4 @@
+import { prices } from '../work/limits.ts';
 import { templateLimits } from './limits.ts';
 import { TemplateError } from './template-error.ts';
 
@@ -6,10 +7,18 @@ export interface Scanned {
   readonly text: string;
   /** Offset in the source for an offset in `text`. */
   readonly toSource: (offset: number) => number;
+  /** Units of work that parsing takes. */
+  readonly cost: number;
 }
 
 /** String, bracketed segment, end of the tag, word, or any other character; as the Handlebars lexer sees them. */
-const token = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}|[^\s"'[\](){}|=~]+|\s+|[^]/gy;
+const token = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}|[^\s"'[\](){}|=~]+|\s+|[^]/y;
+/** What a string or bracketed segment ends with. Where none follows, looking for it to the end once is enough. */
+const closers: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
+/** Blanks that the whitespace control of the parser goes over again from each of them. */
+const blanks = /\s{2,}/g;
+/** It looks at a text from both sides, for a block that begins, parts or ends there. */
+const blankPasses = 4;
 const number = /^-?\d+(?:\.\d+)?$/;
 const numericSegment = /([./])(\d+)(?=[./]|$)/g;
 const separators = /[./]/g;
@@ -28,7 +37,7 @@ export function scan(source: string): Scanned {
   if (nul >= 0) throw new TemplateError('a template must not contain a NUL character', nul);
   const scanner = new Scanner(source);
   scanner.run();
-  return { text: scanner.text, toSource: (offset) => scanner.toSource(offset) };
+  return { text: scanner.text, toSource: (offset) => scanner.toSource(offset), cost: scanner.cost };
 }
 
 class Scanner {
@@ -40,9 +49,17 @@ class Scanner {
   readonly #blocks: number[] = [];
   #copied = 0;
   #tokens = 0;
+  #blankSteps = 0;
+  /** Where the last of each closing character stands. */
+  readonly #lastCloser: ReadonlyMap<string, number>;
 
   constructor(source: string) {
     this.#source = source;
+    this.#lastCloser = new Map(Object.values(closers).map((closer) => [closer, source.lastIndexOf(closer)]));
+  }
+
+  get cost(): number {
+    return this.#tokens * prices.token + this.#blankSteps * prices.blankStep;
   }
 
   toSource(offset: number): number {
@@ -52,6 +69,7 @@ class Scanner {
   }
 
   run(): void {
+    if (this.#source.includes('{{')) this.#countBlanks();
     let contentStart = 0;
     for (;;) {
       const open = this.#source.indexOf('{{', contentStart);
@@ -105,20 +123,28 @@ class Scanner {
 
   #content(open: number, start: number): number {
     let calls = 0;
-    token.lastIndex = start;
-    for (let match = token.exec(this.#source); match !== null; match = token.exec(this.#source)) {
-      const word = match[0];
+    for (let at = start; at < this.#source.length; ) {
+      const word = this.#tokenAt(at);
       // Three braces close a tag that opened with three; the last two are its end.
-      if (word === '}}') return this.#end(open, match.index + 2);
-      this.#count(1, match.index);
+      if (word === '}}') return this.#end(open, at + 2);
+      this.#count(1, at);
       if (word === '(') calls++;
       if (word === ')') calls--;
       if (calls > templateLimits.callDepth) {
-        throw new TemplateError(`more than ${templateLimits.callDepth} nested parentheses`, match.index);
+        throw new TemplateError(`more than ${templateLimits.callDepth} nested parentheses`, at);
       }
-      this.#word(word, match.index);
+      this.#word(word, at);
+      at += word.length;
     }
     throw new TemplateError('the tag is not closed; end it with }}', open);
+  }
+
+  #tokenAt(offset: number): string {
+    const first = this.#source[offset] ?? '';
+    const closer = closers[first];
+    if (closer !== undefined && (this.#lastCloser.get(closer) ?? -1) <= offset) return first;
+    token.lastIndex = offset;
+    return token.exec(this.#source)?.[0] ?? first;
   }
 
   /** JSON ends a tag and an object in one go, `{"n": {{x}}}`: without help the third brace would be taken for the tag's. */
@@ -138,6 +164,15 @@ class Scanner {
       this.#insert('[');
       this.#copyTo(digits + (match[2] ?? '').length);
       this.#insert(']');
+    }
+  }
+
+  #countBlanks(): void {
+    for (const { 0: run, index } of this.#source.matchAll(blanks)) {
+      this.#blankSteps += (blankPasses * run.length ** 2) / 2;
+      if (this.#blankSteps > templateLimits.blankSteps) {
+        throw new TemplateError('the template has too many blanks in a row; leave some out', index);
+      }
     }
   }
 

@@ -18,6 +18,15 @@ export class TemplateError extends AppError {
   }
 }
 
+/** A rendered text is larger than the limits allow; the message names the limit. */
+export class TemplateBudgetExceeded extends AppError {
+  override readonly name = 'TemplateBudgetExceeded';
+
+  constructor(message: string) {
+    super('limit_exceeded', message, { reason: 'TemplateBudgetExceeded' });
+  }
+}
+
 /** Line and column of an offset. A line ends at LF, CR or both. */
 export function placeOf(source: string, offset: number): Place {
   const before = source.slice(0, offset).split(/\r\n?|\n/);

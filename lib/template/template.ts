@@ -30,4 +30,6 @@ export interface Template {
   readonly nodes: readonly TemplateNode[];
   /** Paths from the scope's root that the template may read, in order of appearance, repeated as written. */
   readonly references: readonly (readonly string[])[];
+  /** Units of work that parsing takes. */
+  readonly cost: number;
 }

@@ -1,6 +1,8 @@
-import { prices, templateLimits } from './limits.ts';
+import { limits } from '../../crds/limits.ts';
+import { NestedTooDeep } from '../nesting.ts';
+import { keysPrice, prices } from '../work/limits.ts';
+import { LargeValue } from './large-value.ts';
 import { Missing, type Reader } from './reader.ts';
-import { TemplateBudgetExceeded } from './work.ts';
 
 /**
  * How a value prints: texts verbatim, numbers and booleans as JSON does, null as nothing, a missing value as its
@@ -15,32 +17,63 @@ export function textOf(value: unknown, reader: Reader): string {
 
 /** JSON of a value, with what the output store holds in its place. `indent` blanks for each level, 0 for one line. */
 export function jsonOf(value: unknown, reader: Reader, indent: number): string {
-  const text = JSON.stringify(complete(value, reader, 0), null, indent) ?? '';
-  // The parts were paid for on the way; this pays for blanks, quotes and escapes.
-  reader.work.spend(text.length * prices.character);
+  if (indent > 0 || typeof value !== 'object' || value === null) return write(value, reader, indent).text;
+  const known = reader.work.texts.get(value);
+  if (known !== undefined) return known;
+  const { text, isWhole } = write(value, reader, indent);
+  if (isWhole) reader.work.texts.set(value, text);
   return text;
 }
 
-/** A copy without stored values, made step by step so that the work is counted before JSON is written in one go. */
-function complete(raw: unknown, reader: Reader, depth: number): unknown {
-  reader.work.spend(prices.jsonNode);
-  const value = reader.load(raw);
-  if (typeof value === 'string') reader.work.spend(value.length * prices.character);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth >= templateLimits.jsonDepth) {
-    throw new TemplateBudgetExceeded(`a value is nested deeper than ${templateLimits.jsonDepth} levels`);
-  }
-  reader.work.spend(indentation(depth));
-  if (Array.isArray(value)) return value.map((item) => complete(item, reader, depth + 1));
-  const copy = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value)) {
-    reader.work.spend(key.length * prices.character + indentation(depth));
-    copy[key] = complete((value as Record<string, unknown>)[key], reader, depth + 1);
-  }
-  return copy;
+function write(value: unknown, reader: Reader, indent: number): { text: string; isWhole: boolean } {
+  const isWhole = survey(value, reader, { depth: 0, indent });
+  const text = JSON.stringify(isWhole ? value : complete(value, reader), null, indent) ?? '';
+  // The parts were paid for on the way; this pays for blanks, quotes and escapes.
+  reader.work.spend(text.length * prices.character);
+  return { text, isWhole };
 }
 
-/** Pretty-printing writes blanks for every entry, so deep values cost more than their characters. */
-function indentation(depth: number): number {
-  return depth * 2 * prices.character;
+interface Level {
+  readonly depth: number;
+  readonly indent: number;
+}
+
+/**
+ * Pays for a value before it is written as JSON in one go. Whether it holds no value of the output store.
+ * @throws WorkBudgetExceeded, NestedTooDeep
+ */
+function survey(raw: unknown, reader: Reader, level: Level): boolean {
+  const { work } = reader;
+  const value = reader.load(raw);
+  work.spend(prices.jsonNode + level.depth * level.indent * prices.character);
+  if (typeof value === 'string') work.spend(value.length * prices.character);
+  if (typeof value !== 'object' || value === null) return value === raw;
+  if (level.depth >= limits.jsonDepth) throw new NestedTooDeep('a value that is printed');
+  const below = { depth: level.depth + 1, indent: level.indent };
+  let isWhole = value === raw;
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) isWhole = survey(item, reader, below) && isWhole;
+    return isWhole;
+  }
+  const keys = Object.keys(value);
+  work.spend(keysPrice(keys.length));
+  for (const key of keys) {
+    work.spend(key.length * prices.character);
+    isWhole = survey((value as Readonly<Record<string, unknown>>)[key], reader, below) && isWhole;
+  }
+  return isWhole;
+}
+
+/** A copy with what the output store holds in its place; what was loaded holds no more such places. */
+function complete(value: unknown, reader: Reader): unknown {
+  if (value instanceof LargeValue) return reader.load(value);
+  if (typeof value !== 'object' || value === null) return value;
+  reader.work.spend(prices.jsonNode);
+  if (Array.isArray(value)) return value.map((item) => complete(item, reader));
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value)) {
+    reader.work.spend(prices.jsonKey);
+    copy[key] = complete((value as Readonly<Record<string, unknown>>)[key], reader);
+  }
+  return copy;
 }

@@ -109,11 +109,16 @@ export class World {
   /** Decides once and does it. */
   step(act: (action: Action) => boolean = () => true): Decision {
     const decision = this.decision();
+    this.accept(decision, act);
+    return decision;
+  }
+
+  /** Makes a decision true. */
+  accept(decision: Decision, act: (action: Action) => boolean = () => true): void {
     this.decisions.push(decision);
     this.happenings.push(...decision.happenings);
     this.execution = { ...this.execution, status: structuredClone(decision.status) };
     for (const action of decision.actions) if (act(action)) this.#do(action);
-    return decision;
   }
 
   /** Decides until nothing changes without outside help. */
@@ -219,11 +224,15 @@ export class World {
     for (let round = 0; round < 100; round += 1) {
       const result = decide(facts, this.now);
       this.lastFacts = facts;
-      if (result.kind === 'needs') facts = this.#learn(facts, result.needs);
-      else {
-        const failure = statusProblem(result.status) ?? this.#store(result);
-        if (failure === undefined) return result;
-        const harder = refuse(facts, failure);
+      if (result.kind === 'needs') {
+        facts = this.learn(facts, result.needs);
+        continue;
+      }
+      const failure =
+        result.kind === 'exceeded' ? result.failure : (statusProblem(result.status) ?? this.#store(result));
+      if (result.kind === 'decision' && failure === undefined) return result;
+      if (failure !== undefined) {
+        const harder = refuse(facts, failure, result.kind === 'exceeded' && result.alone);
         if (harder === undefined) return bareFailure(facts, failure, this.now);
         facts = harder;
       }
@@ -241,17 +250,19 @@ export class World {
     return pod;
   }
 
-  #learn(facts: Facts, needs: readonly Need[]): Facts {
+  /** The facts with those that deciding turned out to need. */
+  learn(facts: Facts, needs: readonly Need[]): Facts {
     const loaded = new Map(facts.loaded);
     const workflows = new Map(facts.workflows);
     for (const need of needs) {
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
-      else if (need.kind === 'workflow') workflows.set(need.workflow, this.#find(need.workflow));
+      else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
     return { ...facts, loaded, workflows };
   }
 
-  #find(name: string) {
+  /** What a name of a workflow stands for. */
+  find(name: string) {
     const workflow = this.#options.workflows?.find(({ metadata }) => metadata.name === name);
     if (workflow === undefined) {
       const failure = { reason: 'WorkflowNotFound', message: `no Workflow has the name or uid ${name}` } as const;

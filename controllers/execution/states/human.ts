@@ -6,6 +6,7 @@ import { answerEntry, feedbackOf } from '../../../lib/decision/answer-entry.ts';
 import { answersText, judge, namedAnswers } from '../../../lib/decision/answers.ts';
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
 import { AppError } from '../../../lib/errors.ts';
+import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
 import { firstMatch } from '../conditions.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
@@ -62,8 +63,13 @@ function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): 
   for (;;) {
     const signal = firstSignal(signals, current);
     if (signal === undefined) return undefined;
+    if (draft.isTurnOver) {
+      draft.wakeAt(draft.now);
+      return undefined;
+    }
     const outcome = answered(signal);
     if (leads(draft, state, outcome)) return outcome;
+    draft.hasProgress = true;
     current.signals_refused = signals.indexOf(signal) + 1;
     draft.say('Warning', 'UnmatchedResponse', `${current.state}: ${refusedText(signal, current.answers ?? [])}`);
   }
@@ -78,14 +84,17 @@ function leads(
   const { response = '' } = signal ?? {};
   const verdict = judge(transitions, response);
   if (verdict !== 'depends') return verdict === 'matches';
-  const { loaded } = draft.facts;
+  const { loaded, refused } = draft.facts;
+  const { work } = draft;
   const scope = scopeOf(draft, { entry, humanFeedback });
   try {
-    const choice = firstMatch(transitions, { kind: 'Human', failed: false, signal: response, scope, loaded });
+    const choice = firstMatch(transitions, { kind: 'Human', failed: false, signal: response, scope, loaded, work });
     if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
     return choice.kind === 'rule';
   } catch (error) {
-    if (error instanceof AppError) return false;
+    // What is too much after other work is tried again in a turn of its own.
+    const isTired = error instanceof WorkBudgetExceeded && draft.hasProgress && refused === undefined;
+    if (error instanceof AppError && !isTired) return false;
     throw error;
   }
 }

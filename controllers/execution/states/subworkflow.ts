@@ -5,6 +5,7 @@ import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execut
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
+import { parseJson } from '../../../lib/work/parse-json.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import { type Draft, LackingFacts } from '../draft.ts';
 import type { ChildFact, Definition, Failure } from '../facts.ts';
@@ -74,7 +75,7 @@ function start(
   }
   if (lookup.kind === 'absent') return failed(lookup.failure);
   const input = childInput(draft, state.input);
-  const problem = inputProblem(lookup.definition.spec, input);
+  const problem = inputProblem(lookup.definition.spec, input, draft.work);
   if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
   const owned = state.mode !== 'fire_and_forget';
   const spec = { ...childSpec(draft, current, input), workflow: referenceTo(state.workflow_id, lookup.definition) };
@@ -109,13 +110,8 @@ function childSpec(
 function childInput(draft: Draft, template: string | undefined): Record<string, Json> {
   if (template === undefined) return {};
   const text = renderText(draft, template);
-  try {
-    const value = JSON.parse(text) as Json;
-    if (isJsonObject(value)) return value;
-  } catch {
-    return { input: text };
-  }
-  return { input: text };
+  const value = parseJson(text, draft.work)?.value as Json | undefined;
+  return isJsonObject(value) ? value : { input: text };
 }
 
 function tooDeep(state: StateOf<'Subworkflow'>): Failure {

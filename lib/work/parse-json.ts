@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { limits } from '../../crds/limits.ts';
+import { NestedTooDeep } from '../nesting.ts';
+import { prices } from './limits.ts';
+import type { Work } from './work.ts';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const comma = 0x2c;
+
+/** What a JSON text holds, counted in one pass before anything is made of it. */
+interface Census {
+  nodes: number;
+  keys: number;
+  /** Keys that differ. */
+  newKeys: number;
+  depth: number;
+}
+
+/**
+ * The value of a JSON text, wrapped so that it can be told from none; undefined for a text that is no JSON. It is paid
+ * for by what it holds before it is parsed.
+ * @throws WorkBudgetExceeded, NestedTooDeep for JSON with more than `levels` levels.
+ */
+export function parseJson(
+  text: string,
+  work: Work,
+  levels: number = limits.jsonDepth,
+): { readonly value: unknown } | undefined {
+  work.spend(text.length * prices.character);
+  const { nodes, keys, newKeys, depth } = census(text);
+  work.spend(nodes * prices.parsedNode + keys * prices.parsedKey + newKeys * prices.parsedNewKey);
+  const parsed = tryParse(text);
+  if (parsed !== undefined && depth > levels) throw new NestedTooDeep('a text that is read as JSON');
+  return parsed;
+}
+
+/** Right for JSON; any other text is counted somehow. */
+function census(text: string): Census {
+  const found = { nodes: 1, keys: 0, newKeys: 0, depth: 0 };
+  const known = new Set<number>();
+  const string = { end: 0, hash: 0 };
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) {
+      readString(text, index, string);
+      index = string.end;
+    } else if (code === comma) found.nodes++;
+    else if (code === colon) {
+      found.keys++;
+      known.add(string.hash);
+    } else if (isOpening(code)) {
+      found.nodes++;
+      found.depth = Math.max(found.depth, ++depth);
+    } else if (isClosing(code)) depth--;
+  }
+  return { ...found, newKeys: known.size };
+}
+
+/** `[` and `{`, `]` and `}` differ in one bit. */
+const isOpening = (code: number): boolean => (code | 0x20) === 0x7b;
+const isClosing = (code: number): boolean => (code | 0x20) === 0x7d;
+
+/** Unknown outside the process, so that nobody can write keys that pass for one key. */
+const seed = randomInt(2 ** 31 - 1) | 1;
+
+/** Finds the end of a string and a hash of it. */
+function readString(text: string, start: number, into: { end: number; hash: number }): void {
+  let hash = seed;
+  let index = start + 1;
+  for (; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) break;
+    if (code === backslash) index++;
+    hash = Math.imul(hash ^ code, seed) ^ (hash >>> 15);
+  }
+  into.end = index;
+  into.hash = hash;
+}
+
+function tryParse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // No JSON after all: a plain text, whose meaning is for the caller.
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { AppError } from '../errors.ts';
+import { prices, workLimits } from './limits.ts';
+
+/** What is being paid for, and how an author makes it cheaper. */
+const mends = {
+  'rendering templates': 'loop over less, or read less of large outputs',
+  'custom expressions': 'compare smaller values, or use fewer expressions',
+  'checking against a JSON Schema': 'simplify the schema, or send less',
+  'writing to the Blackboard': 'write less in one state',
+  'reading stored outputs': 'read less of large outputs in one state',
+  'rendering output_template': 'put less into the output',
+  'checking the definition': 'use shorter or fewer templates and expressions, or split the workflow',
+} as const;
+
+export type Operation = keyof typeof mends;
+
+/** Something takes more work than one turn of the event loop may; the message names it and the mend. */
+export class WorkBudgetExceeded extends AppError {
+  override readonly name = 'WorkBudgetExceeded';
+
+  constructor(operation: Operation) {
+    const message = `${operation} takes too much work for one turn of the controllers; ${mends[operation]}`;
+    super('limit_exceeded', message, { reason: 'WorkBudgetExceeded' });
+  }
+}
+
+/**
+ * The work of one turn, spent by everything in it, and what has been paid for already: a text that was read as JSON, or a
+ * value that was written as JSON, costs nothing the second time.
+ */
+export class Work {
+  /** What texts hold as JSON; undefined for a text that is none. */
+  readonly parsed = new Map<string, unknown>();
+  /** JSON of objects and lists that hold no value of the output store. */
+  readonly texts = new WeakMap<object, string>();
+  /** Long texts that go to the output store. */
+  readonly stored = new Set<unknown>();
+  /** What is being done, for the message. */
+  operation: Operation = 'rendering templates';
+  readonly #loaded = new Set<string>();
+  #left: number;
+
+  constructor(units: number = workLimits.turn) {
+    this.#left = units;
+  }
+
+  /** Units left. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** @throws WorkBudgetExceeded when the work is used up. */
+  spend(units: number): void {
+    this.#left -= units;
+    if (this.#left < 0) throw new WorkBudgetExceeded(this.operation);
+  }
+
+  /** Pays once for a value that has to be loaded from the output store. @throws WorkBudgetExceeded */
+  load(ref: string, bytes: number, isJson: boolean): void {
+    if (this.#loaded.has(ref)) return;
+    this.#loaded.add(ref);
+    this.during('reading stored outputs', () =>
+      this.spend(bytes * (isJson ? prices.loadedJsonByte : prices.loadedByte)),
+    );
+  }
+
+  /** Runs something under its name. @throws WorkBudgetExceeded */
+  during<Result>(operation: Operation, run: () => Result): Result {
+    const before = this.operation;
+    this.operation = operation;
+    try {
+      return run();
+    } finally {
+      this.operation = before;
+    }
+  }
+}

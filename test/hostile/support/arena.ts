@@ -1,0 +1,116 @@
+import { createBugs } from '../../../controllers/execution/bugs.ts';
+import type { Decision } from '../../../controllers/execution/decision.ts';
+import type { Facts } from '../../../controllers/execution/facts.ts';
+import { type SettleDeps, settle } from '../../../controllers/execution/settle.ts';
+import { createTurnGate, type TurnGate } from '../../../controllers/runtime/turn-gate.ts';
+import type { Volume } from '../../../crds/schema/volume.ts';
+import type { Workflow } from '../../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import { createCache } from '../../../lib/informer/cache.ts';
+import type { Pod } from '../../../lib/kube/index.ts';
+import type { OutputStore } from '../../../lib/output-store/output-store.ts';
+import { packAll } from '../../../lib/output-store/packed.ts';
+import { World, type WorldOptions } from '../../builders/world.ts';
+import { watchTurns } from './turns.ts';
+
+/** How often a long turn is taken again: what a collection of garbage or a cold function cost is not there twice. */
+const repeats = 3;
+/** Turns longer than this are taken again, in milliseconds of thread CPU. */
+const suspiciousMs = 60;
+
+/**
+ * One execution that goes through the engine as in the controllers: `settle` with a gate of its own, stored outputs, and
+ * the patch of its status. It measures the turns of the event loop meanwhile, in thread CPU time. Deciding is pure, so a
+ * long turn is taken again from the same facts, and the shortest time counts.
+ */
+export class Arena {
+  readonly world: World;
+  longestMs = 0;
+  turns = 0;
+
+  constructor(workflow: Workflow, options: WorldOptions = {}) {
+    this.world = new World(workflow, options);
+  }
+
+  /** Decides once and makes it true. */
+  async step(): Promise<Decision> {
+    const facts = this.world.facts();
+    let [decision, ms] = await this.#measure(facts);
+    for (let again = 1; again < repeats && ms > suspiciousMs; again += 1) {
+      const [repeated, repeatedMs] = await this.#measure(facts);
+      decision = repeated;
+      ms = Math.min(ms, repeatedMs);
+    }
+    this.turns += 1;
+    this.longestMs = Math.max(this.longestMs, ms);
+    this.world.accept(decision);
+    return decision;
+  }
+
+  /** Decides until nothing changes without outside help, or as often as given. */
+  async run(steps = 500): Promise<this> {
+    for (let step = 0; step < steps; step += 1) {
+      const before = JSON.stringify(this.world.status);
+      const { actions, wakeAt } = await this.step();
+      const isQuiet = actions.length === 0 && JSON.stringify(this.world.status) === before;
+      if (isQuiet && (wakeAt === undefined || wakeAt > this.world.now)) return this;
+    }
+    throw new Error(`the execution does not come to rest within ${steps} decisions`);
+  }
+
+  async #measure(facts: Facts): Promise<[Decision, number]> {
+    const turns = createTurnGate();
+    const watch = watchTurns();
+    const { decision } = await settle(settleDeps(this.world, turns), facts, this.world.now);
+    await turns.enter();
+    watch.stop();
+    return [decision, watch.longestMs];
+  }
+}
+
+/** What the engine asks of the world outside; of the API server, to take a patch. */
+function settleDeps(world: World, turns: TurnGate): SettleDeps {
+  const { execution } = world;
+  const none = () => [];
+  const caches = {
+    executions: createCache<WorkflowExecution, 'parentUid' | 'workflow'>({
+      indexes: { parentUid: none, workflow: none },
+    }),
+    pods: createCache<Pod, 'executionUid' | 'executionKey'>({ indexes: { executionUid: none, executionKey: none } }),
+    volumes: createCache<Volume>(),
+  };
+  return {
+    turns,
+    store: storeOf(world),
+    bugs: createBugs(),
+    caches,
+    wholes: { whole: async () => undefined, use: async (_slim, work) => work(undefined) },
+    findWorkflow: { current: async ({ workflow }) => world.find(workflow), pinned: async () => world.find('') },
+    onWaiting: () => undefined,
+    events: { record: () => undefined, flush: async () => undefined },
+    kube: {
+      get: async () => execution as never,
+      jsonPatch: async () => execution as never,
+      jsonPatchStatus: async (_resource, _ref, patch) => {
+        JSON.stringify(patch);
+        return execution as never;
+      },
+    },
+  };
+}
+
+/** Outputs in memory, packed as every store packs them. */
+function storeOf(world: World): OutputStore {
+  return {
+    async put(_owner, blobs) {
+      const packed = await packAll(blobs);
+      for (const { ref, data } of blobs) world.blobs.set(ref, data);
+      return packed.reduce((sum, { data }) => sum + data.byteLength, 0);
+    },
+    async get(_namespace, { ref }) {
+      const data = world.blobs.get(ref);
+      if (data === undefined) throw new Error(`blob ${ref} was never stored`);
+      return data;
+    },
+  };
+}
