@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('GEN-04 has every path below /v1, but for /health and what another standard has put elsewhere', () => {
+  it('GEN-04 AMB-185 has every path below /v1, but for /health and what another standard has put elsewhere', () => {
     const others = Object.keys(document.paths).filter((path) => !path.startsWith('/v1/'));
     expect(others.toSorted()).toEqual([...unversioned].toSorted());
   });

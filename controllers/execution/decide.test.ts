@@ -595,10 +595,21 @@ describe('Human states', () => {
   const workflow = (fields: object = {}) =>
     aWorkflow('w').state('ask', ask(fields)).state('ship', anEnd()).state('stop', anEnd()).build();
 
-  it('WF-HUMAN-01 WF-HUMAN-04 waits with its rendered prompt and holds no pod', () => {
+  it('WF-HUMAN-01 waits with its rendered prompt and holds no pod', () => {
     const world = new World(workflow(), { spec: { input: { v: '2.0' } } }).settle();
     expect(world.status).toMatchObject({ phase: 'waiting', current: { prompt: 'Ship 2.0?' } });
     expect(world.pods.size).toBe(0);
+  });
+
+  it('WF-HUMAN-04 stays suspended without a pod when controllers start anew, until somebody decides', () => {
+    const before = new World(workflow(), { spec: { input: { v: '2.0' } } }).settle();
+    const stored = JSON.parse(JSON.stringify(before.execution)) as typeof before.execution;
+    const later = new World(workflow(), { spec: stored.spec, status: stored.status });
+    later.pass(24 * 3_600_000).settle();
+    expect(later.status).toEqual(before.status);
+    expect([later.pods.size, later.decisions.flatMap(({ actions }) => actions)]).toEqual([0, []]);
+    later.signal('ask', 'yes').settle();
+    expect(later.status.phase).toBe('completed');
   });
 
   it.each([8_191, 8_192])('HUMAN-API-03 shows a prompt of %i characters whole', (length) => {
@@ -949,7 +960,7 @@ describe('the input', () => {
     ['input', 65, { input: { a: nested(64) } }, refused('input: is nested deeper than 64 levels')],
     ['blackboard', 64, { blackboard: { a: nested(64) } }, { phase: 'completed' }],
     ['blackboard', 65, { blackboard: { a: nested(65) } }, refused('blackboard.a: is nested deeper than 64 levels')],
-  ])('WF-API-10 WF-RUN-02 an %s of %i levels is taken, or refused by its name', (_field, _levels, spec, want) => {
+  ])('WF-RUN-02 an %s of %i levels is taken, or refused by its name', (_field, _levels, spec, want) => {
     const open = aWorkflow('w').state('a', anEnd()).build();
     expect(new World(open, { spec: spec as object }).settle().status).toMatchObject(want);
   });

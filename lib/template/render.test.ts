@@ -64,8 +64,8 @@ describe('variables', () => {
     ['WF-TPL-02', '{{intent}}', 'ship it'],
     ['WF-TPL-03', '{{input.name}}', 'Ada'],
     ['WF-TPL-04 WF-MAN-14', '{{workflow.context.name}}', 'constant'],
-    ['WF-TPL-05', '{{workflow.storage.workspace}}', 'vol-ws'],
-    ['WF-TPL-06', '{{workflow.storage.shared_volumes.cache}}', 'vol-c'],
+    ['the id of the workspace', '{{workflow.storage.workspace}}', 'vol-ws'],
+    ['the id of a shared volume', '{{workflow.storage.shared_volumes.cache}}', 'vol-c'],
     ['WF-TPL-07', '{{write-it.output}}', 'final text'],
     ['WF-TPL-08', '{{build.output.stdout}}|{{build.output.stderr}}|{{build.output.exit_code}}', 'ok\nsecond||0'],
     ['AMB-005', '{{build.stdout}}|{{build.exit_code}}', 'ok\nsecond|0'],
@@ -370,7 +370,7 @@ describe('work bounds', () => {
 });
 
 describe('properties', () => {
-  it('WF-TPL-01 a text without tags renders as itself', () => {
+  it('a text without tags renders as itself', () => {
     const plain = fc.string({ unit: 'binary' }).filter((source) => !/\{\{|\0/.test(source));
     fc.assert(
       fc.property(plain, (source) => {

@@ -229,8 +229,8 @@ describe('an execution', () => {
     ['', 'workflow', 'w', 'other'],
     ['', 'version', '1.0.0', '2.0.0'],
     ['', 'intent', 'a', 'b'],
-    ['WF-MAN-13', 'input', { a: 1, deep: { b: [1] } }, { deep: { b: [1, 2] } }],
-    ['STIM-07', 'blackboard', { a: { b: 1 } }, { a: { b: 2 } }],
+    ['WF-MAN-13 STIM-07', 'input', { a: 1, deep: { b: [1] } }, { deep: { b: [1, 2] } }],
+    ['', 'blackboard', { a: { b: 1 } }, { a: { b: 2 } }],
   ];
   it.each(fixed)('%s keeps its %s', async (_ids, field, before, after) => {
     const path = await create(executions, execution({ [field]: before }));

@@ -104,7 +104,7 @@ describe('a status that somebody else wrote', () => {
     ['nothing of other content', { namespace: globalNamespace }, change({}, { data: { spec: evil } }), 'absent'],
     ['a global workflow', { namespace: globalNamespace }, ours, 'found'],
     ['one of its own namespace', {}, change({ namespace: 'tenant-a' }), 'found'],
-  ])('WF-TPL-01 makes an execution run %s', async (_title, pin, revision, want) => {
+  ])('makes an execution run %s', async (_title, pin, revision, want) => {
     expect(await runsWhat(runs({ ...pin, revision: revision.metadata.name }), [revision])).toBe(want);
   });
 

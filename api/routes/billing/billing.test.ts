@@ -88,7 +88,7 @@ describe('billing without a key', () => {
     }
   });
 
-  it.each(operations)('AMB-053 ORCH-AUTH-13 %s %s answers 401 before 501', async (method, path) => {
+  it.each(operations)('AMB-053 ORCH-AUTH-14 %s %s answers 401 before 501', async (method, path) => {
     expect(await call(method, path, undefined, '')).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
   });
 });
@@ -123,7 +123,7 @@ describe('billing', () => {
   };
 
   it.each(operations)(
-    'ORCH-AUTH-13 %s %s needs a token, and asks the provider nothing without',
+    'ORCH-AUTH-14 %s %s needs a token, and asks the provider nothing without',
     async (method, path) => {
       expect((await call(method, path, undefined, '')).status).toBe(401);
       expect(provider.seen).toEqual([]);

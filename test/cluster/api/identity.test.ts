@@ -113,7 +113,7 @@ async function forge(change: JWTPayload, provider: OidcServer = world.provider):
 }
 
 describe('without a valid token', () => {
-  it('ORCH-AUTH-01 ORCH-AUTH-12 ORCH-AUTH-13 ORCH-AUTH-14 ORCH-AUTH-15 ORCH-AUTH-16 every operation that needs one answers 401', async () => {
+  it('ORCH-AUTH-01 ORCH-AUTH-13 ORCH-AUTH-14 ORCH-AUTH-15 ORCH-AUTH-16 every operation that needs one answers 401', async () => {
     const protectedOnes = operations.filter(({ access }) => access === 'bearer');
     expect(protectedOnes.length).toBeGreaterThan(20);
     for (const operation of protectedOnes) {

@@ -179,7 +179,7 @@ describe('names that Bob can foresee', () => {
     ['with the request of Ada', { name: 'b', annotations: { [annotations.request]: 'x' } }],
     ['with the label of a stimulus', { name: 'c', labels: { [labels.stimulus]: 'x' } }],
     ['with the label of a child', { name: 'd', labels: { [labels.parentUid]: 'x' } }],
-  ])('WF-API-10 he creates no execution %s', async (_title, metadata) => {
+  ])('he creates no execution %s', async (_title, metadata) => {
     const { status, message } = await asBob('POST', 'workflowexecutions', execution(metadata));
     expect([status, message]).toEqual([403, expect.stringContaining('workflow-execution-writes.windlass.dev')]);
   });
@@ -244,7 +244,7 @@ describe('Mallory, with every right in her namespace', () => {
     ],
     ['volumes', 'Volume', { storage_class: 'persistent' }, { phase: 'ready', claim_name: 'of-another' }],
     ['workflows', 'Workflow', demo('mine', 'of Mallory').spec, { revision: 'r' }],
-  ])('WF-RUN-04 writes no status of %s', async (plural, kind, spec, status) => {
+  ])('writes no status of %s', async (plural, kind, spec, status) => {
     const path = at(world.otherTenant, plural);
     const made = await asMallory('POST', path, one(kind, spec));
     expect([made.status, made.message]).toEqual([201, '']);

@@ -48,7 +48,7 @@ const deleteRoleBinding = (namespace: string): Promise<boolean> =>
 const untilGone = (name: string) =>
   waitForNone(used.kube, { resource: namespaces, fieldSelector: `metadata.name=${name}` }, { timeoutMs: 90_000 });
 
-it('a namespace that is deleted while steps run goes, though their role binding may go before them', async () => {
+it('a namespace that is deleted while steps run goes: their pods are let go while the role binding is still there', async () => {
   const namespace = await busyNamespace('ends');
   await deleteNamespace(namespace);
   await waitForView(

@@ -92,7 +92,7 @@ describe('the audit trail of starts', () => {
   it.each<[string, WorkflowExecution]>([
     ['an execution that a colleague made in advance', existing(canonicalHash(body), 'mallory')],
     ['an execution that nobody says to have started', { ...same, metadata: { ...same.metadata, annotations: {} } }],
-  ])('WF-API-10 tells nothing of %s, and the caller is not answered with it', async (_title, stranger) => {
+  ])('tells nothing of %s, and the caller is not answered with it', async (_title, stranger) => {
     for (const create of [refused(409, 'AlreadyExists'), refused(504, 'Timeout')]) {
       const { answer, recorded } = await start({ existing: stranger, create }, key);
       expect(answer).toContain('that this caller did not start is in the way');
