@@ -21,6 +21,7 @@ import {
 import { isStored } from '../lib/registration/index.ts';
 import { claimKeysOf } from '../lib/stimulus/claims.ts';
 import { createTenantInformer, type TenantIndex } from '../lib/tenant/tenant-directory.ts';
+import { rootOf } from './execution/names.ts';
 import { slimClaim, slimPod, wholeExecutions, wholeRevisions, wholeWorkflows } from './slim-objects.ts';
 import { claimKey } from './volume/decide.ts';
 
@@ -29,7 +30,8 @@ const ours = `${labels.managedBy}=windlass`;
 /** One cache for each kind that the controllers look at. */
 export interface Informers {
   readonly workflows: Informer<Workflow, keyof typeof workflowIndexes>;
-  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow' | 'revision'>;
+  /** `root`: `namespace/uid` of the execution that began it all, of those that another one started. */
+  readonly executions: Informer<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow' | 'revision'>;
   /** `claim`: key of the claim that `spec.claim_name` names. */
   readonly volumes: Informer<Volume, 'claim'>;
   readonly revisions: Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>;
@@ -61,6 +63,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pic
       indexes: {
         parentUid: ({ spec }) => idsOf(spec.parent?.uid),
         originUid: ({ spec }) => idsOf(spec.origin?.uid),
+        root: (execution) => descendantOf(execution),
         workflow: ({ spec }) => [spec.workflow],
         revision: (execution) => idsOf(revisionKey(execution)),
       },
@@ -142,6 +145,9 @@ function workflowUidKey(revision: ControllerRevision): string | undefined {
   const { namespace, labels: given } = revision.metadata;
   return isStored(revision) ? `${namespace}/${given?.[labels.workflowUid]}` : undefined;
 }
+
+const descendantOf = (execution: WorkflowExecution): string[] =>
+  execution.spec.parent === undefined ? [] : [`${execution.metadata.namespace}/${rootOf(execution)}`];
 
 /** `namespace/name` of the revision that an execution runs. */
 export function revisionKey({ status }: WorkflowExecution): string | undefined {

@@ -27,6 +27,7 @@ export const executionReasons = {
   StateTimeout: 'The state took longer than its timeout.',
   NeverStarted: 'A step did not start within queue_timeout, or within the timeout of its state.',
   SubworkflowDepthExceeded: 'The child would be nested more than ten levels deep.',
+  DescendantsExceeded: 'The execution that began it all has as many executions under it as there may be.',
   SubworkflowFailed: 'The child execution failed or was cancelled.',
   UnsupportedStateKind: 'States of this kind cannot run yet.',
   TemplateFailed: 'A template could not be rendered within its bounds.',

@@ -119,6 +119,8 @@ export interface Facts {
   readonly made?: ReadonlyMap<string, string>;
   /** The parent has yet to write down that it saw this execution. */
   readonly awaited?: boolean;
+  /** Executions that are there and that the same root has started, itself or through others. Absent: nobody asks. */
+  readonly descendants?: number;
   readonly volumes: Readonly<Record<string, VolumeFact>>;
   /** Blobs of the output store that were asked for, by locator. */
   readonly loaded: ReadonlyMap<string, Json>;

@@ -16,6 +16,10 @@ export function podName(execution: WorkflowExecution, slot: PodSlot): string {
   );
 }
 
+/** Uid of the execution that began it all: a root's own. */
+export const rootOf = ({ metadata, spec }: WorkflowExecution): string =>
+  spec.parent?.root ?? spec.parent?.uid ?? metadata.uid ?? '';
+
 /** The name of a child execution. */
 export function childName(
   execution: WorkflowExecution,

@@ -20,11 +20,12 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
         executionKey: () => [],
       },
     }),
-    executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow'>({
+    executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>({
       indexes: {
         parentUid: ({ spec }) => [spec.parent?.uid ?? ''],
         originUid: ({ spec }) => [spec.origin?.uid ?? ''],
         workflow: () => [],
+        root: () => [],
       },
     }),
     volumes: createCache<Volume>(),

@@ -10,12 +10,12 @@ import { LargeValue } from '../../lib/template/large-value.ts';
 import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
 import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
-import { volumeName } from './names.ts';
+import { rootOf, volumeName } from './names.ts';
 import { type OutcomeOf, observePod } from './observe-pod.ts';
 
 /** The caches that an execution is observed in, with the indexes it needs. */
 export interface Caches {
-  readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow'>;
+  readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>;
   /** By the uid of the execution that owns them, and by its key. */
   readonly pods: CacheReader<Pod, 'executionUid' | 'executionKey'>;
   readonly volumes: CacheReader<Volume>;
@@ -58,6 +58,16 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
 const byAge = (a: WorkflowExecution, b: WorkflowExecution): number =>
   (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
 const nameOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({ name, uid });
+
+/** How many executions there are under the same root. Only one that may start another is asked. */
+export function observeDescendants(
+  { executions }: Pick<Caches, 'executions'>,
+  execution: WorkflowExecution,
+  { spec }: Definition,
+): number {
+  if (!Object.values(spec.states).some(({ kind }) => kind === 'Subworkflow')) return 0;
+  return executions.byIndex('root', `${execution.metadata.namespace}/${rootOf(execution)}`).length;
+}
 
 /** The volumes that the definition names, as they are now. */
 export function observeVolumes(

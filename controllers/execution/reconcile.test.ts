@@ -24,8 +24,8 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
   const released: string[] = [];
   const none = () => [];
   const caches = {
-    executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'workflow'>({
-      indexes: { parentUid: none, originUid: none, workflow: none },
+    executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>({
+      indexes: { parentUid: none, originUid: none, root: none, workflow: none },
     }),
     pods: createCache<Pod, 'executionUid' | 'executionKey'>({
       indexes: { executionUid: none, executionKey: () => ['default/x'] },

@@ -19,7 +19,14 @@ import type { Action, Decision } from './decision.ts';
 import type { Definition, Facts, Failure } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { tellWaiting } from './learn.ts';
-import { type Caches, lacksNamedVolume, type ObserveDeps, observe, observeVolumes } from './observe.ts';
+import {
+  type Caches,
+  lacksNamedVolume,
+  type ObserveDeps,
+  observe,
+  observeDescendants,
+  observeVolumes,
+} from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import { settle } from './settle.ts';
@@ -140,7 +147,10 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   const origin = await originOf(deps, execution);
   const workflow = await deps.findWorkflow.pinned(withPin(execution, origin));
   const facts = { ...observe(deps.observe, execution, now), blocked, workflow, origin };
-  if (workflow.kind === 'found') return { ...facts, volumes: await allVolumes(deps, execution, workflow.definition) };
+  if (workflow.kind === 'found') {
+    const descendants = observeDescendants(deps.caches, execution, workflow.definition);
+    return { ...facts, descendants, volumes: await allVolumes(deps, execution, workflow.definition) };
+  }
   tellWaiting(deps, execution, execution.spec.workflow);
   return facts;
 }

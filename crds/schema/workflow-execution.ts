@@ -56,6 +56,9 @@ const Parent = Type.Object(
     uid: Type.String({ maxLength: 36, description: 'Its uid.' }),
     state: Type.String({ maxLength: limits.nameLength, description: 'Its state that started this one.' }),
     visit: Type.Integer({ minimum: 1, description: 'The visit of that state.' }),
+    root: Type.Optional(
+      Type.String({ maxLength: 36, description: 'Uid of the execution that began it all; absent: the one above.' }),
+    ),
     depth: Type.Integer({
       minimum: 1,
       maximum: limits.subworkflowDepthMax,

@@ -111,6 +111,12 @@ const execution: LimitGroup = {
     row('Levels of the input', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
     entries('`blackboard` at the start', limits.mapEntries),
     items('`signals`', limits.signals),
+    row(
+      'Executions under one root that are still there',
+      limits.descendantsMax,
+      'executions',
+      'would be one of more than … executions',
+    ),
     row('Subworkflows in each other', limits.subworkflowDepthMax, 'levels', 'would be nested more than … levels deep'),
     row(
       'One argument or variable of a command',

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { KubeObject, NetworkPolicy, ResourceQuota, RoleBinding } from '../kube/index.ts';
 import { parseTenantSlug, tenantNamespace } from './names.ts';
 import type { Egress } from './network-policies.ts';
-import { tenantObjects } from './tenant-objects.ts';
+import { defaultQuota, tenantObjects } from './tenant-objects.ts';
 
 function one<T extends KubeObject>(objects: readonly KubeObject[], kind: string, name: string): T {
   const found = objects.filter((object) => object.kind === kind && object.metadata.name === name);
@@ -82,10 +82,10 @@ describe('the objects of a tenant', () => {
     ]);
   });
 
-  it('bound pods and claims by default, what is asked for otherwise, and nothing for an empty quota', () => {
+  it('bound pods, claims and objects of ours by default, what is asked for otherwise, and nothing for an empty quota', () => {
     const hard = (objects: KubeObject[]): unknown =>
       one<ResourceQuota>(objects, 'ResourceQuota', 'windlass').spec?.hard;
-    expect(hard(tenantObjects({ slug: 'acme' }))).toEqual({ pods: '500', persistentvolumeclaims: '200' });
+    expect(hard(tenantObjects({ slug: 'acme' }))).toEqual(defaultQuota);
     expect(hard(tenantObjects({ slug: 'acme', quota: { pods: '3' } }))).toEqual({ pods: '3' });
     expect(tenantObjects({ slug: 'acme', quota: {} }).map((object) => object.kind)).not.toContain('ResourceQuota');
   });

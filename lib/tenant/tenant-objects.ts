@@ -29,10 +29,20 @@ export interface TenantOptions {
 }
 
 /**
- * Bounds what one tenant can take of the API server and of storage. It counts pods and claims, not CPU or memory:
- * those would refuse every pod that names no request.
+ * Bounds what one tenant can take of the API server, of storage and of every replica's memory: pods and claims, our own
+ * objects, and what the controllers make of them (a revision for each version, ConfigMaps for large outputs). Not CPU or
+ * memory: those would refuse every pod that names no request.
  */
-export const defaultQuota = { pods: '500', persistentvolumeclaims: '200' } as const;
+export const defaultQuota = {
+  pods: '500',
+  persistentvolumeclaims: '200',
+  'count/workflowexecutions.windlass.dev': '10000',
+  'count/workflows.windlass.dev': '1000',
+  'count/volumes.windlass.dev': '500',
+  'count/stimulusrouters.windlass.dev': '200',
+  'count/controllerrevisions.apps': '5000',
+  'count/configmaps': '20000',
+} as const;
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security

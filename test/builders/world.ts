@@ -68,6 +68,8 @@ export class World {
   readonly children = new Map<string, ChildFact & { readonly spec: WorkflowExecution['spec'] }>();
   /** Volumes as they are, by their name in the workflow; tests fill it in. */
   readonly volumes: Record<string, VolumeFact> = {};
+  /** Executions under the same root; by default the children. */
+  descendants: number | undefined;
   /** Volumes that were asked for. */
   readonly created: VolumeSpec[] = [];
   readonly blobs = new Map<string, Uint8Array>();
@@ -211,6 +213,7 @@ export class World {
       children: [...this.children.values()],
       ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
       volumes: this.volumes,
+      descendants: this.descendants ?? this.children.size,
       loaded: new Map(),
       settings: { executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400 },
       ...(this.blocked === undefined ? {} : { blocked: this.blocked }),

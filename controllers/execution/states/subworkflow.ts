@@ -11,7 +11,7 @@ import { type Draft, LackingFacts } from '../draft.ts';
 import type { ChildFact, Definition, Failure } from '../facts.ts';
 import { inputProblem } from '../input.ts';
 import { lookUp } from '../lookup.ts';
-import { childName } from '../names.ts';
+import { childName, rootOf } from '../names.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText } from '../scope.ts';
 import { childNeverStarted, noteStart } from '../starting.ts';
@@ -66,8 +66,8 @@ function start(
   name: string,
 ): VisitOutcome | undefined {
   if (stopping(draft, current)) return failed(timeoutFailure(current));
-  const depth = (draft.facts.execution.spec.parent?.depth ?? 0) + 1;
-  if (depth > limits.subworkflowDepthMax) return failed(tooDeep(state));
+  const excess = excessOf(draft, state);
+  if (excess !== undefined) return failed(excess);
   const lookup = lookUp(draft, state.workflow_id);
   if (lookup.kind === 'not_ready') {
     const late = childNeverStarted(draft, current, lookup.failure.message);
@@ -101,6 +101,8 @@ function childSpec(
       uid: metadata.uid ?? '',
       state: current.state,
       visit: current.visit,
+      // One that the root starts itself names it already.
+      ...(spec.parent === undefined ? {} : { root: rootOf(draft.facts.execution) }),
       depth: (spec.parent?.depth ?? 0) + 1,
     },
   };
@@ -114,9 +116,20 @@ function childInput(draft: Draft, template: string | undefined): Record<string, 
   return isJsonObject(value) ? value : { input: text };
 }
 
+function excessOf({ facts }: Draft, state: StateOf<'Subworkflow'>): Failure | undefined {
+  const depth = (facts.execution.spec.parent?.depth ?? 0) + 1;
+  if (depth > limits.subworkflowDepthMax) return tooDeep(state);
+  return (facts.descendants ?? 0) >= limits.descendantsMax ? tooMany(state) : undefined;
+}
+
 function tooDeep(state: StateOf<'Subworkflow'>): Failure {
   const message = `${state.workflow_id} would be nested more than ${limits.subworkflowDepthMax} levels deep`;
   return { reason: 'SubworkflowDepthExceeded', message };
+}
+
+function tooMany(state: StateOf<'Subworkflow'>): Failure {
+  const message = `${state.workflow_id} would be one of more than ${limits.descendantsMax} executions that one has started`;
+  return { reason: 'DescendantsExceeded', message };
 }
 
 function started(childUid: string): VisitOutcome {
