@@ -232,6 +232,54 @@ describe('closing', () => {
   });
 });
 
+describe('a key that keeps failing', () => {
+  /** Fails so many times, each as soon as it may. */
+  async function failing(times: number) {
+    const set = setUp();
+    for (let i = 0; i < times; i++) {
+      set.queue.addRateLimited('bad');
+      if (i < times - 1) await set.clock.advance(60_000);
+      if (i < times - 1) await readyKeys(set.queue);
+    }
+    return set;
+  }
+
+  it.each([
+    { failures: 1, atOnce: true },
+    { failures: 2, atOnce: true },
+    { failures: 3, atOnce: false },
+    { failures: 4, atOnce: false },
+  ])('is hurried by news after $failures failures: $atOnce', async ({ failures, atOnce }) => {
+    const { queue, clock } = await failing(failures);
+    queue.add('bad');
+    queue.add('good');
+    expect(await readyKeys(queue)).toEqual(atOnce ? ['bad', 'good'] : ['good']);
+    await clock.advance(50 * 2 ** (failures - 1));
+    expect(await readyKeys(queue)).toEqual(['bad']);
+  });
+
+  it('is not hurried by news that came while it failed', async () => {
+    const { queue, clock } = await failing(5);
+    await clock.advance(60_000);
+    expect(await queue.take()).toBe('bad');
+    queue.add('bad');
+    queue.addRateLimited('bad');
+    queue.done('bad');
+    expect(queue.depth).toBe(0);
+    await clock.advance(1_599);
+    expect(queue.depth).toBe(0);
+    await clock.advance(1);
+    expect(await readyKeys(queue)).toEqual(['bad']);
+  });
+
+  it('is hurried again once it has succeeded', async () => {
+    const { queue } = await failing(5);
+    queue.forget('bad');
+    queue.add('bad');
+    expect(await readyKeys(queue)).toEqual(['bad']);
+  });
+});
+
 type Move =
   | { act: 'add' | 'done' | 'limited'; key: string }
   | { act: 'take' }
@@ -274,7 +322,7 @@ it('property: a key is never held twice, and whatever was added is handed out af
       }
       for (const one of held) queue.done(one);
       held.clear();
-      await clock.advance(10_000);
+      await clock.advance(60_000);
       while (queue.depth > 0) await take();
       expect([...owed]).toEqual([]);
       expect(clock.sleepers).toBe(0);

@@ -19,6 +19,8 @@ interface WorkQueueDeps {
 
 /** After a failure. */
 const failureBackoff: BackoffLimits = { baseMs: 50, maxMs: 30_000 };
+/** From that many failures on, news of a key does not hurry it: what fails each time would else cost as much as is written. */
+const patientFailures = 3;
 /** After something that is not allowed: only a person can change that. */
 const refusalBackoff: BackoffLimits = { baseMs: 1_000, maxMs: 300_000 };
 
@@ -32,7 +34,10 @@ export interface WorkQueue {
   add(key: string): void;
   /** Ready after `ms`. Of several delays of one key the earliest wins. */
   addAfter(key: string, ms: number): void;
-  /** Ready after the key's own backoff, which doubles with each call up to the maximum and is half random. */
+  /**
+   * Ready after the key's own backoff, which doubles with each call up to the maximum and is half random. From the third
+   * call on it is not ready before that, whatever news there is of it.
+   */
   addRateLimited(key: string): void;
   /**
    * Ready after a backoff that grows up to five minutes and begins anew when there is news of the key, or earlier, after
@@ -70,6 +75,8 @@ class KeyQueue implements WorkQueue {
   readonly #turns: Turns;
   readonly #failures = new Map<string, number>();
   readonly #refusals = new Map<string, number>();
+  /** When a key that keeps failing may be worked on again, in clock milliseconds. */
+  readonly #notBefore = new Map<string, number>();
   readonly #delays: DelayHeap;
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
@@ -93,7 +100,7 @@ class KeyQueue implements WorkQueue {
 
   add(key: string): void {
     this.#refusals.delete(key);
-    this.#enqueue(key);
+    this.#enqueueInTime(key);
   }
 
   addAfter(key: string, ms: number): void {
@@ -103,17 +110,21 @@ class KeyQueue implements WorkQueue {
   }
 
   addRateLimited(key: string): void {
-    this.addAfter(key, this.#backoff(key, this.#failures, failureBackoff));
+    const delayMs = this.#backoff(key, this.#failures, failureBackoff);
+    if (this.failures(key) >= patientFailures) this.#notBefore.set(key, this.#clock.now() + delayMs);
+    this.addAfter(key, delayMs);
   }
 
   addRefused(key: string, atLatestMs = Number.POSITIVE_INFINITY): void {
     const delayMs = this.#backoff(key, this.#refusals, refusalBackoff);
+    this.#notBefore.delete(key);
     this.addAfter(key, Math.min(delayMs, atLatestMs));
   }
 
   forget(key: string): void {
     this.#failures.delete(key);
     this.#refusals.delete(key);
+    this.#notBefore.delete(key);
   }
 
   failures(key: string): number {
@@ -132,8 +143,8 @@ class KeyQueue implements WorkQueue {
     if (state !== 'held' && state !== 'dirty') return;
     this.#states.delete(key);
     this.#turns.end(key);
-    if (state === 'dirty') this.#enqueue(key);
-    else this.#serve();
+    if (state === 'dirty') this.#enqueueInTime(key);
+    this.#serve();
   }
 
   close(): void {
@@ -152,6 +163,10 @@ class KeyQueue implements WorkQueue {
     const before = counts.get(key) ?? 0;
     counts.set(key, before + 1);
     return halfJitter(limits, before, this.#random());
+  }
+
+  #enqueueInTime(key: string): void {
+    this.addAfter(key, (this.#notBefore.get(key) ?? 0) - this.#clock.now());
   }
 
   #enqueue(key: string): void {
