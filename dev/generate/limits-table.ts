@@ -187,6 +187,11 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'idempotencySeconds',
   'storedJsonParts',
   'memoryBytesMin',
+  'queueTimeoutDefault',
+  'disruptionRetriesMax',
+  'inlineRefsBytes',
+  'placeholderWarnings',
+  'warningLength',
   'answersListed',
   'answerLength',
 ];
