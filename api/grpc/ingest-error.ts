@@ -6,6 +6,7 @@ import { IngestError, type IngestOutcome } from '../ingest/index.ts';
 /** spec 1 §7.2 in gRPC. */
 const statuses: Readonly<Record<IngestOutcome, status>> = {
   idempotent_duplicate: status.ALREADY_EXISTS,
+  signature_reused: status.ALREADY_EXISTS,
   classification_failed: status.FAILED_PRECONDITION,
   no_router_configured: status.FAILED_PRECONDITION,
   workflow_error: status.INTERNAL,

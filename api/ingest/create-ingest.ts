@@ -8,6 +8,7 @@ import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Executions, Workflows } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { assertFits } from './content.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { Ingest, Ingested, Submission } from './ingest.ts';
 import { IngestError } from './ingest-error.ts';
 import { withoutCredentials } from './keep-headers.ts';
@@ -29,6 +30,7 @@ interface IngestDeps {
   readonly workflows: Pick<Workflows, 'find'>;
   readonly executions: Pick<Executions, 'remember'>;
   readonly reservations: Reservations;
+  readonly deliveries: Deliveries;
   readonly settler: Settler;
   readonly events: EventSink;
   readonly classifier?: Classifier;
@@ -51,7 +53,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     const destination = await deps.table.find(source.name, submission.tenant);
     const stimulus = stimulusOf(deps, submission);
     assertFits(Buffer.byteLength(JSON.stringify(content)));
-    const hold = await reserve(deps, submission, destination, stimulus);
+    const hold = await admit(deps, submission, destination, stimulus);
     return advance(deps, {
       stimulus: hold === undefined ? stimulus : { ...stimulus, id: hold.stimulusId },
       destination,
@@ -77,6 +79,27 @@ function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stim
     headers: withoutCredentials(headers),
     receivedAt: new Date(receivedAt).toISOString(),
   };
+}
+
+/** Both at once: each is a question to the store. A key that was taken for a replay is given back. */
+async function admit(
+  deps: IngestDeps,
+  submission: Submission,
+  destination: Destination,
+  stimulus: Stimulus,
+): Promise<Hold | undefined> {
+  const { signed, idempotencyKey, source } = submission;
+  if (signed === undefined) return reserve(deps, submission, destination, stimulus);
+  const [held, accepted] = await Promise.allSettled([
+    reserve(deps, submission, destination, stimulus),
+    deps.deliveries.accept({ ...signed, idempotencyKey, source: source.name }),
+  ]);
+  if (accepted.status === 'rejected') {
+    if (held.status === 'fulfilled' && held.value !== undefined) await release(deps, held.value);
+    throw accepted.reason;
+  }
+  if (held.status === 'rejected') throw held.reason;
+  return held.value;
 }
 
 async function reserve(

@@ -11,6 +11,7 @@ import { createCatchUp } from '../cluster/catch-up.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { createIngest } from './create-ingest.ts';
+import { createDeliveries, type Delivery } from './deliveries.ts';
 import type { Ingest } from './ingest.ts';
 import type { Reservation } from './reservation.ts';
 import { createReservations } from './reservations.ts';
@@ -62,6 +63,7 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
     workflows,
     executions,
     reservations,
+    deliveries: createDeliveries(bus.bucket<Delivery>(buckets.idempotency)),
     settler,
     events: bus,
   });

@@ -1,15 +1,17 @@
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import type { RequestProblem } from '../../lib/http/http-error.ts';
 
-/** The outcomes of spec 1 §7.2 that every transport can have. */
+/** The outcomes of spec 1 §7.2 that every transport can have, and that of a replayed signature. */
 export type IngestOutcome =
   | 'idempotent_duplicate'
+  | 'signature_reused'
   | 'classification_failed'
   | 'no_router_configured'
   | 'workflow_error';
 
 const codes: Readonly<Record<IngestOutcome, ErrorCode>> = {
   idempotent_duplicate: 'already_exists',
+  signature_reused: 'already_exists',
   classification_failed: 'invalid',
   no_router_configured: 'invalid',
   workflow_error: 'internal',

@@ -1,4 +1,5 @@
 import type { Json } from '../../crds/schema/parts.ts';
+import type { Signed } from './deliveries.ts';
 import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
 
 /** What a transport hands over: an event whose sender it has authenticated (requirements AMB-004). */
@@ -14,6 +15,8 @@ export interface Submission {
   readonly idempotencyKey?: string;
   /** Names in any case. Credentials are left out before anything is kept of them. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What the sender signed, where the transport has signatures. */
+  readonly signed?: Pick<Signed, 'signature' | 'isBound'>;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   /** The sender is gone: what has not been decided yet need not be. */

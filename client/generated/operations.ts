@@ -1289,6 +1289,11 @@ export interface ReceiveWebhookRequest {
   readonly source: string;
   /** `sha256=` and the digest in hexadecimal. */
   readonly svcSignature?: string;
+  /**
+   * `sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Who sends it may use one
+   * body under several keys.
+   */
+  readonly svcBoundSignature?: string;
   /** The sender's id of this delivery; a second one is refused for 24 hours. */
   readonly idempotencyKey?: string;
   readonly body?: Uint8Array | string;
@@ -1658,8 +1663,9 @@ export interface Operations {
    *   described; `details` names each place.
    * - 401 `missing_signature`: `X-Svc-Signature` is absent or empty. `secret_not_found`: No secret is configured
    *   for the source. `invalid_signature`: The signature is not that of the body under the secret.
-   * - 409 `idempotent_duplicate`: A stimulus with the same source and idempotency key was accepted within the last
-   *   24 hours.
+   * - 409 `signature_reused`: A delivery with this signature was accepted under another source or idempotency key
+   *   within the last 24 hours. `idempotent_duplicate`: A stimulus with the same source and idempotency key was
+   *   accepted within the last 24 hours.
    * - 413 `payload_too_large`: The body, or the content as JSON, is larger than an execution can hold (1 MiB).
    * - 422 `no_router_configured`: No StimulusRouter routes the source, and the tenant has no router agent.
    *   `classification_failed`: The router agent was not sure enough, failed, or took too long.
@@ -1782,7 +1788,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   rejectHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/reject","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   submitStimulus: {"method":"POST","path":"/v1/stimuli","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
-  receiveWebhook: {"method":"POST","path":"/v1/webhooks/{source}","bearer":false,"query":[],"headers":{"svcSignature":"x-svc-signature","idempotencyKey":"x-idempotency-key"},"mediaType":"application/octet-stream","reply":"json"},
+  receiveWebhook: {"method":"POST","path":"/v1/webhooks/{source}","bearer":false,"query":[],"headers":{"svcSignature":"x-svc-signature","svcBoundSignature":"x-svc-bound-signature","idempotencyKey":"x-idempotency-key"},"mediaType":"application/octet-stream","reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
   createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

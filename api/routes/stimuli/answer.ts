@@ -8,6 +8,7 @@ import { ContestedKeyError } from '../../ingest/reservations.ts';
 /** spec 1 §7.2. */
 const statuses: Readonly<Record<IngestOutcome, number>> = {
   idempotent_duplicate: 409,
+  signature_reused: 409,
   classification_failed: 422,
   no_router_configured: 422,
   workflow_error: 500,

@@ -12,6 +12,12 @@ const signatureErrors: readonly ErrorContract[] = [
   { status: 401, error: 'invalid_signature', when: 'The signature is not that of the body under the secret.' },
 ];
 
+const signatureReused: ErrorContract = {
+  status: 409,
+  error: 'signature_reused',
+  when: 'A delivery with this signature was accepted under another source or idempotency key within the last 24 hours.',
+};
+
 /** spec 1 §4.6, §5.3. */
 export const receiveWebhook = defineContract({
   operationId: 'receiveWebhook',
@@ -29,11 +35,18 @@ export const receiveWebhook = defineContract({
   }),
   headers: Type.Object({
     'x-svc-signature': Type.Optional(Type.String({ description: '`sha256=` and the digest in hexadecimal.' })),
+    'x-svc-bound-signature': Type.Optional(
+      Type.String({
+        description:
+          '`sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Who sends it may use one ' +
+          'body under several keys.',
+      }),
+    ),
     'x-idempotency-key': Type.Optional(
       Type.String({ description: "The sender's id of this delivery; a second one is refused for 24 hours." }),
     ),
   }),
   body: { kind: 'bytes', maxBytes: limits.webhookBodyBytes },
   success: accepted,
-  errors: [...signatureErrors, ...refusals],
+  errors: [...signatureErrors, signatureReused, ...refusals],
 });

@@ -175,6 +175,7 @@ describe('a webhook that is authentic', () => {
         source: { kind: 'Webhook', name: 'ci' },
         content: { ref: 'main' },
         idempotencyKey: 'd-1',
+        signed: { signature: expect.stringMatching(/^[0-9a-f]{64}$/), isBound: false },
         headers: expect.objectContaining({ 'x-event': 'push, tag', 'x-idempotency-key': 'd-1' }),
         receivedAt: expect.any(Number),
         signal: expect.any(AbortSignal),

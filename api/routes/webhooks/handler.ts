@@ -19,7 +19,14 @@ import { receiveWebhook } from './contract.ts';
 import { decoded, decodersOf } from './decode.ts';
 import { createRejectionBudget, type RejectionBudget } from './rejection-budget.ts';
 import type { WebhookSecrets } from './secrets.ts';
-import { headProblem, type SignatureProblem, signatureError, signatureProblem } from './signature.ts';
+import {
+  boundProblem,
+  digestOf,
+  headProblem,
+  type SignatureProblem,
+  signatureError,
+  signatureProblem,
+} from './signature.ts';
 
 export interface WebhookDeps {
   readonly ingest: Ingest;
@@ -52,19 +59,25 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   const { body, rawHeaders, signal } = request;
   const { source } = request.params;
   const receivedAt = deps.clock.now();
-  const problem = signatureProblem({ signatures: signaturesOf(rawHeaders), secret: deps.secrets(source), body });
+  const secret = deps.secrets(source);
+  const signatures = signaturesOf(rawHeaders);
+  const problem = signatureProblem({ signatures, secret, body });
   if (problem !== undefined) refuse(deps, budget, source, problem);
   await deps.rateLimit.take(deps.table.tenantOf(source)).catch((error: unknown) => {
     deps.observer.ended('Webhook', 'rate_limited');
     throw error;
   });
   const idempotencyKey = keyOf(request);
+  const bound = valuesOf(rawHeaders, 'x-svc-bound-signature');
+  const unbound = boundProblem({ signatures: bound, secret, source, key: idempotencyKey, body });
+  if (unbound !== undefined) refuse(deps, budget, source, unbound);
   const headers = headersOf(rawHeaders);
   const submission = async () =>
     deps.ingest({
       source: { kind: 'Webhook', name: source },
       content: await contentOf({ body, reserve: (bytes) => request.reserve(bytes) }, headers),
       idempotencyKey,
+      signed: { signature: digestOf(signatures[0] ?? ''), isBound: bound.length > 0 },
       headers,
       receivedAt,
       signal,
@@ -94,8 +107,9 @@ function affordable(bytes: Uint8Array): number {
   );
 }
 
-const signaturesOf = (headers: RequestHead['rawHeaders']): string[] =>
-  headers.filter(([name]) => name === 'x-svc-signature').map(([, value]) => value);
+const valuesOf = (headers: RequestHead['rawHeaders'], wanted: string): string[] =>
+  headers.filter(([name]) => name === wanted).map(([, value]) => value);
+const signaturesOf = (headers: RequestHead['rawHeaders']): string[] => valuesOf(headers, 'x-svc-signature');
 
 function refuse(deps: WebhookDeps, budget: RejectionBudget, source: string, problem: SignatureProblem): never {
   deps.observer.ended('Webhook', 'not_authentic');

@@ -46,6 +46,24 @@ export function signatureProblem(
   return given.length === wanted.length && equal(given, wanted) ? undefined : 'invalid_signature';
 }
 
+/** What a sender signs who puts source and key under its signature, and what it will be measured by. */
+interface BoundBody extends SignedBody {
+  readonly source: string;
+  readonly key: string | undefined;
+}
+
+/**
+ * What is wrong with `X-Svc-Bound-Signature`, of which `signatures` holds the values: HMAC-SHA256 over the source, a line
+ * feed, the key or nothing, a line feed, and the body. Undefined where it is right, or was not sent.
+ */
+export function boundProblem({ source, key = '', body, ...head }: BoundBody): SignatureProblem | undefined {
+  if (head.signatures.length === 0) return undefined;
+  return signatureProblem({ ...head, body: Buffer.concat([Buffer.from(`${source}\n${key}\n`), body]) });
+}
+
+/** The digest that a signature says, in one spelling. */
+export const digestOf = (signature: string): string => signature.slice(scheme.length).toLowerCase();
+
 /** What is wrong whatever the body will be. */
 export function headProblem({ signatures, secret }: SignedHead): SignatureProblem | undefined {
   return headerProblem(signatures) ?? (secret === undefined ? 'secret_not_found' : undefined);

@@ -95,8 +95,10 @@ describe('a Git forge', () => {
 
   it('STIM-25 may deliver a push twice', async () => {
     const headers = { 'X-GitHub-Delivery': randomUUID() };
-    const first = (await (await push(await example('push.json'), headers)).json()) as Accepted;
-    const second = await push(await example('push.json'), headers);
+    // A push of its own: the signature of the one above belongs to the delivery above.
+    const body = `${await example('push.json')}\n`;
+    const first = (await (await push(body, headers)).json()) as Accepted;
+    const second = await push(body, headers);
     expect([second.status, await second.json()]).toEqual([
       409,
       { error: 'idempotent_duplicate', original_stimulus_id: first.stimulus_id },
@@ -115,6 +117,6 @@ describe('a Git forge', () => {
     // A sender cannot bring the headers of the API along: the relay takes them from the forge's alone.
     const headers = { 'X-Svc-Signature': 'sha256=00', 'X-Idempotency-Key': 'mine' };
     expect((await push('{}', headers)).status).toBe(200);
-    expect((await push('{}', headers)).status).toBe(200);
+    expect((await push('{} ', headers)).status).toBe(200);
   });
 });

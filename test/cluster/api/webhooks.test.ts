@@ -50,7 +50,7 @@ describe('POST /v1/webhooks/{source}', () => {
   });
 
   it('AMB-044 sources that differ in a dot and a hyphen have one secret and their own routes', async () => {
-    const body = 'x';
+    const body = 'spelt with a dot';
     const signed = { headers: { 'x-svc-signature': signatureOf('my-ci', body) } };
     const answer = await world.webhook('my.ci', body, signed);
     expect(answer.status).toBe(200);
@@ -110,9 +110,10 @@ describe('a signature', () => {
 
   it('AMB-004 is checked before the key: who cannot sign learns nothing of keys, and uses none up', async () => {
     const key = { 'x-idempotency-key': 'guarded' };
+    const guarded = `${body} `;
     const forged = { headers: { ...key, 'x-svc-signature': `sha256=${'0'.repeat(64)}` } };
     expect((await world.webhook('ci', body, forged)).status).toBe(401);
-    expect((await world.webhook('ci', body, { headers: key })).status).toBe(200);
+    expect((await world.webhook('ci', guarded, { headers: key })).status).toBe(200);
     expect((await world.webhook('ci', body, forged)).json()).toMatchObject({
       error: 'invalid_signature',
       code: 'invalid_signature',
@@ -149,11 +150,52 @@ describe('a delivery', () => {
     expect((await world.webhook('my-ci', 'x', { headers })).status).toBe(200);
   });
 
+  it('STIM-15 STIM-25 that somebody saw does not run again under another key, another source, or none', async () => {
+    const body = 'seen by somebody';
+    const seen = { 'x-idempotency-key': 'seen', 'x-svc-signature': signatureOf('my-ci', body) };
+    await accepted('my-ci', body, seen);
+    const replays: [source: string, headers: Record<string, string>][] = [
+      ['my-ci', { ...seen, 'x-idempotency-key': 'another' }],
+      ['my-ci', { 'x-svc-signature': seen['x-svc-signature'] }],
+      [
+        'my-ci',
+        {
+          ...seen,
+          'x-idempotency-key': 'upper',
+          'x-svc-signature': `sha256=${seen['x-svc-signature'].slice(7).toUpperCase()}`,
+        },
+      ],
+      ['my.ci', seen],
+    ];
+    for (const [source, headers] of replays) {
+      for (const replica of [0, 1]) {
+        const answer = await world.webhook(source, body, { headers, replica });
+        expect([answer.status, answer.json()['error']]).toEqual([409, 'signature_reused']);
+      }
+    }
+    expect((await world.webhook('my-ci', body, { headers: seen })).json()['error']).toBe('idempotent_duplicate');
+  });
+
+  it('whose sender signs source and key as well runs under each key that it signed, and under no other', async () => {
+    const body = '{"event":"nightly"}';
+    const bound = (key: string) => ({
+      'x-idempotency-key': key,
+      'x-svc-bound-signature': signatureOf('ci', `ci\n${key}\n${body}`),
+    });
+    await accepted('ci', body, bound('monday'));
+    await accepted('ci', body, bound('tuesday'));
+    const moved = { ...bound('monday'), 'x-idempotency-key': 'friday' };
+    expect((await world.webhook('ci', body, { headers: moved })).json()['error']).toBe('invalid_signature');
+    const { 'x-idempotency-key': key } = moved;
+    const bare = await world.webhook('ci', body, { headers: { 'x-idempotency-key': key } });
+    expect(bare.json()['error']).toBe('signature_reused');
+  });
+
   it('without a key, or with an empty one, runs each time', async () => {
     const before = (await world.executions()).length;
-    await accepted('ci', 'x');
-    await accepted('ci', 'x', { 'x-idempotency-key': '' });
-    await accepted('ci', 'x', { 'x-idempotency-key': '' });
+    await accepted('ci', 'no key');
+    await accepted('ci', 'no key', { 'x-idempotency-key': '' });
+    await accepted('ci', 'no key', { 'x-idempotency-key': '' });
     expect(await world.executions()).toHaveLength(before + 3);
   });
 
@@ -162,7 +204,7 @@ describe('a delivery', () => {
     [1_025, 400],
   ])('with a key of %i characters is answered with %i', async (length, status) => {
     const headers = { 'x-idempotency-key': 'k'.repeat(length) };
-    expect((await world.webhook('ci', 'x', { headers })).status).toBe(status);
+    expect((await world.webhook('ci', `${length}`, { headers })).status).toBe(status);
   });
 
   it('STIM-33 422 no_router_configured: of a source with a secret that nobody routes', async () => {

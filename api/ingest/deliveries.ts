@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
+import { AppError } from '../../lib/errors.ts';
+import { IngestError } from './ingest-error.ts';
+
+/** What stands under a signature for 24 hours: a digest of the source and key under which it was accepted first. */
+export interface Delivery {
+  readonly binding: string;
+}
+
+/** A signed submission. */
+export interface Signed {
+  /** The digest in lower-case hexadecimal. */
+  readonly signature: string;
+  /** Whether the sender signed source and key as well: then nobody else has put these two beside the body. */
+  readonly isBound: boolean;
+  readonly source: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Remembers under which source and key a signature was accepted. The signature of a webhook covers its body alone (spec 1
+ * §5.3), so whoever sees one delivery could send it again under another key, or to another source of the same secret.
+ */
+export interface Deliveries {
+  /**
+   * Throws IngestError `signature_reused` for a signature that was accepted under another source or key within 24 hours,
+   * and AppError `unavailable` while the store is away, unless the delivery has no key: what has none may run twice anyway.
+   */
+  readonly accept: (delivery: Signed) => Promise<void>;
+}
+
+export function createDeliveries(bucket: KeyValueBucket<Delivery>): Deliveries {
+  return {
+    async accept({ signature, isBound, source, idempotencyKey }) {
+      const binding = digestOf(['binding', source, idempotencyKey ?? null]);
+      try {
+        if ((await isFirst(bucket, digestOf(['signature', signature]), binding)) || isBound) return;
+      } catch (error) {
+        if (idempotencyKey === undefined && error instanceof AppError && error.code === 'unavailable') return;
+        throw error;
+      }
+      const message =
+        'a delivery with this signature was accepted under another source or key; sign those too: X-Svc-Bound-Signature';
+      throw new IngestError('signature_reused', message);
+    },
+  };
+}
+
+/** Whether the signature is new, or was accepted under the same source and key. */
+async function isFirst(bucket: KeyValueBucket<Delivery>, key: string, binding: string): Promise<boolean> {
+  if ((await bucket.create(key, { binding })) !== undefined) return true;
+  const known = await bucket.get(key);
+  // One that has just ended its 24 hours is as new.
+  return known === undefined || known.value.binding === binding;
+}
+
+const digestOf = (parts: readonly (string | null)[]): string => hash('sha256', JSON.stringify(parts));
