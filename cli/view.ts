@@ -134,8 +134,9 @@ function interruptedRow(visit: CurrentState, end: number): Row {
   };
 }
 
-function openSpans({ attempt = 1, child, steps = {} }: CurrentState): Span[] {
+function openSpans({ attempt = 1, child, steps = {}, waiting }: CurrentState): Span[] {
   return [
+    span(waiting ? `  waits: ${printable(waiting.message)}` : '', 'wait'),
     span(attempt > 1 ? `  attempt ${attempt}` : '', 'wait'),
     span(child ? `  child ${child.name}` : '', 'dim'),
     ...Object.entries(steps).map(([name, { status }]) =>

@@ -21,6 +21,8 @@ import { createMadeChildren, type MadeChildren } from './made-children.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
 import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
+import { createPodNotes } from './pod-notes.ts';
+import { begunAt } from './pod-waiting.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 
@@ -68,6 +70,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const confirmed = createConfirmed({ kube, cache: executions.cache });
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
+  const notes = podNotes(deps, onKnown);
   onGone(pods, (uid) => captures.forget(uid));
   onGone(executions, (uid) => {
     onEnded(uid);
@@ -91,7 +94,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
     onOutcome: countOutcome(deps),
     onEnded,
-    observe: observeDeps(config, caches, { captures, rejected, made }),
+    observe: { ...observeDeps(config, caches, { captures, rejected, made }), noteOf: (pod) => notes.noteOf(pod) },
     apply: applyDeps(deps, settings, caches, { captures, rejected, made, wake }),
   };
 }
@@ -102,6 +105,19 @@ function countOutcome({ metrics, informers }: ExecutionControllerDeps): Executio
     const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
     metrics.executionFinished(tenantOf(informers, metadata.namespace ?? ''), outcome);
   };
+}
+
+/** What is known of a pod's wait is forgotten once it runs. */
+function podNotes(
+  { kube, clock, logger, informers: { pods }, runtime }: ExecutionControllerDeps,
+  onNews: (pod: Pod) => void,
+) {
+  const notes = createPodNotes({ kube, clock, logger, onNews, signal: runtime.abandon });
+  pods.onChange(({ after }) => {
+    if (after !== undefined && begunAt(after) !== undefined) notes.forget(after.metadata.uid ?? '');
+  });
+  onGone(pods, (uid) => notes.forget(uid));
+  return notes;
 }
 
 function findWorkflowOf({ kube, informers: { workflows, revisions } }: ExecutionControllerDeps) {

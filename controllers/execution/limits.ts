@@ -27,4 +27,9 @@ export const engineLimits = {
   startSettlesMs: 5_000,
   /** From when on a pod that was scheduled and has no container yet shows that it waits (issue 10, F3: within 2 s). */
   quietStartMs: 2_000,
+  /** When the Events of a pod that waits are looked at, each after the one before, and how many are read. */
+  noteAfterMs: [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000],
+  noteEvents: 50,
+  /** Looks at Events that are under way at once, of which one namespace has four fifths. */
+  noteLooks: 10,
 } as const;

@@ -12,6 +12,7 @@ import { childPhase } from './child-phase.ts';
 import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
 import { rootOf, volumeName } from './names.ts';
 import { type OutcomeOf, observePod } from './observe-pod.ts';
+import type { NoteOf } from './pod-waiting.ts';
 
 /** The caches that an execution is observed in, with the indexes it needs. */
 export interface Caches {
@@ -24,6 +25,7 @@ export interface Caches {
 export interface ObserveDeps {
   readonly caches: Caches;
   readonly outcomeOf: OutcomeOf;
+  readonly noteOf?: NoteOf;
   /** Pods that the API server refused to take, as facts. */
   readonly rejectedPods: (executionUid: string) => readonly PodFact[];
   /** Children that this process has made, by the uid of their parent (`MadeChildren`). */
@@ -39,7 +41,7 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
   const pods = deps.caches.pods
     .byIndex('executionUid', uid)
     .filter(isBeside)
-    .map((pod) => observePod(pod, deps.outcomeOf, now))
+    .map((pod) => observePod(pod, deps.outcomeOf, now, deps.noteOf))
     .filter((fact) => fact !== undefined);
   return {
     execution,

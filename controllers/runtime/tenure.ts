@@ -102,4 +102,7 @@ export interface LeaseTiming {
   readonly retryMs: number;
 }
 
+/** Beyond this difference to the API server's clock nobody leads: deadlines would pass at the wrong time (issue 10, D5). */
+export const skewMostMs = 5_000;
+
 export const leaseTiming: LeaseTiming = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 };

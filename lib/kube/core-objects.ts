@@ -191,6 +191,7 @@ export interface Event extends KubeObject {
   readonly regarding: ObjectReference;
   readonly reportingController: string;
   readonly reportingInstance: string;
+  readonly deprecatedLastTimestamp?: string;
 }
 
 export interface Namespace extends KubeObject {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError, messageOf } from '../errors.ts';
+import type { ClockSkew } from './clock-skew.ts';
 import type { CredentialSource, Endpoint, HeaderFields } from './credentials.ts';
 import { createDispatchers, type Dispatchers, type Use } from './dispatchers.ts';
 import { KubeError, type RequestName } from './kube-error.ts';
@@ -21,6 +22,8 @@ export interface RequestReport {
 export interface TransportDeps {
   readonly credentials: CredentialSource;
   readonly clock: Clock;
+  /** Told the `Date` of each short answer. */
+  readonly skew?: Pick<ClockSkew, 'observe'>;
   /** Called once for each request sent, repetitions included. Must not throw. */
   readonly onRequest?: (report: RequestReport) => void;
 }
@@ -156,7 +159,9 @@ class HttpTransport implements Transport {
         call,
         call.isBookkeeping === true ? 'bookkeeping' : 'requests',
       );
+      const sentAt = this.#deps.clock.now();
       const answer = await sendOnce(dispatcher, request, { signal, guard: call.guard, answerBytes: call.answerBytes });
+      this.#deps.skew?.observe(dateOf(answer), sentAt, this.#deps.clock.now());
       this.#report(call, String(answer.status), started);
       if (answer.status === 401) this.#deps.credentials.refused();
       return { answer };
@@ -191,6 +196,8 @@ class HttpTransport implements Transport {
     this.#deps.onRequest?.({ verb: call.verb, resource: call.resource, code, ms });
   }
 }
+
+const dateOf = ({ headers: { date } }: Answer): string | undefined => (typeof date === 'string' ? date : undefined);
 
 /** How a call without an answer is reported. Errors of our own, as of a guard, come before anything is sent. */
 function endingOf(error: unknown, signal: AbortSignal): string {

@@ -72,12 +72,12 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
     ['wrong credentials', 'wrong'],
     ['a secret that is not there', 'absent'],
     ['no credentials'],
-  ])('fail with ImagePullFailed and the name of the image: %s', async (_title, secret) => {
+  ])('AMB-190 never start within queue_timeout, and say the name of the image: %s', async (_title, secret) => {
     const name = `refused-${secret ?? 'none'}`;
     const image = await registry.push(`team/${name}`, '1');
     const credentials = secret === undefined ? {} : { registry_credentials: secret };
-    const visit = lastVisit(await run(name, aScript('echo never', { image, ...credentials })));
-    expect(visit).toMatchObject({ status: 'failed', reason: 'ImagePullFailed' });
+    const visit = lastVisit(await run(name, aScript('echo never', { image, queue_timeout: '30s', ...credentials })));
+    expect(visit).toMatchObject({ status: 'failed', reason: 'NeverStarted' });
     expect(visit?.message).toContain(image);
   });
 
@@ -87,9 +87,9 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
       const name = `cached-${policy.toLowerCase()}`;
       const image = await registry.push(`team/${name}`, '1');
       await run(name, aScript('true', { image, registry_credentials: 'right/.dockerconfigjson' }));
-      const fields = { image, registry_credentials: 'wrong', image_pull_policy: policy };
+      const fields = { image, registry_credentials: 'wrong', image_pull_policy: policy, queue_timeout: '30s' };
       const visit = lastVisit(await run(`${name}-wrong`, aScript('true', fields)));
-      expect(visit).toMatchObject({ status: 'failed', reason: 'ImagePullFailed' });
+      expect(visit).toMatchObject({ status: 'failed', reason: 'NeverStarted' });
     },
   );
 

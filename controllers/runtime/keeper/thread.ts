@@ -5,12 +5,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/errors.ts';
-import { createKubeClient, findCredentials } from '../../../lib/kube/index.ts';
+import { createClockSkew, createKubeClient, findCredentials } from '../../../lib/kube/index.ts';
 import { createLogger } from '../../../lib/logger.ts';
 import { checkPage, startHealthServer } from '../../../lib/process/health-server.ts';
 import { createHeartbeat } from '../../../lib/process/heartbeat.ts';
 import { createLeaseElection, type ElectionEnd, type ResumableElection } from '../lease-election.ts';
-import { sharedTenure } from '../tenure.ts';
+import { sharedTenure, skewMostMs } from '../tenure.ts';
 import { createAskedPages } from './asked-pages.ts';
 import type { ElectionData, FromKeeper, KeeperData, ToKeeper } from './messages.ts';
 
@@ -36,11 +36,28 @@ function isAlive(): boolean {
   return !isSilent;
 }
 
+const skew = createClockSkew();
+
+/** Deadlines are points in time: whoever has another idea of the time must not decide that one has passed. */
+let isSkewed = false;
+function hasRightTime(): boolean {
+  const ms = skew.ms() ?? 0;
+  const wrong = Math.abs(ms) > skewMostMs;
+  if (wrong && !isSkewed) {
+    logger.error({ skewMs: ms }, "this clock and the API server's are too far apart, the lease is not renewed");
+  }
+  isSkewed = wrong;
+  return !wrong;
+}
+
 async function openElection({ lease, identity, env, ...timing }: ElectionData): Promise<ResumableElection> {
   const credentials = await findCredentials({ env, now: () => clock.now() });
-  const client = createKubeClient({ credentials, clock }, { userAgent: 'windlass-controllers-lease', maxRequests: 2 });
+  const options = { userAgent: 'windlass-controllers-lease', maxRequests: 2 };
+  const client = createKubeClient({ credentials, clock, skew }, options);
+  // The first answer of all tells the time. An API server that does not answer grants no Lease either.
+  await client.serverVersion().catch(() => undefined);
   return createLeaseElection(
-    { client, clock, logger, tenure: sharedTenure(tenure), isAlive },
+    { client, clock, logger, tenure: sharedTenure(tenure), isAlive: () => isAlive() && hasRightTime() },
     { lease, identity, ...timing },
   );
 }

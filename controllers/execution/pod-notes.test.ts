@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Event, Pod } from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { createPodNotes, newest } from './pod-notes.ts';
+
+const pod = { metadata: { name: 'p', namespace: 'team-a', uid: 'u1' }, spec: { containers: [] } } as Pod;
+const anEvent = (type: string, reason: string, note: string, eventTime: string): Event =>
+  ({ metadata: {}, type, reason, note, eventTime }) as Event;
+const pulling = anEvent('Normal', 'Pulling', 'Pulling image "x"', '2026-01-02T03:04:05Z');
+const mount = anEvent('Warning', 'FailedMount', 'no such share', '2026-01-02T03:04:04Z');
+
+function setUp(answers: (Event[] | Error)[]) {
+  const clock = createManualClock();
+  const asked: unknown[] = [];
+  const news: string[] = [];
+  const stop = new AbortController();
+  const kube = {
+    list: async (_: unknown, { fieldSelector }: { fieldSelector?: string } = {}) => {
+      asked.push(fieldSelector);
+      const answer = answers.shift() ?? [];
+      if (answer instanceof Error) throw answer;
+      return { items: answer };
+    },
+  };
+  const onNews = ({ metadata }: Pod): void => void news.push(metadata.uid ?? '');
+  const notes = createPodNotes({ kube: kube as never, clock, logger: silentLogger, onNews, signal: stop.signal });
+  return { notes, clock, asked, news };
+}
+
+describe('what Events say of a pod that waits', () => {
+  it('is asked a second after the pod was first seen to wait, and told when it is new', async () => {
+    const { notes, clock, asked, news } = setUp([[pulling], [pulling, mount]]);
+    expect(notes.noteOf(pod)).toBeUndefined();
+    await clock.advance(999);
+    expect(asked).toEqual([]);
+    await clock.advance(1);
+    expect(asked).toEqual(['regarding.uid=u1']);
+    expect(notes.noteOf(pod)).toBe('Pulling: Pulling image "x"');
+    await clock.advance(2_000);
+    expect(notes.noteOf(pod)).toBe('FailedMount: no such share');
+    expect(news).toEqual(['u1', 'u1']);
+  });
+
+  it('is asked no more for a pod that begins, and one that begins within a second costs nothing', async () => {
+    const { notes, clock, asked } = setUp([]);
+    notes.noteOf(pod);
+    await clock.advance(500);
+    notes.forget('u1');
+    await clock.advance(60_000);
+    expect({ asked, sleepers: clock.sleepers }).toEqual({ asked: [], sleepers: 0 });
+  });
+
+  it('may be forbidden to us: then there is none', async () => {
+    const { notes, clock, news } = setUp([new Error('forbidden'), [mount]]);
+    notes.noteOf(pod);
+    await clock.advance(1_000);
+    expect(news).toEqual([]);
+    await clock.advance(2_000);
+    expect(notes.noteOf(pod)).toBe('FailedMount: no such share');
+  });
+
+  it('is the newest trouble, else the newest word', () => {
+    expect(newest([mount, pulling])).toBe('FailedMount: no such share');
+    expect(newest([pulling])).toBe('Pulling: Pulling image "x"');
+    expect(newest([])).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { engineLimits } from './limits.ts';
+
+interface PodNotesDeps {
+  readonly kube: Pick<KubeClient, 'list'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when the Events of a pod say something new. */
+  readonly onNews: (pod: Pod) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What Kubernetes' Events say of pods that wait: which volume cannot be mounted, which Secret is missing. */
+export interface PodNotes {
+  /** The newest word, where there is one. Asking begins to look for more, as long as the pod is asked for. */
+  noteOf(pod: Pod): string | undefined;
+  /** Forgets a pod that waits no more, or is gone. */
+  forget(uid: string): void;
+}
+
+interface Entry {
+  pod: Pod;
+  text?: string;
+  /** Looks so far; the pauses between them grow. */
+  looks: number;
+  readonly stop: AbortController;
+}
+
+/** A pod that waits is looked at ever more rarely; one namespace cannot use up all looks. */
+export function createPodNotes(deps: PodNotesDeps): PodNotes {
+  const entries = new Map<string, Entry>();
+  const pool = createFairPool({ size: engineLimits.noteLooks });
+  const begin = (uid: string, pod: Pod): Entry => {
+    const entry: Entry = { pod, looks: 0, stop: new AbortController() };
+    entries.set(uid, entry);
+    void follow(deps, pool, entry);
+    return entry;
+  };
+  return {
+    noteOf(pod) {
+      const { uid = '' } = pod.metadata;
+      const entry = entries.get(uid) ?? begin(uid, pod);
+      entry.pod = pod;
+      return entry.text;
+    },
+    forget(uid) {
+      entries.get(uid)?.stop.abort();
+      entries.delete(uid);
+    },
+  };
+}
+
+async function follow(deps: PodNotesDeps, pool: FairPool, entry: Entry): Promise<void> {
+  const signal = AbortSignal.any([deps.signal, entry.stop.signal]);
+  const { noteAfterMs } = engineLimits;
+  while (!signal.aborted) {
+    const delayMs = noteAfterMs[Math.min(entry.looks++, noteAfterMs.length - 1)] ?? 0;
+    await deps.clock.sleep(delayMs, signal);
+    const place = signal.aborted ? undefined : pool.tryEnter({ tenant: entry.pod.metadata.namespace ?? '' });
+    if (place === undefined) continue;
+    await tryLook(deps, entry, signal);
+    place.leave();
+  }
+}
+
+async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): Promise<void> {
+  try {
+    const text = await look(deps, entry.pod, signal);
+    if (signal.aborted || text === undefined || text === entry.text) return;
+    entry.text = text;
+    deps.onNews(entry.pod);
+  } catch (error) {
+    if (!signal.aborted) deps.logger.debug({ err: error, pod: entry.pod.metadata.name }, 'events of a pod not read');
+  }
+}
+
+async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSignal): Promise<string | undefined> {
+  const { items } = await kube.list(events, {
+    namespace: metadata.namespace ?? '',
+    fieldSelector: `regarding.uid=${metadata.uid ?? ''}`,
+    limit: engineLimits.noteEvents,
+    signal,
+  });
+  return newest(items);
+}
+
+/** Trouble counts for more than progress; of each kind the newest. */
+export function newest(items: readonly Event[]): string | undefined {
+  const byTime = [...items].sort((a, b) => timeOf(a) - timeOf(b));
+  const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
+  return event === undefined ? undefined : `${event.reason ?? ''}: ${event.note ?? ''}`;
+}
+
+/** Events of older components have their times in other fields. */
+const timeOf = ({ eventTime, deprecatedLastTimestamp, metadata }: Event): number =>
+  Date.parse(deprecatedLastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') || 0;
