@@ -21,6 +21,7 @@ export const ControllersConfig = Type.Object({
   WINDLASS_STEP_EPHEMERAL_STORAGE: Type.String({ minLength: 1, default: '8Gi' }),
   WINDLASS_STEP_WORKDIR_SIZE: Type.String({ minLength: 1, default: '4Gi' }),
   WINDLASS_STEP_ALWAYS_PULL: Type.Boolean({ default: false }),
+  WINDLASS_STEP_DO_NOT_DISRUPT: Type.Boolean({ default: false }),
   WINDLASS_STEP_NODE_LOST_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 60 }),
   WINDLASS_STORAGE_CLASS: Type.Optional(Type.String({ minLength: 1 })),
   WINDLASS_VOLUME_ACCESS_MODE: oneOf(['ReadWriteMany', 'ReadWriteOnce'], { default: 'ReadWriteMany' }),

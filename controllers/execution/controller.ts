@@ -72,10 +72,8 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   const notes = podNotes(deps, onKnown);
   onGone(pods, (uid) => captures.forget(uid));
-  onGone(executions, (uid) => {
-    onEnded(uid);
-    confirmed.forget(uid);
-  });
+  onGone(executions, onEnded);
+  onGone(executions, (uid) => confirmed.forget(uid));
   return {
     kube,
     clock,
@@ -189,6 +187,7 @@ async function podSettings(kube: Pick<KubeClient, 'serverVersion'>, config: Cont
     systemImage: config.WINDLASS_SYSTEM_IMAGE,
     imageVolumes: mount === 'image-volume' || (mount === 'auto' && able),
     runAsUser: config.WINDLASS_STEP_RUN_AS_USER,
+    doNotDisrupt: config.WINDLASS_STEP_DO_NOT_DISRUPT,
     nodeLostSeconds: config.WINDLASS_STEP_NODE_LOST_SECONDS,
     workdirSize: config.WINDLASS_STEP_WORKDIR_SIZE,
     alwaysPull: config.WINDLASS_STEP_ALWAYS_PULL,

@@ -180,3 +180,16 @@ describe('names', () => {
     expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
   });
 });
+
+it.each([
+  {
+    doNotDisrupt: true,
+    want: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false', 'karpenter.sh/do-not-disrupt': 'true' },
+  },
+  { doNotDisrupt: false, want: {} },
+])('AMB-191 autoscalers are asked to leave a step alone by choice: $doNotDisrupt', ({ doNotDisrupt, want }) => {
+  const { annotations = {} } = pod({}, { doNotDisrupt }).metadata;
+  expect(Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith('windlass.dev/')))).toEqual(
+    want,
+  );
+});

@@ -23,6 +23,8 @@ export interface PodSettings {
   readonly defaultResources: ResourceAmounts;
   /** Seconds that a pod stays on a node that does not answer before it counts as lost. */
   readonly nodeLostSeconds: number;
+  /** Asks autoscalers to leave a node alone while a step runs there (requirements AMB-191). */
+  readonly doNotDisrupt?: boolean;
 }
 
 const runnerVolume = 'runner';
@@ -51,7 +53,7 @@ export function buildPod(execution: WorkflowExecution, slot: PodSlot, plan: Step
         [labels.executionUid]: metadata.uid ?? '',
         ...slotMetadata(slot).labels,
       },
-      annotations: slotMetadata(slot).annotations,
+      annotations: { ...slotMetadata(slot).annotations, ...(settings.doNotDisrupt === true ? leaveAlone : {}) },
       finalizers: [captureFinalizer],
       ownerReferences: [
         { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '', controller: true },
@@ -60,6 +62,12 @@ export function buildPod(execution: WorkflowExecution, slot: PodSlot, plan: Step
     spec: podSpec(plan, settings),
   };
 }
+
+/** In the words of the Cluster Autoscaler and of Karpenter. */
+const leaveAlone = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+  'karpenter.sh/do-not-disrupt': 'true',
+} as const;
 
 function podSpec(plan: StepPlan, settings: PodSettings): PodSpec {
   const { registryCredentials } = plan;

@@ -237,7 +237,7 @@ describe('what happened is what is said', () => {
     await startExecution(stage.kube, ref, { workflow: ref.name });
     const { name = '' } = before.metadata;
     const left = { resource: pods, namespace: ref.namespace, fieldSelector: `metadata.name=${name}` };
-    await expect(waitForNone(stage.kube, left, { timeoutMs: 60_000 })).resolves.toBeUndefined();
+    await expect(waitForNone(stage.kube, left, { timeoutMs: 60_000 })).resolves.toBe(true);
     await stage.kube.delete(workflowExecutions, ref);
   });
 });

@@ -13,6 +13,7 @@
 - { name: WINDLASS_STEP_EPHEMERAL_STORAGE, value: {{ .Values.steps.ephemeralStorage | quote }} }
 - { name: WINDLASS_STEP_WORKDIR_SIZE, value: {{ .Values.steps.workdirSize | quote }} }
 - { name: WINDLASS_STEP_ALWAYS_PULL, value: {{ .Values.steps.alwaysPullImages | quote }} }
+- { name: WINDLASS_STEP_DO_NOT_DISRUPT, value: {{ .Values.steps.doNotDisrupt | quote }} }
 - { name: WINDLASS_STEP_NODE_LOST_SECONDS, value: {{ .Values.steps.nodeLostSeconds | int64 | quote }} }
 - { name: WINDLASS_VOLUME_ACCESS_MODE, value: {{ .Values.volumes.accessMode | quote }} }
 - { name: WINDLASS_VOLUME_SIZE_MB, value: {{ .Values.volumes.defaultSizeMb | int64 | quote }} }
