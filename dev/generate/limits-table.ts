@@ -187,6 +187,7 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'idempotencySeconds',
   'storedJsonParts',
   'memoryBytesMin',
+  'expiredVolumeSeconds',
   'queueTimeoutDefault',
   'disruptionRetriesMax',
   'inlineRefsBytes',
