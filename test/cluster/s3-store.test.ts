@@ -71,7 +71,10 @@ describe('WF-CR-19 AMB-022 outputs in S3', () => {
   });
 
   it('are neither written nor deleted once the guard objects', async () => {
+    const stored = createBlob(Buffer.from('there before'));
+    await createS3Store(server.options).put(other, [stored], 0);
     const before = await server.keys();
+    expect(before).toContain(`tests/tenant/${other.uid}/${stored.ref}`);
     const guard = (): never => {
       throw new Error('no longer the leader');
     };

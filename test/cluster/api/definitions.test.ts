@@ -272,6 +272,7 @@ describe('reading', () => {
     expect(unknown.status).toBe(404);
     expect(unknown.json()).toEqual({
       error: 'Version not found',
+      code: 'version_not_found',
       message: "workflow 'whole-2' has no version 9.9.9. It has: 0.2.0, 0.1.0.",
     });
   });

@@ -121,7 +121,7 @@ describe('stimuli over gRPC', () => {
       'original-stimulus-id': stimulusId,
     });
     const overHttp = await world.submit({ source: 'builds', content: 'x', idempotency_key: 'one' });
-    expect([overHttp.status, overHttp.json()]).toEqual([
+    expect([overHttp.status, overHttp.json()]).toMatchObject([
       409,
       { error: 'idempotent_duplicate', original_stimulus_id: stimulusId },
     ]);

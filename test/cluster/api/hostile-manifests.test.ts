@@ -263,7 +263,7 @@ describe('a body that is no manifest', () => {
       const answer = await register(
         withContext(`{a: "${'<'.repeat(count)}"}`).replace('name: small', `name: signs-${count}`),
       );
-      expect([answer.status, answer.json()]).toEqual([
+      expect([answer.status, answer.json()]).toMatchObject([
         413,
         { error: 'payload_too_large', message: 'the definition is larger than a cluster can store' },
       ]);
