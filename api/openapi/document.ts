@@ -27,6 +27,7 @@ const tags = [
   { name: 'Workflows', description: 'Definitions: register, read, list, delete, and move between scopes.' },
   { name: 'Executions', description: 'Runs of workflows: start, watch, answer, cancel.' },
   { name: 'Human approvals', description: 'Executions that wait for a decision.' },
+  { name: 'Volumes', description: 'What executions keep files in.' },
   { name: 'Stimuli', description: 'Events from outside that start workflows.' },
   { name: 'Billing', description: 'Prices, subscriptions and invoices, where a payment provider is configured.' },
   { name: 'Service', description: 'The service itself.' },

@@ -5,6 +5,7 @@ import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
 import { contracts as service } from './service/index.ts';
 import { submitStimulus } from './stimuli/contract.ts';
+import { contracts as volumes } from './volumes/index.ts';
 import { receiveWebhook } from './webhooks/contract.ts';
 import { contracts as workflows } from './workflows/index.ts';
 
@@ -13,6 +14,7 @@ export const contracts: readonly Contract[] = [
   ...workflows,
   ...executions,
   ...humanApprovals,
+  ...volumes,
   submitStimulus,
   receiveWebhook,
   ...billing,

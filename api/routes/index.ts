@@ -19,6 +19,7 @@ import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from './service/index.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
+import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
@@ -49,6 +50,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createWorkflowRoutes(deps),
     createExecutionRoutes({ ...deps, gate }),
     createHumanApprovalRoutes({ ...deps, gate }),
+    createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),

@@ -904,6 +904,30 @@ export type RejectHumanApprovalAnswer = {
   readonly status: "rejected";
 };
 
+export type ListVolumesAnswer = {
+  readonly volumes: readonly ReadVolumeAnswer[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadVolumeAnswer = {
+  /** What `volume_id` of a manifest names. */
+  readonly volume_id: string;
+  /** Its name in Kubernetes. */
+  readonly name: string;
+  readonly storage_class: "ephemeral" | "persistent";
+  readonly phase: "pending" | "ready" | "expired" | "failed";
+  readonly message: string | null;
+  readonly size_limit_mb: number | null;
+  readonly expires_at: string | null;
+  readonly execution_id: string | null;
+  readonly created_at: string;
+};
+
+export type DeleteVolumeAnswer = {
+  readonly status: "deleted";
+};
+
 export type SubmitStimulusBody = {
   /** `http_api` or a name of your own; it selects the route. */
   readonly source: string;
@@ -1273,6 +1297,35 @@ export interface RejectHumanApprovalRequest {
 /** What is answered by {@link Operations.rejectHumanApproval}. */
 export type RejectHumanApprovalReply = RejectHumanApprovalAnswer;
 
+/** What {@link Operations.listVolumes} is given. */
+export interface ListVolumesRequest {
+  /** Volumes a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listVolumes}. */
+export type ListVolumesReply = ListVolumesAnswer;
+
+/** What {@link Operations.readVolume} is given. */
+export interface ReadVolumeRequest {
+  /** Id or name of the volume. */
+  readonly volume_id: string;
+}
+
+/** What is answered by {@link Operations.readVolume}. */
+export type ReadVolumeReply = ReadVolumeAnswer;
+
+/** What {@link Operations.deleteVolume} is given. */
+export interface DeleteVolumeRequest {
+  /** Id or name of the volume. */
+  readonly volume_id: string;
+}
+
+/** What is answered by {@link Operations.deleteVolume}. */
+export type DeleteVolumeReply = DeleteVolumeAnswer;
+
 /** What {@link Operations.submitStimulus} is given. */
 export interface SubmitStimulusRequest {
   /** The same as `idempotency_key` of the body; one of the two is enough. */
@@ -1631,6 +1684,33 @@ export interface Operations {
    */
   rejectHumanApproval(request: RejectHumanApprovalRequest, options?: CallOptions): Promise<RejectHumanApprovalReply>;
   /**
+   * List volumes
+   *
+   * `GET /v1/volumes`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listVolumes(request?: ListVolumesRequest, options?: CallOptions): Promise<ListVolumesReply>;
+  /**
+   * Read a volume
+   *
+   * `GET /v1/volumes/{volume_id}`
+   *
+   * - 404 `Volume not found`: The tenant has no volume of that id.
+   */
+  readVolume(request: ReadVolumeRequest, options?: CallOptions): Promise<ReadVolumeReply>;
+  /**
+   * Delete a volume
+   *
+   * Deletes a volume and its data; a claim that was made elsewhere stays. A step that has it mounted keeps it
+   * until it ends.
+   *
+   * `DELETE /v1/volumes/{volume_id}`
+   *
+   * - 404 `Volume not found`: The tenant has no volume of that id.
+   */
+  deleteVolume(request: DeleteVolumeRequest, options?: CallOptions): Promise<DeleteVolumeReply>;
+  /**
    * Submit a stimulus
    *
    * Hands an event to the workflow that a StimulusRouter of the tenant names for its source. Content that is a
@@ -1787,6 +1867,9 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   rejectHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/reject","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  listVolumes: {"method":"GET","path":"/v1/volumes","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  readVolume: {"method":"GET","path":"/v1/volumes/{volume_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteVolume: {"method":"DELETE","path":"/v1/volumes/{volume_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   submitStimulus: {"method":"POST","path":"/v1/stimuli","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
   receiveWebhook: {"method":"POST","path":"/v1/webhooks/{source}","bearer":false,"query":[],"headers":{"svcSignature":"x-svc-signature","svcBoundSignature":"x-svc-bound-signature","idempotencyKey":"x-idempotency-key"},"mediaType":"application/octet-stream","reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},

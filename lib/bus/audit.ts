@@ -13,6 +13,7 @@ export const auditTypes = [
   'ExecutionStarted',
   'ExecutionCancelled',
   'ExecutionDeleted',
+  'VolumeDeleted',
   'ExecutionSignalled',
   'HumanApprovalApproved',
   'HumanApprovalRejected',

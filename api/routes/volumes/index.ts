@@ -1,0 +1,72 @@
+import type { Volume } from '../../../crds/schema/volume.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
+import type { Contract } from '../../../lib/http/contract.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
+import { volumes } from '../../../lib/kinds.ts';
+import { isConflict, isNotFound, type KubeClient } from '../../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { notFound } from '../not-found.ts';
+import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
+import { deleteVolume, listVolumes, readVolume, unknownVolume } from './contract.ts';
+import { presentVolume } from './present.ts';
+
+export const contracts: readonly Contract[] = [listVolumes, readVolume, deleteVolume];
+
+export interface VolumeRoutesDeps {
+  readonly kube: Pick<KubeClient, 'listAll' | 'delete'>;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  readonly audit: AuditTrail;
+}
+
+/** The volumes of the caller's tenant (requirements AMB-188), as the server has them: they are few and seldom asked for. */
+export function createVolumeRoutes(deps: VolumeRoutesDeps): Route<Caller>[] {
+  return [
+    defineRoute<typeof listVolumes, Caller>(listVolumes, async ({ query, caller }) => {
+      const after = timeCursor.decode(query.cursor);
+      const { rows, next } = pageOf(await volumesOf(deps, caller), newestFirst, { limit: query.limit, after });
+      return json({
+        volumes: rows.map(presentVolume),
+        next_cursor: next === undefined ? null : timeCursor.encode(next),
+      });
+    }),
+    defineRoute<typeof readVolume, Caller>(readVolume, async ({ params, caller }) =>
+      json(presentVolume(await find(deps, caller, params.volume_id))),
+    ),
+    defineRoute<typeof deleteVolume, Caller>(deleteVolume, async ({ params, caller }) => {
+      await remove(deps, caller, await find(deps, caller, params.volume_id));
+      return json({ status: 'deleted' });
+    }),
+  ];
+}
+
+const newestFirst = {
+  keyOf: ({ metadata: { creationTimestamp: at = '', uid: id = '' } }: Volume): TimeKey => ({ at, id }),
+  compare: (a: TimeKey, b: TimeKey): number => b.at.localeCompare(a.at) || b.id.localeCompare(a.id),
+};
+
+async function volumesOf({ kube, tenants }: VolumeRoutesDeps, { tenant }: Caller): Promise<readonly Volume[]> {
+  const namespace = tenants.namespaceOf(tenant);
+  return namespace === undefined ? [] : (await kube.listAll(volumes, { namespace })).items;
+}
+
+/** @throws HttpError 404 also for a volume of another tenant. */
+async function find(deps: VolumeRoutesDeps, caller: Caller, idOrName: string): Promise<Volume> {
+  const known = await volumesOf(deps, caller);
+  const found =
+    known.find(({ metadata }) => metadata.uid === idOrName) ?? known.find(({ metadata }) => metadata.name === idOrName);
+  if (found === undefined) throw notFound(unknownVolume);
+  return found;
+}
+
+async function remove({ kube, audit }: VolumeRoutesDeps, caller: Caller, { metadata }: Volume): Promise<void> {
+  const { name, namespace = '', uid = '' } = metadata;
+  try {
+    await kube.delete(volumes, { name, namespace }, { uid, propagation: 'Background' });
+  } catch (error) {
+    // Gone already, or another one has its name by now.
+    if (isNotFound(error) || isConflict(error)) throw notFound(unknownVolume, { cause: error });
+    throw error;
+  }
+  audit.record({ type: 'VolumeDeleted', by: caller, subject: uid, act: 'delete', data: { volume: name } });
+}
