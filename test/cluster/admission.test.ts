@@ -381,7 +381,10 @@ describe('an execution', () => {
 
   it('its spec cannot be changed through status, nor its status through the object', async () => {
     const path = await create(executions, execution({}));
-    await patch(`${path}/status`, { spec: { workflow: 'other' }, status: { phase: 'running' } });
+    const both = { spec: { workflow: 'other' }, status: { phase: 'running' } };
+    expect((await patch(`${path}/status`, both)).message).toContain('status-writes.windlass.dev');
+    const controllers = 'system:serviceaccount:windlass-system:windlass-controllers';
+    expect((await patch(`${path}/status`, both, controllers)).message).toBe('');
     await patch(path, { status: { phase: 'completed' } });
     const { body } = await send('GET', path);
     expect(body).toMatchObject({ spec: { workflow: 'w' }, status: { phase: 'running' } });
