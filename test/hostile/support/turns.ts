@@ -42,3 +42,15 @@ export function cpuMsOf(run: () => unknown): number {
   });
   return Math.min(...times);
 }
+
+const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, index) => ({ [`k${index}`]: `v${index}` })));
+/** Thread CPU milliseconds of the reference work on the development machine while nothing else runs. */
+const referenceMs = 50;
+
+/**
+ * How many times slower than the development machine at rest this thread is now, at least 1. A neighbour on the same
+ * core doubles thread CPU time, so a bound in milliseconds holds only beside a reference of the same moment.
+ */
+export function slowness(): number {
+  return Math.max(1, cpuMsOf(() => JSON.stringify(JSON.parse(referenceText))) / referenceMs);
+}
