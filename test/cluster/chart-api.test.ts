@@ -124,6 +124,7 @@ describe('a chart with an issuer', () => {
 
   it('sets every variable that the API reads and that its README lists, and no other', async () => {
     const whole = {
+      publicUrl: 'https://windlass.example.com',
       oidc: { issuer, jwksUrl: 'https://id.example.com/keys', caConfigMap: 'authority' },
       grpc: { tlsSecret: 'grpc' },
       billing: { existingSecret: 'payment', ...pages, returnOrigins: ['https://c.example.com'] },
@@ -147,7 +148,7 @@ describe('a chart with an issuer', () => {
   });
 
   it('gives the API values that it accepts, and its own defaults', async () => {
-    const alone = await render({ api: on, nats: { enabled: false } });
+    const alone = await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } });
     const own = parseConfig(ApiConfig, { WINDLASS_OIDC_ISSUER: issuer });
     expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual(own);
   });
@@ -180,7 +181,7 @@ describe('a chart with an issuer', () => {
         webhooks: { existingSecret: '10' },
         grpc: { tlsSecret: 'null', clientCaSecret: '12' },
         billing: { existingSecret: 'true', ...pages },
-        ingress: { enabled: true, className: 'on', tlsSecret: '14' },
+        ingress: { enabled: true, className: 'on', hosts: ['api.example.com'], tlsSecret: '14' },
         priorityClassName: '15',
       },
       nats: { auth: { existingSecret: '16' }, storage: { storageClass: '17' } },
@@ -331,7 +332,7 @@ describe('a chart with an issuer', () => {
       rules.flatMap((rule) => rule.resources.map((resource) => `${resource}: ${rule.verbs.join(' ')}`));
     expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.tenantApi))).toEqual([
       'workflows: create update patch delete',
-      'workflowexecutions: create patch',
+      'workflowexecutions: create patch delete',
       'controllerrevisions: create',
       'configmaps: get',
       'pods: get list',
@@ -358,7 +359,7 @@ describe('the event bus of the chart', () => {
   it('comes with the API, and by itself where it is asked for', async () => {
     expect(namesOf(await render({ api: on }), 'StatefulSet')).toEqual([nats]);
     expect(namesOf(await render({ nats: { enabled: true } }), 'StatefulSet')).toEqual([nats]);
-    expect(namesOf(await render({ api: on, nats: { enabled: false } }), 'StatefulSet')).toEqual([]);
+    expect(namesOf(await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } }), 'StatefulSet')).toEqual([]);
   });
 
   it('is told to the controllers and the API alike', async () => {
@@ -520,6 +521,7 @@ describe('the installed API', () => {
     `delete windlass.dev/workflows in ${tenant}`,
     `create windlass.dev/workflowexecutions in ${tenant}`,
     `patch windlass.dev/workflowexecutions in ${tenant}`,
+    `delete windlass.dev/workflowexecutions in ${tenant}`,
     `get ./configmaps in ${tenant}`,
     `list ./pods in ${tenant}`,
     `get ./pods/log in ${tenant}`,
@@ -540,12 +542,12 @@ describe('the installed API', () => {
     'list ./pods in -',
     'get ./configmaps in kube-system',
     `create ./configmaps in ${tenant}`,
-    `delete windlass.dev/workflowexecutions in ${tenant}`,
     `patch windlass.dev/workflowexecutions/status in ${tenant}`,
     `patch windlass.dev/workflows/status in ${tenant}`,
     `create windlass.dev/workflows in ${foreign}`,
     'create windlass.dev/workflows in default',
     'create windlass.dev/workflowexecutions in windlass-global',
+    'delete windlass.dev/workflowexecutions in windlass-global',
     'create ./namespaces in -',
     'patch ./namespaces in -',
     `create ./serviceaccounts/token in ${namespace}`,
