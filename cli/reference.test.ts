@@ -9,9 +9,19 @@ const own = commands.filter((command) => command.name() !== '__complete' && comm
 describe('the tree of commands', () => {
   it('has every command of the product', () => {
     expect(own.map(pathOf)).toEqual([
-      ...['validate', 'register', 'list', 'get', 'versions', 'delete', 'promote', 'demote', 'kustomize', 'schema', 'run'].map(
-        (name) => `windlass workflow ${name}`,
-      ),
+      ...[
+        'validate',
+        'register',
+        'list',
+        'get',
+        'versions',
+        'delete',
+        'promote',
+        'demote',
+        'kustomize',
+        'schema',
+        'run',
+      ].map((name) => `windlass workflow ${name}`),
       ...['run', 'get', 'list', 'logs', 'approve', 'reject', 'signal', 'approvals', 'cancel'].map(
         (name) => `windlass ${name}`,
       ),

@@ -333,6 +333,7 @@ describe('a chart with an issuer', () => {
     expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.tenantApi))).toEqual([
       'workflows: create update patch delete',
       'workflowexecutions: create patch delete',
+      'volumes: get list delete',
       'controllerrevisions: create',
       'configmaps: get',
       'pods: get list',
@@ -359,7 +360,9 @@ describe('the event bus of the chart', () => {
   it('comes with the API, and by itself where it is asked for', async () => {
     expect(namesOf(await render({ api: on }), 'StatefulSet')).toEqual([nats]);
     expect(namesOf(await render({ nats: { enabled: true } }), 'StatefulSet')).toEqual([nats]);
-    expect(namesOf(await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } }), 'StatefulSet')).toEqual([]);
+    expect(namesOf(await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } }), 'StatefulSet')).toEqual(
+      [],
+    );
   });
 
   it('is told to the controllers and the API alike', async () => {
@@ -523,6 +526,8 @@ describe('the installed API', () => {
     `patch windlass.dev/workflowexecutions in ${tenant}`,
     `delete windlass.dev/workflowexecutions in ${tenant}`,
     `get ./configmaps in ${tenant}`,
+    `list windlass.dev/volumes in ${tenant}`,
+    `delete windlass.dev/volumes in ${tenant}`,
     `list ./pods in ${tenant}`,
     `get ./pods/log in ${tenant}`,
     'create windlass.dev/workflows in windlass-global',
