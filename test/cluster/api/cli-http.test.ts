@@ -277,7 +277,11 @@ describe('windlass over HTTP', () => {
 
   it.each<[string, NodeJS.ProcessEnv, RegExp]>([
     ['no token', { WINDLASS_TOKEN: '' }, /nobody is logged in to .*\nLog in: windlass login/],
-    ['a token that is none', { WINDLASS_TOKEN: 'nonsense' }, /error: unauthorized\nHas the token expired/],
+    [
+      'a token that is none',
+      { WINDLASS_TOKEN: 'nonsense' },
+      /error: send a valid token, or a valid signature\nHas the token expired/,
+    ],
     ['no server', { WINDLASS_SERVER: 'http://127.0.0.1:9' }, /error: http:\/\/127\.0\.0\.1:9 cannot be reached/],
   ])('with %s ends with a sentence and a hint', async (_, env, want) => {
     const { code, stderr } = await start(['list'], { ...httpEnv, ...env }).result;

@@ -229,6 +229,7 @@ describe('demoting', () => {
     const refused = await move(`/${name}/demote`);
     expect(refused.json()).toEqual({
       error: 'conflict',
+      code: 'conflict',
       message: 'the workflow stands in the scope user; promote it instead',
     });
   });

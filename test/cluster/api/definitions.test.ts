@@ -91,6 +91,7 @@ describe('registering', () => {
       version: '1.0.0',
       scope: 'tenant',
       registration: 'created',
+      form: 'manifest',
     });
     const object = await objectOf('first');
     expect(object?.metadata.uid).toBe(body['workflow_id']);
@@ -126,8 +127,9 @@ describe('registering', () => {
     const other = manifest(demo('versioned', { description: 'other' }));
     const refused = await register(other, {}, 1);
     expect(refused.status).toBe(409);
-    expect(refused.json()).toMatchObject({
+    expect(refused.json()).toEqual({
       error: 'conflict',
+      code: 'conflict',
       message: expect.stringContaining(
         "version 1.0.0 of workflow 'versioned' exists with other content: spec.description;",
       ),

@@ -12,6 +12,11 @@ import { type ApiWorld, type Received, type Sending, startApiWorld } from './har
 
 const base = '/v1/workflows/executions';
 const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
+const notThere = {
+  error: 'Execution not found',
+  code: 'execution_not_found',
+  message: 'The tenant has no execution of that id.',
+};
 const text = (length: number) => 'x'.repeat(length);
 
 let world: ApiWorld;
@@ -151,6 +156,15 @@ describe('starting', () => {
     }
   });
 
+  it.each([[[]], [null], ['a text'], [7], [false]])(
+    'AMB-175 takes %j as input, under the field input',
+    async (input) => {
+      const id = await started({ workflow: 'plain', input });
+      expect((await finished(id))['input']).toEqual({ input });
+      expect((await objectOf(id)).spec.input).toEqual({ input });
+    },
+  );
+
   it.each([
     ['an unknown workflow', { workflow: 'nobody' }, 'Workflow not found'],
     ['an unknown id', { workflow: unknownId }, 'Workflow not found'],
@@ -183,6 +197,7 @@ describe('starting', () => {
     expect(answer.status).toBe(422);
     expect(answer.json()).toEqual({
       error: 'workflow_not_ready',
+      code: 'workflow_not_ready',
       message: expect.stringContaining('InvalidDefinition'),
     });
     expect(await count()).toBe(before);
@@ -331,8 +346,6 @@ describe('bodies of a start that are not of the form', () => {
     ['a name that ends in a dash', { workflow: 'plain', name: 'mine-' }],
     ['an unknown field', { workflow: 'plain', signals: [] }],
     ['a parent', { workflow: 'plain', parent: { name: 'x', uid: 'y', state: 's', visit: 1, depth: 1 } }],
-    ['a list as input', { workflow: 'plain', input: [] }],
-    ['a null input', { workflow: 'plain', input: null }],
     ['a number as intent', { workflow: 'plain', intent: 5 }],
     ['a long intent', { workflow: 'plain', intent: text(65_537) }],
     ['a negative life', { workflow: 'plain', ttl_seconds_after_finished: -1 }],
@@ -392,7 +405,7 @@ describe('reading', () => {
       [`/${id}/signal`, { body: { response: 'yes' } }],
     ] as const) {
       const answer = await ask(path, sending);
-      expect([path, answer.status, answer.json()]).toEqual([path, 404, { error: 'Execution not found' }]);
+      expect([path, answer.status, answer.json()]).toEqual([path, 404, notThere]);
     }
   });
 
@@ -409,7 +422,7 @@ describe('reading', () => {
         [`/${own}/signal`, { body: { response: 'yes' } }],
       ] as const) {
         const answer = await ask(path, { ...sending, token: stranger });
-        expect([answer.status, answer.json()]).toMatchObject([404, { error: 'Execution not found' }]);
+        expect([answer.status, answer.json()]).toEqual([404, notThere]);
       }
     }
     expect((await ask('', { token: stranger })).json()).toEqual({ executions: [], next_cursor: null });
@@ -426,7 +439,7 @@ describe('reading', () => {
     });
   });
 
-  it('AMB-154 large values are references, and full=true puts them in their places', async () => {
+  it('AMB-154 AMB-187 large values are references but for final_output, and full=true puts them in their places', async () => {
     const big = 'é'.repeat(20_000);
     await register(
       aWorkflow('large')
@@ -439,7 +452,10 @@ describe('reading', () => {
     const short = await finished(id);
     const reference = { ref: expect.stringMatching(/^[0-9a-f]{64}$/), bytes: 40_000, truncated: false };
     expect(short).toMatchObject({ blackboard: { copy: reference, small: 'x' } });
-    expect(short['final_output']).toEqual({ ...reference, bytes: expect.any(Number) });
+    expect(short['final_output']).toEqual({ all: big + big });
+    const { executions } = (await ask('?workflow=large')).json<{ executions: Record<string, unknown>[] }>();
+    expect(executions.map(({ execution_id }) => execution_id)).toEqual([id]);
+    expect(executions[0]).not.toHaveProperty('final_output');
     for (const replica of [0, 1]) {
       const full = await ask(`/${id}?full=true`, {}, replica);
       expect(full.json()).toEqual({
@@ -593,10 +609,32 @@ describe('signalling', () => {
     expect((await objectOf(id)).spec.signals).toBeUndefined();
   });
 
-  it('the longest response is taken', async () => {
+  it('AMB-170 a response that no rule takes is 422 with those that would match, and the state goes on waiting', async () => {
     const id = await waiting();
+    for (const response of ['maybe', text(65_536)]) {
+      const answer = await ask(`/${id}/signal`, { body: { response } });
+      expect([answer.status, answer.json()]).toEqual([
+        422,
+        {
+          error: 'unmatched_response',
+          code: 'unmatched_response',
+          message: expect.stringContaining('approved, rejected'),
+          responses: ['approved', 'rejected'],
+        },
+      ]);
+    }
+    expect((await objectOf(id)).spec.signals).toBeUndefined();
+    expect((await ask(`/${id}`)).json()).toMatchObject({ status: 'waiting', current_state: 'ask' });
+  });
+
+  it('the longest response is taken where a rule takes any', async () => {
+    const anything = { ...aQuestion('Say anything.', { yes: 'end', no: 'end' }), transitions: [{ target: 'end' }] };
+    await register(aWorkflow('anything').state('ask', anything).state('end', anEnd()).build());
+    const id = await started({ workflow: 'anything' });
+    const { metadata } = await objectOf(id);
+    await waitUntilWaiting(world.kube, { namespace: world.tenant, name: metadata.name, state: 'ask' });
     expect((await ask(`/${id}/signal`, { body: { response: text(65_536) } })).status).toBe(200);
-    expect(await finished(id)).toMatchObject({ status: 'failed', reason: 'NoMatchingTransition' });
+    expect(await finished(id)).toMatchObject({ status: 'completed' });
   });
 });
 

@@ -263,9 +263,13 @@ describe('a body that is no manifest', () => {
       const answer = await register(
         withContext(`{a: "${'<'.repeat(count)}"}`).replace('name: small', `name: signs-${count}`),
       );
-      expect([answer.status, answer.json()]).toMatchObject([
+      expect([answer.status, answer.json()]).toEqual([
         413,
-        { error: 'payload_too_large', message: 'the definition is larger than a cluster can store' },
+        {
+          error: 'payload_too_large',
+          code: 'payload_too_large',
+          message: 'the definition is larger than a cluster can store',
+        },
       ]);
     },
   );
@@ -355,6 +359,7 @@ describe('what the cluster holds against a workflow', () => {
     expect(answer.status).toBe(400);
     expect(answer.json()).toEqual({
       error: 'invalid_manifest',
+      code: 'invalid_manifest',
       message: 'metadata.version: is not for us',
       details: [{ path: 'metadata.version', message: 'is not for us' }],
     });
@@ -374,6 +379,7 @@ describe('what the cluster holds against a workflow', () => {
     expect(answer.status).toBe(422);
     expect(answer.json()).toEqual({
       error: 'limit_exceeded',
+      code: 'limit_exceeded',
       message: expect.stringContaining('exceeded quota: workflows'),
     });
     await world.kube.delete(quotas, { namespace: world.tenant, name: 'workflows' });

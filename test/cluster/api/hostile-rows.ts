@@ -84,7 +84,12 @@ function fill(template: string, { path }: Parts, name: string, text: string): st
     .join('/');
 }
 
-function queryRows({ query }: Contract): Row[] {
+/** Somebody else's system may add whatever it likes to an address (requirements AMB-177). */
+const looksAtNoQuery = ({ access, query }: Contract): boolean => access !== 'bearer' && query === undefined;
+
+function queryRows(contract: Contract): Row[] {
+  if (looksAtNoQuery(contract)) return [];
+  const { query } = contract;
   const texts = [
     '',
     ' ',
@@ -177,6 +182,13 @@ const withType = (good: Parts, type: string): Parts['headers'] => [
   ['content-type', type],
 ];
 
+/** The same body, signed as it is, under a coding that it does not have. */
+const falselyCompressed: Row = {
+  what: 'a body that is not compressed as it says',
+  status: 400,
+  change: (good) => ({ ...good, headers: [...good.headers, ['content-encoding', 'gzip']] }),
+};
+
 /** Of a body of any kind. */
 function anyBodyRows(body: BodyContract): Row[] {
   const compressed: Row = {
@@ -194,7 +206,9 @@ function anyBodyRows(body: BodyContract): Row[] {
     status: 413,
     change: (good) => ({ ...good, body: Buffer.alloc(most + 1, 0x20) }),
   };
-  if (body.kind === 'bytes') return [compressed];
+  // Compressed bytes are bytes to a sender that signs them: here the signature is that of others.
+  if (body.kind === 'bytes')
+    return [{ ...compressed, what: 'a body compressed after it was signed', status: 401 }, falselyCompressed];
   const types = [
     'text/plain',
     'application/x-www-form-urlencoded',

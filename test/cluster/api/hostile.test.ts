@@ -5,15 +5,15 @@ import { errorsOf } from '../../../lib/http/shared-errors.ts';
 import { controllerRevisions } from '../../../lib/kube/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../payment-provider/payment-provider.ts';
-import { startExecution, waitUntilWaiting } from '../harness/executions.ts';
-import { workflowExecutions, workflows } from '../harness/kinds.ts';
+import { startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
+import { volumes, workflowExecutions, workflows } from '../harness/kinds.ts';
 import { pause } from '../harness/wait.ts';
 import type { Received } from './harness/index.ts';
 import { type Parts, type Row, rowsOf } from './hostile-rows.ts';
 import { type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
 
 /** What a path can name: things of one tenant. */
-type Ids = Readonly<Record<'execution_id' | 'id' | 'workflow' | 'source', string>>;
+type Ids = Readonly<Record<'execution_id' | 'id' | 'workflow' | 'source' | 'volume_id', string>>;
 
 const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
 
@@ -47,7 +47,18 @@ async function makeTenant(namespace: string): Promise<Ids> {
     .state('ask', aQuestion('Go on?', { yes: 'end', no: 'end' }))
     .state('end', anEnd());
   const made = await world.kube.create(workflows, { ...gate.build(), metadata: { name: 'gate', namespace } });
-  return { ...(await makeWaiting(namespace, 'waits')), workflow: made.metadata.uid ?? '' };
+  const volume = await makeVolume(namespace, 'shared');
+  return { ...(await makeWaiting(namespace, 'waits')), workflow: made.metadata.uid ?? '', volume_id: volume };
+}
+
+async function makeVolume(namespace: string, name: string): Promise<string> {
+  const { metadata } = await world.kube.create(volumes, {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Volume',
+    metadata: { name, namespace },
+    spec: { storage_class: 'persistent', size_limit_mb: 1 },
+  });
+  return metadata.uid ?? '';
 }
 
 /** An execution that waits for a decision. */
@@ -56,7 +67,7 @@ async function makeWaiting(namespace: string, name: string): Promise<Ids> {
   const patience = { timeoutMs: 120_000 };
   const { metadata } = await waitUntilWaiting(world.kube, { namespace, name, state: 'ask' }, patience);
   const request = { execution_id: metadata.uid ?? '', id: await pendingOf(namespace, metadata.uid ?? '') };
-  return { workflow: '', source: 'hostile', ...request };
+  return { workflow: '', volume_id: '', source: 'hostile', ...request };
 }
 
 /** The id of what an execution asks; the cache of a replica is a moment behind the cluster. */
@@ -86,6 +97,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   startExecution: () => ({ workflow: 'gate' }),
   signalExecution: () => ({ response: 'yes' }),
   cancelExecution: () => ({ reason: 'no more' }),
+  retryExecution: () => ({ from: 'ask' }),
   approveHumanApproval: () => ({ feedback: 'fine' }),
   rejectHumanApproval: () => ({ reason: 'no' }),
   submitStimulus: () => ({ source: 'http_api', content: 'x' }),
@@ -124,7 +136,7 @@ async function send({ method }: Contract, { path, query, headers, body }: Parts)
 async function written(): Promise<string> {
   const lists = await Promise.all(
     [world.tenant, world.otherTenant].flatMap((namespace) =>
-      [workflows, workflowExecutions, controllerRevisions].map((kind) =>
+      [workflows, workflowExecutions, volumes, controllerRevisions].map((kind) =>
         world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, { namespace }),
       ),
     ),
@@ -152,14 +164,28 @@ const wanted = ({ status, at }: Row): Verdict => ({
 async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
   const { answer, ms } = await send(contract, row.change(goodRequest(contract, own)));
   const { status } = answer;
-  const { error, details = [] } = answer.json<{ error: string; details?: { path: string }[] }>();
+  const {
+    error,
+    code,
+    message,
+    details = [],
+  } = answer.json<{
+    error: string;
+    code: string;
+    message: string;
+    details?: { path: string }[];
+  }>();
   // What stands at no path is no operation's.
   const documented = ['404 not_found', ...errorsOf(contract).map((one) => `${one.status} ${one.error}`)];
   const isRefused = status >= 400 && status < 500;
   return {
     status: row.status === undefined && isRefused ? 'a documented 4xx' : status,
     at: row.at === undefined || details.some(({ path }) => path === row.at) ? row.at : JSON.stringify(details),
-    isDocumented: answer.headers['content-type'] === 'application/json' && documented.includes(`${status} ${error}`),
+    isDocumented:
+      answer.headers['content-type'] === 'application/json' &&
+      documented.includes(`${status} ${error}`) &&
+      /^[a-z0-9_]+$/.test(code) &&
+      message !== '',
     isQuick: ms < 1_000,
   };
 }
@@ -188,7 +214,13 @@ describe('ids', () => {
     'ORCH-AUTH-11 of another tenant are to %s exactly like unknown ones',
     async (_id, contract) => {
       const before = await written();
-      const nobody: Ids = { workflow: unknownId, execution_id: unknownId, id: unknownId, source: 'hostile' };
+      const nobody: Ids = {
+        workflow: unknownId,
+        execution_id: unknownId,
+        id: unknownId,
+        volume_id: unknownId,
+        source: 'hostile',
+      };
       const [theirs, unknown] = [
         await send(contract, goodRequest(contract, foreign)),
         await send(contract, goodRequest(contract, nobody)),
@@ -214,6 +246,9 @@ describe('without anything wrong', () => {
     ['rejectHumanApproval', ''],
     ['signalExecution', ''],
     ['cancelExecution', ''],
+    ['retryExecution', ''],
+    ['deleteExecution', ''],
+    ['deleteVolume', ''],
     ['demoteWorkflow', 'scope=user'],
     ['promoteWorkflow', 'scope=tenant'],
     ['deleteWorkflow', ''],
@@ -230,12 +265,22 @@ describe('without anything wrong', () => {
     },
   );
 
+  async function idsFor(id: string): Promise<Ids> {
+    if (id.includes('Workflow')) return { ...own, workflow: 'gate' };
+    if (id.includes('Volume')) return own;
+    const name = id.toLowerCase();
+    const ids = await makeWaiting(world.tenant, name);
+    if (id !== 'retryExecution') return ids;
+    // Only what has ended can be run again from a state.
+    await world.http(`/v1/workflows/executions/${ids.execution_id}/cancel`, { method: 'POST', token: mallory });
+    await waitUntilFinished(world.kube, { namespace: world.tenant, name });
+    return ids;
+  }
+
   it.each([...byThemselves])('%s succeeds', async (id, query) => {
     const contract = operations.find(({ operationId }) => operationId === id);
     if (contract === undefined) throw new Error(`there is no operation ${id}`);
-    const ids = id.includes('Workflow')
-      ? { ...own, workflow: 'gate' }
-      : await makeWaiting(world.tenant, id.toLowerCase());
+    const ids = await idsFor(id);
     const { answer } = await send(contract, { ...goodRequest(contract, ids), query });
     expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   });

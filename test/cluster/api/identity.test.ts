@@ -5,7 +5,7 @@ import { startOidc } from '../../../dev/oidc/server.ts';
 import { userToken } from '../../../dev/oidc/sign-in.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { startExecution, waitUntilWaiting } from '../harness/executions.ts';
-import { workflowExecutions, workflows } from '../harness/kinds.ts';
+import { volumes, workflowExecutions, workflows } from '../harness/kinds.ts';
 import { type ApiWorld, type Bearer, type Received, type Sending, startApiWorld } from './harness/index.ts';
 
 /** An operation of the published document. */
@@ -21,10 +21,15 @@ interface Belongings {
   readonly workflow: string;
   readonly execution: string;
   readonly approval: string;
+  readonly volume: string;
 }
 
 const unknownId = '8b0c8f6e-6d4b-4b7e-9c56-0a1b2c3d4e5f';
-const unauthorized = { error: 'unauthorized' };
+const unauthorized = {
+  error: 'unauthorized',
+  code: 'unauthorized',
+  message: 'send a valid token, or a valid signature',
+};
 
 let world: ApiWorld;
 let operations: Operation[];
@@ -69,19 +74,27 @@ async function makeBelongings(): Promise<Belongings> {
     const listed = await world.http('/v1/human-approvals', { token: anna });
     return listed.json<{ pending_requests: { id: string }[] }>().pending_requests[0]?.id;
   }, 10_000);
+  const volume = await kube.create(volumes, {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Volume',
+    metadata: { name: 'identity-volume', namespace },
+    spec: { storage_class: 'persistent', size_limit_mb: 1 },
+  });
   return {
     workflow: made.metadata.uid ?? '',
     execution: execution.metadata.uid ?? '',
     approval,
+    volume: volume.metadata.uid ?? '',
   };
 }
 
 /** The path of an operation with these ids in it. */
-function fill({ path }: Operation, { workflow, execution, approval }: Belongings): string {
+function fill({ path }: Operation, { workflow, execution, approval, volume }: Belongings): string {
   return path
     .replace('{execution_id}', execution)
     .replace('{workflow}', workflow)
     .replace('{id}', approval)
+    .replace('{volume_id}', volume)
     .replace('{source}', 'my-ci');
 }
 
@@ -89,6 +102,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   signalExecution: { response: 'yes' },
   approveHumanApproval: {},
   rejectHumanApproval: { reason: 'no' },
+  retryExecution: { from: 'ask' },
 };
 const sending = ({ id, method }: Operation, token?: string, headers?: Sending['headers']): Sending => ({
   method,
@@ -197,9 +211,9 @@ describe('tenants', () => {
   });
 
   it('ORCH-AUTH-11 an id of another tenant answers exactly like one that never was', async () => {
-    const nobody = { workflow: unknownId, execution: unknownId, approval: unknownId };
+    const nobody = { workflow: unknownId, execution: unknownId, approval: unknownId, volume: unknownId };
     const withIds = operations.filter(
-      ({ path, access }) => access === 'bearer' && /\{(execution_id|workflow|id)\}/.test(path),
+      ({ path, access }) => access === 'bearer' && /\{(execution_id|workflow|id|volume_id)\}/.test(path),
     );
     expect(withIds.length).toBeGreaterThan(10);
     for (const operation of withIds) {

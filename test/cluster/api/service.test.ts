@@ -37,8 +37,15 @@ describe('the listeners', () => {
   });
 
   it('GEN-04 know no path outside /v1 but the service’s own', async () => {
-    for (const path of ['/', '/workflows', '/v2/workflows', '/v1', '/v1/', '/ready', '/metrics'])
+    for (const path of ['/workflows', '/v2/workflows', '/v1', '/v1/', '/ready', '/metrics'])
       expect((await world.http(path, { token: ada })).status).toBe(404);
+  });
+
+  it('lead from / to the documentation', async () => {
+    const root = await world.http('/');
+    expect([root.status, root.json()]).toEqual([200, { name: 'windlass', docs: '/docs', openapi: '/openapi.json' }]);
+    const browser = await world.http('/', { headers: { accept: 'text/html' } });
+    expect([browser.status, browser.headers['location']]).toEqual([302, '/docs']);
   });
 
   it('ORCH-AUTH-03 AMB-039 show the dispatch gateway to nobody outside', async () => {
@@ -75,7 +82,14 @@ describe('without the event bus', () => {
   it('what needs it answers 503 with Retry-After', async () => {
     const body = { source: 'http_api', content: 'x', idempotency_key: 'k' };
     const answer = await world.http('/v1/stimuli', { token: ada, body });
-    expect([answer.status, answer.json()]).toMatchObject([503, { error: 'unavailable' }]);
+    expect([answer.status, answer.json()]).toEqual([
+      503,
+      {
+        error: 'unavailable',
+        code: 'unavailable',
+        message: 'something that this needs cannot be reached; try again',
+      },
+    ]);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   });
 });

@@ -155,7 +155,12 @@ describe('an idempotency key', () => {
     const original = accepted[0]?.json<Accepted>().stimulus_id;
     const others = answers.filter(({ status }) => status !== 200).map((answer) => answer.json());
     expect(others).toEqual(
-      Array.from({ length: 199 }, () => ({ error: 'idempotent_duplicate', original_stimulus_id: original })),
+      Array.from({ length: 199 }, () => ({
+        error: 'idempotent_duplicate',
+        code: 'idempotent_duplicate',
+        message: 'A stimulus with the same source and idempotency key was accepted within the last 24 hours.',
+        original_stimulus_id: original,
+      })),
     );
     expect(await world.executions()).toHaveLength(before + 1);
   });

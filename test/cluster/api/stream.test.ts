@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventFields, lastEvents } from '../../../api/routes/executions/stream/event-schema.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
+import { approvalId } from '../../../lib/decision/approval-id.ts';
 import { anEnd, anUpdate, aQuestion, aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type ApiProxy, startApiProxy } from '../harness/api-proxy.ts';
 import { kubeconfigPath } from '../harness/cluster.ts';
@@ -112,7 +113,8 @@ const lasting = (events: readonly ReceivedEvent[]) =>
   events.map(({ id, data }) => {
     const [[type, fields] = ['', {}]] = Object.entries(data as Record<string, Record<string, unknown>>);
     if (!['state_started', 'state_retried', 'human_approval_requested'].includes(type)) return { id, type, fields };
-    const { prompt: _prompt, reason: _reason, message: _message, retry_at: _at, deadline: _deadline, ...rest } = fields;
+    const { prompt: _prompt, answers: _answers, reason: _reason, message: _message, ...more } = fields;
+    const { retry_at: _at, deadline: _deadline, ...rest } = more;
     return { id, type, fields: rest };
   });
 
@@ -167,7 +169,17 @@ describe('the stream of an execution', () => {
     const [here = [], there = []] = await Promise.all(following);
     expect(ids(here)).toEqual(gateIds);
     expect(lasting(there)).toEqual(lasting(here));
-    expect(here[2]?.data).toMatchObject({ human_approval_requested: { state: 'ask', prompt: 'Deploy?' } });
+    expect(here[2]?.data).toEqual({
+      human_approval_requested: {
+        execution_id: id,
+        state: 'ask',
+        visit: 1,
+        request_id: approvalId(id, { state: 'ask', visit: 1 }),
+        requested_at: expect.any(String),
+        prompt: 'Deploy?',
+        answers: ['approved', 'rejected'],
+      },
+    });
     expect(here[3]?.data).toMatchObject({ state_completed: { response: 'yes', by: expect.stringMatching(/ada/) } });
     expect(lasting(await all(id, 1))).toEqual(lasting(here));
   });
@@ -310,7 +322,14 @@ describe('what asks for a stream in a wrong way', () => {
     expect((await world.http(`${base}/${id}/stream`)).status).toBe(401);
     const stranger = await world.token({ user: 'eve', tenant: world.otherTenant });
     const answer = await world.http(`${base}/${id}/stream`, { token: stranger });
-    expect([answer.status, answer.json()]).toMatchObject([404, { error: 'Execution not found' }]);
+    expect([answer.status, answer.json()]).toEqual([
+      404,
+      {
+        error: 'Execution not found',
+        code: 'execution_not_found',
+        message: 'The tenant has no execution of that id.',
+      },
+    ]);
   });
 
   it('HEAD has the headers of a stream and ends at once', async () => {
