@@ -80,7 +80,14 @@ describe('an API server that is away', () => {
   it.each(writes)('%s is answered 503 with Retry-After at once, and nothing of it comes later', async (what, send) => {
     await proxy.goDown();
     const { answer, ms } = await timed(send(`while away: ${what}`));
-    expect([answer.status, answer.json()]).toEqual([503, expect.objectContaining({ error: 'unavailable' })]);
+    expect([answer.status, answer.json()]).toEqual([
+      503,
+      {
+        error: 'unavailable',
+        code: 'unavailable',
+        message: 'something that this needs cannot be reached; try again',
+      },
+    ]);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(ms).toBeLessThan(5_000);
     await proxy.comeUp();

@@ -30,7 +30,11 @@ describe('billing on replicas without a key', () => {
       }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([401, 501, 501]);
-    expect(answers[1]?.json()).toMatchObject({ error: 'payment_provider_not_configured' });
+    expect(answers[1]?.json()).toEqual({
+      error: 'payment_provider_not_configured',
+      code: 'payment_provider_not_configured',
+      message: 'this installation has no payment provider; set PAYMENT_PROVIDER_SECRET_KEY to use billing',
+    });
   });
 });
 

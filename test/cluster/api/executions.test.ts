@@ -138,8 +138,12 @@ describe('starting', () => {
     const before = await count();
     const answer = await start({ workflow: 'strict', input: { name: 5, n: 1.5 } });
     expect(answer.status).toBe(422);
-    const { error, details } = answer.json<{ error: string; details: { path: string; message: string }[] }>();
-    expect(error).toBe('input validation failed');
+    const { details, ...words } = answer.json<{ details: { path: string; message: string }[] }>();
+    expect(words).toEqual({
+      error: 'input validation failed',
+      code: 'input_validation_failed',
+      message: expect.any(String),
+    });
     expect(Object.fromEntries(details.map(({ path, message }) => [path, message]))).toEqual({
       'input.name': 'must be string, not number',
       'input.n': 'must be integer, not number',
@@ -166,15 +170,15 @@ describe('starting', () => {
   );
 
   it.each([
-    ['an unknown workflow', { workflow: 'nobody' }, 'Workflow not found'],
-    ['an unknown id', { workflow: unknownId }, 'Workflow not found'],
-    ['no possible name', { workflow: '../../etc' }, 'Workflow not found'],
-    ['an unknown version', { workflow: 'hello', version: '9.9.9' }, 'Version not found'],
-    ['no possible version', { workflow: 'hello', version: "1.0.0' or 1" }, 'Version not found'],
-  ])('AMB-015 of %s is 404', async (_title, body, error) => {
+    ['an unknown workflow', { workflow: 'nobody' }, 'Workflow not found', 'workflow_not_found'],
+    ['an unknown id', { workflow: unknownId }, 'Workflow not found', 'workflow_not_found'],
+    ['no possible name', { workflow: '../../etc' }, 'Workflow not found', 'workflow_not_found'],
+    ['an unknown version', { workflow: 'hello', version: '9.9.9' }, 'Version not found', 'version_not_found'],
+    ['no possible version', { workflow: 'hello', version: "1.0.0' or 1" }, 'Version not found', 'version_not_found'],
+  ])('AMB-015 of %s is 404', async (_title, body, error, code) => {
     const answer = await start(body);
     expect(answer.status).toBe(404);
-    expect(answer.json()).toMatchObject({ error });
+    expect(answer.json()).toEqual({ error, code, message: expect.any(String) });
   });
 
   it("of another tenant's workflow is answered exactly as of one that is not there", async () => {
@@ -239,7 +243,14 @@ describe('starting', () => {
   it('in a tenant without a namespace is 404', async () => {
     const token = await world.token({ user: 'kim', tenant: 'nobody-set-this-up' });
     const answer = await start({ workflow: 'hello' }, { token });
-    expect([answer.status, answer.json()]).toMatchObject([404, { error: 'Tenant not found' }]);
+    expect([answer.status, answer.json()]).toEqual([
+      404,
+      {
+        error: 'Tenant not found',
+        code: 'tenant_not_found',
+        message: 'The tenant, or the global scope, has no namespace in this cluster.',
+      },
+    ]);
   });
 
   it('needs a token', async () => {
@@ -270,7 +281,14 @@ describe('starting once', () => {
   it('another body under the key is 422, and the first execution stays', async () => {
     const id = await started({ workflow: 'plain' }, { headers: key('k2') });
     const other = await start({ workflow: 'plain', input: { a: 1 } }, { headers: key('k2') });
-    expect([other.status, other.json()]).toMatchObject([422, { error: 'idempotency_key_reused' }]);
+    expect([other.status, other.json()]).toEqual([
+      422,
+      {
+        error: 'idempotency_key_reused',
+        code: 'idempotency_key_reused',
+        message: expect.any(String),
+      },
+    ]);
     expect((await start({ workflow: 'plain' }, { headers: key('k2') })).json()).toEqual({ execution_id: id });
   });
 
@@ -307,7 +325,10 @@ describe('starting once', () => {
     const id = await started({ workflow: 'plain', name }, { headers });
     const second = title === 'another key' ? key('second') : headers;
     const other = await start({ ...body, name }, { token: token(), headers: second });
-    expect([other.status, other.json()]).toMatchObject([409, { error: 'already_exists' }]);
+    expect([other.status, other.json()]).toEqual([
+      409,
+      { error: 'already_exists', code: 'already_exists', message: expect.any(String) },
+    ]);
     expect((await start({ workflow: 'plain', name }, { headers })).json()).toEqual({ execution_id: id });
   });
 

@@ -101,7 +101,7 @@ describe('a Git forge', () => {
     const second = await push(body, headers);
     expect([second.status, await second.json()]).toMatchObject([
       409,
-      { error: 'idempotent_duplicate', original_stimulus_id: first.stimulus_id },
+      { error: 'idempotent_duplicate', code: 'idempotent_duplicate', original_stimulus_id: first.stimulus_id },
     ]);
   });
 

@@ -123,7 +123,7 @@ describe('stimuli over gRPC', () => {
     const overHttp = await world.submit({ source: 'builds', content: 'x', idempotency_key: 'one' });
     expect([overHttp.status, overHttp.json()]).toMatchObject([
       409,
-      { error: 'idempotent_duplicate', original_stimulus_id: stimulusId },
+      { error: 'idempotent_duplicate', code: 'idempotent_duplicate', original_stimulus_id: stimulusId },
     ]);
     const answer = await world.submit({ source: 'builds', content: 'x', idempotency_key: 'two' });
     const other = await failureOf(submit(first, { idempotencyKey: 'two' }));
