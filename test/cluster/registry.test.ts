@@ -76,7 +76,7 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
     const name = `refused-${secret ?? 'none'}`;
     const image = await registry.push(`team/${name}`, '1');
     const credentials = secret === undefined ? {} : { registry_credentials: secret };
-    const visit = lastVisit(await run(name, aScript('echo never', { image, queue_timeout: '30s', ...credentials })));
+    const visit = lastVisit(await run(name, aScript('echo never', { image, queue_timeout: '12s', ...credentials })));
     expect(visit).toMatchObject({ status: 'failed', reason: 'NeverStarted' });
     expect(visit?.message).toContain(image);
   });
@@ -87,7 +87,7 @@ describe.skipIf(machine === undefined)('WF-CR-16 images of a private registry', 
       const name = `cached-${policy.toLowerCase()}`;
       const image = await registry.push(`team/${name}`, '1');
       await run(name, aScript('true', { image, registry_credentials: 'right/.dockerconfigjson' }));
-      const fields = { image, registry_credentials: 'wrong', image_pull_policy: policy, queue_timeout: '30s' };
+      const fields = { image, registry_credentials: 'wrong', image_pull_policy: policy, queue_timeout: '12s' };
       const visit = lastVisit(await run(`${name}-wrong`, aScript('true', fields)));
       expect(visit).toMatchObject({ status: 'failed', reason: 'NeverStarted' });
     },
