@@ -90,10 +90,14 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pic
   };
 }
 
+/**
+ * The pods of steps. Their label is the one that the policy `step-pods` keeps from other writers: a pod that a tenant makes
+ * is never listed.
+ */
 function podInformer(deps: ReflectorDeps): Informers['pods'] {
   return createInformer(deps, {
     resource: pods,
-    labelSelector: ours,
+    labelSelector: labels.executionUid,
     strip: slimPod,
     indexes: {
       executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),

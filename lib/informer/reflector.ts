@@ -6,6 +6,7 @@ import {
   type KubeList,
   type KubeObject,
   keyOf,
+  type ListOptions,
   listPages,
   type ListWatchPort,
   metadataOf,
@@ -79,6 +80,8 @@ export function createReflector<T extends KubeObject>(deps: ReflectorDeps, optio
   return new ListWatchReflector(deps, options);
 }
 
+const versionOf = ({ metadata }: KubeObject): string => metadata.resourceVersion ?? '';
+
 class ListWatchReflector<T extends KubeObject> implements Reflector {
   readonly synced: Promise<void>;
   hasSynced = false;
@@ -94,6 +97,8 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   #comparedAt = 0;
   /** What the last comparison found. */
   #suspects: ReadonlySet<string> = new Set();
+  /** Versions of the objects that the last list passed over because each is too large, by key. */
+  readonly #passedOver = new Map<string, string>();
   /** An event never came, and will not: list when the watch has ended. */
   #lost = false;
 
@@ -126,6 +131,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     const { resource, sink } = this.#options;
     const objects: T[] = [];
     let version: string | undefined;
+    this.#passedOver.clear();
     for await (const { items, metadata } of this.#pages(resource, signal)) {
       objects.push(...sink.page(items, version === undefined));
       version = metadata.resourceVersion ?? '';
@@ -143,7 +149,22 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
   #pages<O extends KubeObject>(resource: Resource<O>, signal: AbortSignal): AsyncGenerator<KubeList<O>> {
     const { namespace, labelSelector, fieldSelector } = this.#options;
     const selection = { namespace, labelSelector, fieldSelector, signal };
-    return listPages((paged) => this.#deps.client.list(resource, paged), selection);
+    return listPages(
+      (paged) => this.#deps.client.list(resource, paged),
+      selection,
+      (paged) => this.#passOver(paged),
+    );
+  }
+
+  /** One object must not keep all others from the sink. */
+  async #passOver(paged: ListOptions): Promise<KubeList<KubeObject>> {
+    const page = await this.#deps.client.list(metadataOf(this.#options.resource), paged);
+    for (const item of page.items) {
+      this.#passedOver.set(keyOf(item), versionOf(item));
+      this.#deps.observer?.failed('ObjectTooLarge');
+      this.#logger.warn({ key: keyOf(item) }, 'object is too large and passed over');
+    }
+    return page;
   }
 
   #isDue(): boolean {
@@ -158,7 +179,7 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     try {
       const server = new Map<string, string>();
       for await (const { items } of this.#pages(metadataOf(resource), signal)) {
-        for (const item of items) server.set(keyOf(item), item.metadata.resourceVersion ?? '');
+        for (const item of items.filter((one) => !this.#isPassedOver(one))) server.set(keyOf(item), versionOf(item));
       }
       const before = this.#suspects;
       this.#suspects = differences(server, sink.held());
@@ -169,6 +190,10 @@ class ListWatchReflector<T extends KubeObject> implements Reflector {
     } finally {
       this.#comparing = undefined;
     }
+  }
+
+  #isPassedOver(item: KubeObject): boolean {
+    return this.#passedOver.get(keyOf(item)) === versionOf(item);
   }
 
   #noteLoss(objects: number): void {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
-import { answerJson, type HttpPeer, startHttpPeer } from '../../lib/kube/http-peer.ts';
+import { createInformer } from '../../lib/informer/index.ts';
+import { type HttpPeer, startHttpPeer } from '../../lib/kube/http-peer.ts';
 import { createCredentialSource, createKubeClient, type KubeClient, pods } from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
 
 /**
  * The attacker fills a namespace with objects as large as the API server takes. Every process lists them when it starts,
@@ -11,18 +13,24 @@ let peer: HttpPeer;
 let client: KubeClient;
 let limits: number[];
 let sizes: number[];
+/** How the API server writes what the attacker puts in: each `<` takes six bytes. */
+let letter: string;
 
 beforeEach(async () => {
   limits = [];
+  letter = 'x';
   peer = await startHttpPeer((request, response) => {
     const limit = Number(request.query.get('limit'));
     const from = Number(request.query.get('continue') ?? 0);
     limits.push(limit);
+    const isBrief = request.headers.accept?.includes('PartialObjectMetadata') === true;
     const items = sizes.slice(from, from + limit).map((size, index) => ({
-      metadata: { name: `p${from + index}`, namespace: 'a', annotations: { note: 'x'.repeat(size) } },
+      metadata: { name: `p${from + index}`, namespace: 'a', resourceVersion: '5' },
+      spec: { containers: [{ name: 'c', command: isBrief ? [] : [letter.repeat(size)] }] },
     }));
     const next = from + limit < sizes.length ? { continue: String(from + limit) } : {};
-    answerJson(response, 200, { metadata: { resourceVersion: '10', ...next }, items });
+    const text = JSON.stringify({ metadata: { resourceVersion: '10', ...next }, items });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text.replaceAll('<', String.raw`\u003c`));
   });
   const credentials = createCredentialSource(async () => ({ server: peer.url, tls: {}, headers: {} }), {
     now: Date.now,
@@ -47,8 +55,29 @@ it('a list of small objects takes as few requests as ever', async () => {
   expect(limits).toEqual([500, 500, 500]);
 });
 
-it('an object that is larger than any that the API server takes ends the list', async () => {
-  sizes = [5_000_000];
+it('an object of letters that take six bytes each is listed like any other', async () => {
+  letter = '<';
+  sizes = [100, 1_450_000, 1_450_000, 100];
+  const { items } = await client.listAll(pods);
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(['p0', 'p1', 'p2', 'p3']);
+});
+
+it('an object that is larger than any that the API server takes ends no list of an informer', async () => {
+  sizes = [100, 17_000_000, 100];
+  const failures: string[] = [];
+  const observer = { failed: (reason: string) => void failures.push(reason), sinkFailed: () => undefined };
+  const stop = new AbortController();
+  const informer = createInformer({ client, clock: systemClock, logger: silentLogger, observer }, { resource: pods });
+  const running = informer.run(stop.signal);
+  await informer.synced;
+  expect([...informer.cache.values()].map(({ metadata }) => metadata.name)).toEqual(['p0', 'p2']);
+  expect(failures).toContain('ObjectTooLarge');
+  stop.abort();
+  await running;
+});
+
+it('a list that is asked for once and cannot be whole is refused', async () => {
+  sizes = [17_000_000];
   await expect(client.listAll(pods)).rejects.toMatchObject({ reason: 'AnswerTooLarge' });
   expect(limits).toEqual([500, 125, 32, 8, 2, 1]);
 });
