@@ -1613,7 +1613,8 @@ export interface Operations {
    *
    * `POST /v1/workflows/executions/{execution_id}/rerun`
    *
-   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 404 `Execution not found`: The tenant has no execution of that id. `Workflow not found`: The execution ran a
+   *   workflow of another user.
    * - 409 `already_exists`: There is an execution of that name. `conflict`: The execution has not begun.
    * - 422 `limit_exceeded`: A quota of the tenant is used up.
    */
@@ -1626,7 +1627,8 @@ export interface Operations {
    *
    * `POST /v1/workflows/executions/{execution_id}/retry`
    *
-   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 404 `Execution not found`: The tenant has no execution of that id. `Workflow not found`: The execution ran a
+   *   workflow of another user.
    * - 409 `already_exists`: There is an execution of that name. `conflict`: The execution has not begun, or has
    *   not ended.
    * - 422 `never_entered`: The execution never entered that state; `states` are those that it did.

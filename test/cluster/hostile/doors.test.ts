@@ -162,6 +162,18 @@ describe("Bob and Ada's private workflow", () => {
     for (const change of [content, owner]) expect((await asBob('PATCH', 'workflows', change, name)).status).toBe(403);
     expect(await run(ada, 'payroll')).toEqual({ whose: 'of Ada' });
   });
+
+  it('Bob runs no execution of it again over HTTP, which Ada does', async () => {
+    const started = await world.http('/v1/workflows/executions', { token: ada, body: { workflow: 'payroll' } });
+    const uid = started.json<{ execution_id: string }>().execution_id;
+    const { items } = await world.kube.listAll(workflowExecutions, { namespace: world.tenant });
+    const name = items.find(({ metadata }) => metadata.uid === uid)?.metadata.name ?? '';
+    await waitUntilFinished(world.kube, { namespace: world.tenant, name });
+    const statusOf = async (token: string, path: string, body: object) =>
+      (await world.http(`/v1/workflows/executions/${uid}/${path}`, { token, body })).status;
+    expect([await statusOf(bob, 'rerun', {}), await statusOf(bob, 'retry', { from: 'end' })]).toEqual([404, 404]);
+    expect(await statusOf(ada, 'rerun', {})).toBe(200);
+  });
 });
 
 describe('names that Bob can foresee', () => {

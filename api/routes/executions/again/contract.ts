@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { labelNamePattern } from '../../../../crds/label-name.ts';
 import { limits } from '../../../../crds/limits.ts';
 import { defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
-import { unknownExecution } from '../../not-found.ts';
+import { unknownExecution, unknownWorkflow } from '../../not-found.ts';
 import { quotaExceeded } from '../../workflows/errors.ts';
 import { ExecutionId } from '../execution-id.ts';
 
@@ -25,6 +25,10 @@ const started = {
   example: { execution_id: id },
 };
 const taken: ErrorContract = { status: 409, error: 'already_exists', when: 'There is an execution of that name.' };
+const privateWorkflow: ErrorContract = {
+  ...unknownWorkflow,
+  when: 'The execution ran a workflow of another user.',
+};
 
 export const rerunExecution = defineContract({
   operationId: 'rerunExecution',
@@ -44,6 +48,7 @@ export const rerunExecution = defineContract({
   success: started,
   errors: [
     unknownExecution,
+    privateWorkflow,
     taken,
     { status: 409, error: 'conflict', when: 'The execution has not begun.' },
     quotaExceeded,
@@ -75,6 +80,7 @@ export const retryExecution = defineContract({
   success: started,
   errors: [
     unknownExecution,
+    privateWorkflow,
     taken,
     { status: 409, error: 'conflict', when: 'The execution has not begun, or has not ended.' },
     {

@@ -10,10 +10,12 @@ import type { KubeClient } from '../../../../lib/kube/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
+import { assertChosenName } from '../chosen-name.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';
 import { createExecution } from '../start/create-execution.ts';
 import { rerunExecution, retryExecution } from './contract.ts';
+import { assertMayRun } from './may-run.ts';
 
 export interface AgainDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get'>;
@@ -42,9 +44,11 @@ interface Wish {
 
 async function again(deps: AgainDeps, caller: Caller, { id, name, from }: Wish): Promise<string> {
   const { kube, cluster, audit } = deps;
+  assertChosenName(name);
   const known = await findExecution(cluster.executions, caller, id);
   const make = async (origin: WorkflowExecution): Promise<WorkflowExecution> => {
     const whole = await newest(kube, origin);
+    await assertMayRun(kube, caller, whole);
     const called = name ?? `${labelValue(whole.status?.workflow?.name ?? '')}-${deps.newId().slice(0, suffixLength)}`;
     const startedBy = { [annotations.startedBy]: caller.subject };
     return createExecution(kube, executionAgain(whole, { name: called, from, annotations: startedBy }));

@@ -21,7 +21,7 @@ interface Server {
   readonly create?: KubeError;
 }
 
-async function start({ existing, create }: Server, headers: object) {
+async function start({ existing, create }: Server, headers: object, more: object = {}) {
   const recorded: AuditEntry[] = [];
   const deps = {
     kube: {
@@ -43,7 +43,7 @@ async function start({ existing, create }: Server, headers: object) {
     newId: () => '0123456789abcdef',
     audit: { record: (entry: AuditEntry) => void recorded.push(entry) },
   } as unknown as StartDeps;
-  const request = { body, headers, caller: { subject: 'ada', tenant: 'acme' } };
+  const request = { body: { ...body, ...more }, headers, caller: { subject: 'ada', tenant: 'acme' } };
   const answer = await createStartRoute(deps)
     .handle(request as never)
     .catch((error: Error) => error.message);
@@ -108,4 +108,22 @@ describe('the audit trail of starts', () => {
     expect(answer).toContain('this Idempotency-Key was used for another request');
     expect(recorded).toEqual([]);
   });
+});
+
+describe('a name that the API itself would give', () => {
+  const hex = '0123456789abcdef';
+  it.each([`start-${hex}${hex}`, 'stimulus-0b9f2c1e-1111-4222-8333-444455556666'])(
+    'is refused from a caller: %s',
+    async (name) => {
+      const { answer, recorded } = await start({}, {}, { name });
+      expect([answer, recorded]).toEqual(['invalid', []]);
+    },
+  );
+
+  it.each([`start-${hex}`, `start-${hex}${hex}0`, 'stimulus-1', `restart-${hex}${hex}`])(
+    'is not one that merely begins alike: %s',
+    async (name) => {
+      expect((await start({}, {}, { name })).answer).toMatchObject({ value: { execution_id: 'e1' } });
+    },
+  );
 });

@@ -14,6 +14,7 @@ import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
 import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
 import { findVersion } from '../../workflows/find-version.ts';
+import { assertChosenName } from '../chosen-name.ts';
 import { startExecution } from './contract.ts';
 import { assertSameRequest, assertSameStart, createExecution } from './create-execution.ts';
 import { assertInput, assertReady, executionOf, type StartBody } from './plan-start.ts';
@@ -27,6 +28,7 @@ export interface StartDeps {
 
 export function createStartRoute(deps: StartDeps): Route<Caller> {
   return defineRoute<typeof startExecution, Caller>(startExecution, async ({ body, caller, headers }) => {
+    assertChosenName(body.name);
     const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
     if (namespace === undefined) throw notFound(unknownTenant);
     const key = headers['idempotency-key'];
