@@ -59,7 +59,8 @@ export async function openStage(purpose: string): Promise<Stage> {
         await proxy.comeUp();
       }
       // While controllers and their rights are still there, so that finalizers are released.
-      await kube.deleteCollection(workflowExecutions, { namespace: namespace.name });
+      // Thousands of objects take longer than an ordinary request may.
+      await kube.deleteCollection(workflowExecutions, { namespace: namespace.name }, { timeoutMs: 150_000 });
       await waitForNone(kube, { resource: pods, namespace: namespace.name }, { timeoutMs: 90_000 }).catch(
         () => undefined,
       );
