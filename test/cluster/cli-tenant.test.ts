@@ -9,6 +9,7 @@ import {
   resourceQuotas,
   roleBindings,
 } from '../../lib/kube/index.ts';
+import { quantityValue } from '../../lib/quantity.ts';
 import { defaultQuota } from '../../lib/tenant/tenant-objects.ts';
 import { bundleProgram, type Result, startProgram } from './cli/program.ts';
 import { connect, kubeconfigPath } from './harness/cluster.ts';
@@ -46,7 +47,9 @@ describe('windlass tenant', () => {
       'windlass.dev/tenant': slug,
       'pod-security.kubernetes.io/enforce': 'restricted',
     });
-    expect(quotas.items.map(({ spec }) => spec?.hard)).toEqual([{ ...defaultQuota, pods: '7' }]);
+    expect(quotas.items.map(({ spec }) => amountsOf(spec?.hard ?? {}))).toEqual([
+      amountsOf({ ...defaultQuota, pods: '7' }),
+    ]);
     expect(policies.items.length).toBeGreaterThan(0);
     expect(bindings.items.flatMap(({ subjects }) => subjects?.map(({ name }) => name))).toContain('devs');
     expect((await windlass('tenant', 'list')).stdout).toMatch(new RegExp(`^${slug} +${namespace} `, 'm'));
@@ -102,3 +105,8 @@ describe('windlass tenant', () => {
     }
   });
 });
+
+/** Amounts as numbers: the API server writes 10000 as 10k. */
+function amountsOf(hard: Readonly<Record<string, string>>): Record<string, number | undefined> {
+  return Object.fromEntries(Object.entries(hard).map(([name, amount]) => [name, quantityValue(amount)]));
+}
