@@ -26,6 +26,7 @@ import {
   runReplica,
   startKeeper,
 } from './runtime/index.ts';
+import { createTurnGate } from './runtime/turn-gate.ts';
 import { createStimulusRouterReconcile } from './stimulus-router/reconcile.ts';
 import { createVolumeReconcile, type VolumeSettings } from './volume/reconcile.ts';
 import { connect, createWaiting } from './wiring.ts';
@@ -126,10 +127,11 @@ async function createControllers(
     settings: volumeSettings(config),
   };
   const isEnding = endingNamespaces(informers);
+  const turns = createTurnGate();
   const store = createStore(deps);
   const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants: directoryOf(deps, informers) });
   const controllers = {
-    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...workflowCaches, isEnding })),
+    workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...workflowCaches, isEnding, turns })),
     volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...volumeDeps })),
     routers: controller('StimulusRouter', createRouterReconcile(deps, informers)),
     executions: await createExecutionController({
@@ -140,6 +142,7 @@ async function createControllers(
       waiting,
       controller,
       store,
+      turns,
     }),
   };
   connect(informers, controllers, waiting);

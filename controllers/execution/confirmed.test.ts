@@ -50,6 +50,15 @@ describe('before the first action of a leader on an execution', () => {
     await expect(confirmed.check(versionOf('9'), false)).resolves.toBeUndefined();
   });
 
+  it('a version that the cache does not take, as after a restored backup, is waited for and not asked for in a loop', async () => {
+    const { confirmed, cache } = setUp(versionOf('4'));
+    await expect(confirmed.check(versionOf('5'), false)).rejects.toMatchObject({
+      reason: 'CacheBehind',
+      afterMs: 1_000,
+    });
+    expect(cache.get('default/x')?.metadata.resourceVersion).toBe('5');
+  });
+
   it.each([
     { what: 'that is gone', newest: undefined },
     { what: 'that was made anew under the name', newest: versionOf('9', 'u2') },

@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { WaitError } from '../../lib/errors.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+import { findObject, type KubeClient, keyOf } from '../../lib/kube/index.ts';
 
 /**
  * Executions whose newest version this process has seen for certain since it leads. The cache of a replica that takes
@@ -17,11 +17,13 @@ export interface Confirmed {
 
 interface ConfirmedDeps {
   readonly kube: Pick<KubeClient, 'get'>;
-  readonly cache: Pick<CacheReader<WorkflowExecution>, 'remember'>;
+  readonly cache: Pick<CacheReader<WorkflowExecution>, 'remember' | 'get'>;
 }
 
 /** Until the watch has told that an object is gone. */
 const goneMs = 1_000;
+/** Until the watch has told a version that the cache does not take from here, as after a restored backup. */
+const refusedMs = 1_000;
 
 export function createConfirmed({ kube, cache }: ConfirmedDeps): Confirmed {
   const uids = new Set<string>();
@@ -33,7 +35,10 @@ export function createConfirmed({ kube, cache }: ConfirmedDeps): Confirmed {
         if (newest === undefined || newest.metadata.uid !== uid) throw new WaitError('Deleted', goneMs);
         cache.remember(newest);
         // Not a conflict, which would be tried again with growing pauses: what is new is known already.
-        if (newest.metadata.resourceVersion !== resourceVersion) throw new WaitError('CacheBehind', 0);
+        if (newest.metadata.resourceVersion !== resourceVersion) {
+          const isTaken = cache.get(keyOf(newest))?.metadata.resourceVersion !== resourceVersion;
+          throw new WaitError('CacheBehind', isTaken ? 0 : refusedMs);
+        }
       }
       uids.add(uid);
     },

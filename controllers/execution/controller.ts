@@ -9,7 +9,7 @@ import type { DomainEvents } from '../domain-events.ts';
 import { endingNamespaces, executionKey, type Informers, tenantOf } from '../informers.ts';
 import type { ControllerFactory } from '../run-controllers.ts';
 import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
-import { createTurnGate } from '../runtime/turn-gate.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
 import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
 import { createBlocked } from './blocked.ts';
@@ -39,6 +39,8 @@ interface ExecutionControllerDeps {
   readonly store: OutputStore;
   readonly runtime: ProcessRuntime;
   readonly metrics: Metrics;
+  /** One gate for the whole process. */
+  readonly turns: TurnGate;
 }
 
 /** The first minor version of Kubernetes 1 that mounts image volumes without a feature gate. */
@@ -63,7 +65,7 @@ export async function createExecutionController(deps: ExecutionControllerDeps): 
 type Wake = (key: string | undefined) => void;
 
 function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
-  const { kube, clock, logger, informers, config, runtime, events, store, waiting } = deps;
+  const { kube, clock, logger, informers, config, runtime, events, store, waiting, turns } = deps;
   const { executions, pods, volumes } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
   const { rejected, blocked, made, bugs, onEnded } = createNotes();
@@ -81,7 +83,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     events,
     store,
     bugs,
-    turns: createTurnGate(),
+    turns,
     findWorkflow: findWorkflowOf(deps),
     wholes: executions,
     isEnding: endingNamespaces(informers),

@@ -81,7 +81,7 @@ type Loaded = { readonly json: Json } | { readonly lost: string };
 async function load({ store, turns }: LearnDeps, namespace: string, locator: BlobLocator): Promise<Loaded> {
   try {
     const data = await store.get(namespace, locator);
-    await turns.enter();
+    await turns.enter(namespace);
     return { json: valueOf(data, locator) };
   } catch (error) {
     // Somebody has deleted it, and trying again would not bring it back. A store that is away is another matter.

@@ -41,7 +41,7 @@ export async function settle(deps: SettleDeps, facts: Facts, now: number): Promi
   let known = facts;
   let storedBytes = 0;
   for (let round = 0; round < roundsMax; round += 1) {
-    await deps.turns.enter();
+    await deps.turns.enter(facts.execution.metadata.namespace ?? '');
     const result = decideOrEnd(deps, known, now);
     if (result.kind === 'needs') {
       known = await learn(deps, known, result.needs);

@@ -28,6 +28,7 @@ import {
   revisionOf,
   specOf,
 } from '../../lib/registration/index.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { collectRevisions } from './collect-revisions.ts';
 import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutName, withoutRights } from './decide.ts';
@@ -44,6 +45,8 @@ interface WorkflowDeps {
   readonly executions: CacheReader<WorkflowExecution, 'revision' | 'workflow'>;
   /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
   readonly isEnding: (namespace: string) => boolean;
+  /** Gives the check of each definition, and the look at each child, a turn of the event loop of its own. */
+  readonly turns: TurnGate;
 }
 
 /** Checks a definition, stores it as an immutable revision and says so in its status (design §4). */
@@ -76,6 +79,7 @@ async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowSt
 }
 
 async function observe(deps: WorkflowDeps, workflow: Workflow): Promise<WorkflowFacts> {
+  await deps.turns.enter(workflow.metadata.namespace ?? '');
   const specHash = canonicalHash(workflow.spec);
   const found = await problemsOf(deps, workflow);
   const ownName = revisionName(workflow, specHash);
@@ -100,6 +104,7 @@ async function problemsOf(deps: WorkflowDeps, { metadata, spec }: Workflow): Pro
   const user = ownerOf({ metadata });
   const place = { namespace: metadata.namespace ?? '', ...(user === undefined ? {} : { user }) };
   const find: FindSpec = async (nameOrUid) => {
+    await deps.turns.enter(place.namespace);
     const child = cachedWorkflow(deps.workflows, { ...place, nameOrUid });
     return child && (await deps.wholeWorkflow(child))?.spec;
   };

@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../errors.ts';
 import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../kube/index.ts';
 import { type Cache, type CacheReader, type Change, createCache, type IndexFunction } from './cache.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
+import { compareResourceVersions } from './resource-version.ts';
 import type { WholeObjects } from './whole-objects.ts';
 
 /** An object of the watched kind that does not pass the parse hook: it is kept apart and nothing else suffers. */
@@ -183,6 +184,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
   #tell(change: InformerChange<T>): void {
     const { before, after } = change;
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#wholes?.forget(before);
+    else if (before !== undefined && after !== undefined && isOlder(after, before)) this.#wholes?.distrust(after);
     for (const handler of this.#handlers) {
       try {
         handler(change);
@@ -206,6 +208,10 @@ class InvalidCarrier {
 function isSameVersion(a: InvalidObject | undefined, b: InvalidObject | undefined): boolean {
   return a?.object.metadata.resourceVersion === b?.object.metadata.resourceVersion;
 }
+
+/** Only a list goes back, after a restored backup (see the cache). */
+const isOlder = ({ metadata }: KubeObject, than: KubeObject): boolean =>
+  compareResourceVersions(metadata.resourceVersion, than.metadata.resourceVersion) < 0;
 
 /** Our own writes pass the same strip as what the watch delivers. */
 function readerOf<T extends KubeObject, I extends string>(

@@ -21,6 +21,8 @@ export interface WholeObjects<T extends KubeObject> {
   use<R>(slim: T, task: (whole: T | undefined) => Promise<R>): Promise<R>;
   /** The object is gone. */
   forget(object: T): void;
+  /** The server went back to a lower version of the object, so that no version kept of it can be trusted. */
+  distrust(object: T): void;
 }
 
 export interface WholeOptions<T extends KubeObject> {
@@ -89,6 +91,11 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   forget({ metadata: { uid = '' } }: T): void {
     this.#kept.delete(uid);
     this.#large.delete(uid);
+  }
+
+  /** The weight stays: it is that of the version listed last. */
+  distrust({ metadata: { uid = '' } }: T): void {
+    this.#kept.delete(uid);
   }
 
   /** A decision must never see an older object than the one that woke it. */

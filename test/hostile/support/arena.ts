@@ -62,7 +62,7 @@ export class Arena {
     const turns = createTurnGate();
     const watch = watchTurns();
     const { decision } = await settle(settleDeps(this.world, turns), facts, this.world.now);
-    await turns.enter();
+    await turns.enter('');
     watch.stop();
     return [decision, watch.longestMs];
   }

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { createCache } from '../../lib/informer/index.ts';
+import type { ControllerRevision } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { createTurnGate } from '../runtime/turn-gate.ts';
+import { createWorkflowReconcile } from './reconcile.ts';
+
+const named = (name: string, workflow: Workflow): Workflow => ({
+  ...workflow,
+  metadata: { name, namespace: 'default', uid: name, resourceVersion: '5' },
+});
+const small = (name: string): Workflow => named(name, aWorkflow(name).state('end', anEnd()).build());
+
+/** Counts turns of the event loop until it is stopped. */
+function countTurns() {
+  const counter = { turn: 0, isOver: false };
+  const next = (): void => {
+    counter.turn += 1;
+    if (!counter.isOver) setImmediate(next);
+  };
+  setImmediate(next);
+  return counter;
+}
+
+/** In which turns definitions were judged and wholes were read, when all of `checked` came at once. */
+async function turnsOf(checked: readonly Workflow[], others: readonly Workflow[] = []) {
+  const counter = countTurns();
+  const [judged, read]: [number[], number[]] = [[], []];
+  const none = () => [];
+  const workflows = createCache({ indexes: workflowIndexes });
+  workflows.replaceAll([...checked, ...others], '5');
+  const manual = createManualClock();
+  const reconcile = createWorkflowReconcile({
+    // The answers are of no matter here, only when the definitions were looked at.
+    kube: { create: async () => ({}), get: async () => ({}), jsonPatchStatus: async () => ({}) } as never,
+    clock: { sleep: manual.sleep.bind(manual), now: () => judged.push(counter.turn) },
+    workflows,
+    wholeWorkflow: async (workflow) => {
+      read.push(counter.turn);
+      return workflow;
+    },
+    wholeRevision: async (revision) => revision,
+    revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
+      indexes: { workflowUid: none, workflowKey: none },
+    }),
+    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({ indexes: { revision: none, workflow: none } }),
+    isEnding: () => false,
+    turns: createTurnGate(),
+  });
+  await Promise.allSettled(checked.map(({ metadata }) => reconcile(`default/${metadata.name}`)));
+  counter.isOver = true;
+  return { judged, read };
+}
+
+it('each definition has a turn of the event loop of its own, however many come at once', async () => {
+  const { judged } = await turnsOf(Array.from({ length: 20 }, (_, index) => small(`w${index}`)));
+  expect(new Set(judged).size).toBeGreaterThanOrEqual(20);
+});
+
+it('each child that a definition names has a turn of its own', async () => {
+  const parent = aWorkflow('parent');
+  for (let index = 0; index < 10; index += 1) {
+    const next = { target: index < 9 ? `s${index + 1}` : 'end' };
+    parent.state(`s${index}`, { kind: 'Subworkflow', workflow_id: `c${index}`, transitions: [next] } as never);
+  }
+  const children = Array.from({ length: 10 }, (_, index) => small(`c${index}`));
+  const { read } = await turnsOf([named('parent', parent.state('end', anEnd()).build())], children);
+  expect(read).toHaveLength(11);
+  expect(new Set(read).size).toBe(11);
+});
