@@ -47,7 +47,9 @@ async function turnsOf(checked: readonly Workflow[], others: readonly Workflow[]
     revisions: createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
       indexes: { workflowUid: none, workflowKey: none },
     }),
-    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({ indexes: { revision: none, workflow: none } }),
+    executions: createCache<WorkflowExecution, 'revision' | 'workflow'>({
+      indexes: { revision: none, workflow: none },
+    }),
     isEnding: () => false,
     turns: createTurnGate(),
   });

@@ -101,6 +101,42 @@ it('one that keeps dying is given up after the fifth replacement: the process ha
   expect(await end).toBe('lost');
 });
 
+it.each([
+  { lifeMs: 599_999, replaced: 5 },
+  { lifeMs: 600_000, replaced: 8 },
+])(
+  'of nine threads that each die after $lifeMs ms, $replaced have taken the place of another',
+  async ({ lifeMs, replaced }) => {
+    // It dies of the answer to what it asks.
+    const file = await threadOf(`
+    port.postMessage({ kind: 'listening', port: 1 });
+    port.postMessage({ kind: 'ask', id: 1, path: '/die' });
+    port.on('message', ({ kind }) => { if (kind === 'page') process.exit(1); });`);
+    const clock = createManualClock();
+    const asked: (() => void)[] = [];
+    const pages = {
+      '/die': () =>
+        new Promise<{ status: number; text: string }>((resolve) => {
+          asked.push(() => resolve({ status: 200, text: '' }));
+        }),
+    };
+    const keeper = await kept(startKeeper({ clock, logger: silentLogger }, { ...options, file, pages }));
+    let over = false;
+    void keeper.election.run(new AbortController().signal).then(() => {
+      over = true;
+    });
+    for (let lives = 1; !over && lives <= 9; lives += 1) {
+      await expect.poll(() => asked.length, { timeout: 20_000 }).toBe(lives);
+      await clock.advance(lifeMs);
+      asked.at(-1)?.();
+      // Beside the heartbeat, the pause before another thread sleeps.
+      await expect.poll(() => over || clock.sleepers > 1, { timeout: 20_000 }).toBe(true);
+      await clock.advance(250 * 2 ** 4);
+    }
+    expect(asked.length - 1).toBe(replaced);
+  },
+);
+
 it('a stop while the thread is dead ends the election: the lease runs out by itself', async () => {
   const file = await threadOf(`
     port.postMessage({ kind: 'listening', port: 1 });

@@ -49,6 +49,8 @@ export async function startKeeper(deps: KeeperDeps, options: KeeperOptions): Pro
 
 /** Deaths of the thread that are made good; one more ends the process, which is the last thing left to try. */
 const deathsMost = 5;
+/** After as long a life as this, in milliseconds, earlier deaths of threads say nothing about the next one. */
+const longLifeMs = 10 * 60_000;
 /** Before another thread begins; doubles with each death. Well below what a lease has left. */
 const restartMs = 250;
 /** The thread does little and must not grow beside the main heap. Credential plugins alone bring 90 MB. */
@@ -69,6 +71,8 @@ class ThreadKeeper {
   #worker: Worker | undefined;
   #task: Task = 'none';
   #deaths = 0;
+  /** Since when the thread of now serves health. */
+  #listeningAt: number | undefined;
 
   constructor(deps: KeeperDeps, options: KeeperOptions) {
     const { election, pages, port, host, logLevel } = options;
@@ -125,6 +129,8 @@ class ThreadKeeper {
     if (this.#closing.signal.aborted) return;
     // Nobody is left to release the lease; it runs out by itself.
     if (this.#task === 'release') return this.#ended.resolve('stopped');
+    if (clock.now() - (this.#listeningAt ?? clock.now()) >= longLifeMs) this.#deaths = 0;
+    this.#listeningAt = undefined;
     this.#deaths += 1;
     logger.warn({ deaths: this.#deaths }, 'keeper thread ended');
     if (this.#deaths > deathsMost) return this.#giveUp();
@@ -145,6 +151,7 @@ class ThreadKeeper {
   #take(message: FromKeeper): void {
     switch (message.kind) {
       case 'listening':
+        this.#listeningAt = this.#deps.clock.now();
         return this.#listening.resolve(message.port);
       case 'failed':
         return this.#listening.reject(message.error);

@@ -5,14 +5,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/errors.ts';
-import { createClockSkew, createKubeClient, findCredentials } from '../../../lib/kube/index.ts';
+import { createKubeClient, findCredentials } from '../../../lib/kube/index.ts';
 import { createLogger } from '../../../lib/logger.ts';
 import { checkPage, startHealthServer } from '../../../lib/process/health-server.ts';
 import { createHeartbeat } from '../../../lib/process/heartbeat.ts';
 import { createLeaseElection, type ElectionEnd, type ResumableElection } from '../lease-election.ts';
-import { sharedTenure, skewMostMs } from '../tenure.ts';
+import { sharedTenure } from '../tenure.ts';
 import { createAskedPages } from './asked-pages.ts';
 import type { ElectionData, FromKeeper, KeeperData, ToKeeper } from './messages.ts';
+import { createRightTime } from './right-time.ts';
 
 const { heartbeat: memory, tenure, health, paths, election, silentMostMs, logLevel } = workerData as KeeperData;
 const clock = systemClock;
@@ -36,35 +37,27 @@ function isAlive(): boolean {
   return !isSilent;
 }
 
-const skew = createClockSkew();
+const time = createRightTime({ logger });
 
-/** Deadlines are points in time: whoever has another idea of the time must not decide that one has passed. */
-let isSkewed = false;
-function hasRightTime(): boolean {
-  const ms = skew.ms() ?? 0;
-  const wrong = Math.abs(ms) > skewMostMs;
-  if (wrong && !isSkewed) {
-    logger.error({ skewMs: ms }, "this clock and the API server's are too far apart, the lease is not renewed");
-  }
-  isSkewed = wrong;
-  return !wrong;
-}
-
-async function openElection({ lease, identity, env, ...timing }: ElectionData): Promise<ResumableElection> {
+async function openElection(how: 'compete' | 'resume', data: ElectionData): Promise<ResumableElection> {
+  const { lease, identity, env, ...timing } = data;
   const credentials = await findCredentials({ env, now: () => clock.now() });
   const options = { userAgent: 'windlass-controllers-lease', maxRequests: 2 };
-  const client = createKubeClient({ credentials, clock, skew }, options);
-  // The first answer of all tells the time. An API server that does not answer grants no Lease either.
-  await client.serverVersion().catch(() => undefined);
+  const client = createKubeClient({ credentials, clock, skew: time }, options);
+  const measure = () => client.serverVersion({ timeoutMs: timing.retryMs });
+  // The first answer of all tells the time. An API server that does not answer grants no Lease either. What was held
+  // before is not kept waiting for it.
+  const first = measure().catch(() => undefined);
+  if (how === 'compete') await first;
   return createLeaseElection(
-    { client, clock, logger, tenure: sharedTenure(tenure), isAlive: () => isAlive() && hasRightTime() },
+    { client, clock, logger, tenure: sharedTenure(tenure), isAlive: () => isAlive() && time.isRight(measure) },
     { lease, identity, ...timing },
   );
 }
 
 async function lead(how: 'compete' | 'resume'): Promise<ElectionEnd> {
   if (election === undefined) return 'lost';
-  const opened = await openElection(election);
+  const opened = await openElection(how, election);
   if (how === 'resume') return opened.resume(release.signal);
   return opened.run(release.signal, () => say({ kind: 'leading' }));
 }
