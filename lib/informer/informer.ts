@@ -181,10 +181,14 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     }
   }
 
+  #forgetWhole({ before, after }: InformerChange<T>): void {
+    if (before === undefined) return;
+    if (before.metadata.uid !== after?.metadata.uid) this.#wholes?.forget(before);
+    else if (after !== undefined && isOlder(after, before)) this.#wholes?.distrust(after);
+  }
+
   #tell(change: InformerChange<T>): void {
-    const { before, after } = change;
-    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#wholes?.forget(before);
-    else if (before !== undefined && after !== undefined && isOlder(after, before)) this.#wholes?.distrust(after);
+    this.#forgetWhole(change);
     for (const handler of this.#handlers) {
       try {
         handler(change);
