@@ -1,11 +1,11 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Failure } from './facts.ts';
+import type { Blockage } from './facts.ts';
 
 /** Executions whose last actions the API server refused and may still allow. After a restart it refuses them again. */
 export interface Blocked {
   /** Why, by the uid of the execution. */
-  why(uid: string): Failure | undefined;
-  add(execution: WorkflowExecution, failure: Failure): void;
+  why(uid: string): Blockage | undefined;
+  add(execution: WorkflowExecution, failure: Blockage): void;
   forget(uid: string): void;
   /**
    * How long until an execution of a namespace is tried again, in milliseconds. Thousands may wait for room in a quota:
@@ -20,7 +20,7 @@ const apartMs = 50;
 
 interface Entry {
   readonly namespace: string;
-  readonly failure: Failure;
+  readonly failure: Blockage;
 }
 
 export function createBlocked(): Blocked {

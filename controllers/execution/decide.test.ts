@@ -714,6 +714,18 @@ describe('Human states', () => {
     expect(world.visits()).toEqual(['ask', 'stop']);
   });
 
+  it('AMB-170 a valid answer before the deadline counts where its turn comes after the deadline', () => {
+    const world = new World(workflow({ timeout: '1m', default_response: 'no' })).settle();
+    world.signal('ask', 'aproved').signal('ask', 'approved').pass(60_000);
+    const failure = { reason: 'StatusTooLarge', message: 'why' } as const;
+    const first = world.decision({ refused: { failure, consequence: 'one_state' } });
+    expect(first).toMatchObject({ status: { current: { signals_refused: 1 } }, wakeAt: world.now });
+    world.accept(first);
+    world.settle();
+    expect(world.visits()).toEqual(['ask', 'ship']);
+    expect(world.status.history?.[0]?.signal).toMatchObject({ id: 's1', response: 'approved' });
+  });
+
   it.each([
     { expression: "ask.response == 'later'", response: 'later', end: ['ask', 'ship'] },
     { expression: "ask.response == 'later'", response: 'sooner', end: [] },

@@ -129,8 +129,14 @@ export interface Facts {
   /** Why the output store refused the blobs of the last decision, and what fails for it. */
   readonly refused?: Refusal;
   /** Why the API server refused what was decided last time; it may still allow it. */
-  readonly blocked?: Failure | undefined;
+  readonly blocked?: Blockage | undefined;
   readonly settings: Settings;
+}
+
+/** A refusal of the API server. */
+export interface Blockage extends Failure {
+  /** Name of the child that it will never take as it is. */
+  readonly child?: string | undefined;
 }
 
 /** What an operator configured and deciding depends on. */

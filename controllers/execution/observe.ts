@@ -2,7 +2,7 @@ import { labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import type { KubeObject, Pod } from '../../lib/kube/index.ts';
+import type { KubeObject, ObjectMeta, Pod } from '../../lib/kube/index.ts';
 import { locatorText } from '../../lib/output-store/blob.ts';
 import { succeeded } from '../../lib/execution/finished.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
@@ -48,13 +48,22 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     workflows: new Map(),
     pods: [...pods, ...deps.rejectedPods(uid)],
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
-    successors: deps.caches.executions.byIndex('originUid', uid).filter(isBeside).toSorted(byAge).map(nameOf),
+    successors: successorsOf(deps.caches, execution.metadata),
     made: deps.madeChildren(uid),
     awaited: isAwaited(execution, deps.caches.executions.get(`${namespace}/${execution.spec.parent?.name ?? ''}`)),
     volumes: {},
     loaded: new Map(),
     settings: deps.settings,
   };
+}
+
+/** The executions that run this one again, the oldest first. */
+export function successorsOf(
+  { executions }: Pick<Caches, 'executions'>,
+  { uid = '', namespace }: ObjectMeta,
+): { readonly name: string; readonly uid: string }[] {
+  const found = executions.byIndex('originUid', uid).filter(({ metadata }) => metadata.namespace === namespace);
+  return found.toSorted(byAge).map(nameOf);
 }
 
 const byAge = (a: WorkflowExecution, b: WorkflowExecution): number =>

@@ -16,23 +16,31 @@ interface Seen {
   readonly waits: string[];
   /** Names of pods whose finalizers were taken away. */
   readonly released: string[];
+  /** How often it was read in full. */
+  readonly wholes: number;
 }
 
 /** Looks once at an execution whose workflow is not there, beside these pods of executions of its name. */
-async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): Promise<Seen> {
+async function lookAt(
+  execution: WorkflowExecution,
+  pods: readonly Pod[] = [],
+  successors: readonly WorkflowExecution[] = [],
+): Promise<Seen> {
+  let wholes = 0;
   const waits: string[] = [];
   const released: string[] = [];
   const none = () => [];
+  const originUid = ({ metadata: { name } }: WorkflowExecution) => (name === 'x' ? [] : [execution.metadata.uid ?? '']);
   const caches = {
     executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>({
-      indexes: { parentUid: none, originUid: none, root: none, workflow: none },
+      indexes: { parentUid: none, originUid, root: none, workflow: none },
     }),
     pods: createCache<Pod, 'executionUid' | 'executionKey'>({
       indexes: { executionUid: none, executionKey: () => ['default/x'] },
     }),
     volumes: createCache<Volume>(),
   };
-  caches.executions.replaceAll([execution], '5');
+  caches.executions.replaceAll([execution, ...successors], '5');
   caches.pods.replaceAll(pods, '5');
   const failure = { reason: 'WorkflowNotFound', message: 'why' } as const;
   const lookup = async () => ({ kind: 'absent', failure }) as const;
@@ -41,7 +49,13 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
     kube: { jsonPatchStatus: async () => execution } as never,
     clock: createManualClock(begin),
     caches,
-    wholes: { whole: async (one) => one, use: (one, task) => task(one) },
+    wholes: {
+      whole: async (one) => one,
+      use: (one, task) => {
+        wholes += 1;
+        return task(one);
+      },
+    },
     observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren: () => new Map(), settings },
     apply: {
       ...caches,
@@ -62,7 +76,7 @@ async function lookAt(execution: WorkflowExecution, pods: readonly Pod[] = []): 
     onEnded: () => undefined,
   };
   await createExecutionReconcile(deps as ExecutionDeps)('default/x');
-  return { waits, released };
+  return { waits, released, wholes };
 }
 
 it('an execution waits for its workflow until it has ended, and never after', async () => {
@@ -88,4 +102,15 @@ it.each([
     spec: { containers: [] },
   };
   expect((await lookAt(anExecution('x').build(), [pod])).released).toEqual(released);
+});
+
+it.each([
+  { what: 'a successor that its status does not name', known: [], wholes: 1 },
+  { what: 'a successor that its status names', known: [{ name: 'y', uid: 'uy' }], wholes: 0 },
+])('one that has ended is read in full before a write: with $what, $wholes times', async ({ known, wholes }) => {
+  const ended = anExecution('x').ended('failed', 0).build();
+  const built = anExecution('y').build();
+  const successor = { ...built, metadata: { ...built.metadata, uid: 'uy' } };
+  const status = { phase: 'failed' as const, ...ended.status, successors: known };
+  expect((await lookAt({ ...ended, status }, [], [successor])).wholes).toBe(wholes);
 });

@@ -1,4 +1,5 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -16,7 +17,7 @@ import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './decision.ts';
-import type { Definition, Facts, Failure } from './facts.ts';
+import type { Blockage, Definition, Facts } from './facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { tellWaiting } from './learn.ts';
 import {
@@ -26,6 +27,7 @@ import {
   observe,
   observeDescendants,
   observeVolumes,
+  successorsOf,
 } from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
@@ -66,13 +68,20 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     const execution = deps.caches.executions.get(key);
     if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
     // What is left to do after the end needs no values.
-    if (finished(execution)) return bringForward(deps, execution);
+    if (finished(execution) && !hasNewSuccessors(deps, execution)) return bringForward(deps, execution);
     return deps.wholes.use(execution, async (whole) => {
       // Nothing is done for one that is gone: the watch is about to say so, and that is another reconcile.
       if (whole === undefined) return undefined;
       return isGoing(deps, whole) ? releaseAll(deps, key, whole) : bringForward(deps, whole);
     });
   };
+}
+
+/** They are written to its status, and a list that is written must be known in full. */
+function hasNewSuccessors({ caches }: ExecutionDeps, { metadata, status }: WorkflowExecution): boolean {
+  const known = new Set(status?.successors?.map(({ uid }) => uid));
+  const newest = successorsOf(caches, metadata).slice(-limits.successors);
+  return newest.some(({ uid }) => !known.has(uid));
 }
 
 async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): Promise<ReconcileResult> {
@@ -123,7 +132,7 @@ async function act(
     blocked.forget(uid);
     return before !== undefined;
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = refusalOf(error, actions);
     if (refusal === undefined) throw error;
     blocked.add(execution, refusal);
     if (before === undefined) throw new WaitError(refusal.reason, 0);
@@ -134,12 +143,16 @@ async function act(
   }
 }
 
-/** A refusal of the API server that a person may undo: grant a right, make room in a quota, or mend an object. */
-function refusalOf(error: unknown): Failure | undefined {
+/**
+ * A refusal of the API server that a person may undo: grant a right, make room in a quota, or mend an object. A child
+ * that is not valid is never made: no other action beside its create is refused so.
+ */
+function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const { message, status } = error;
   if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
-  return [400, 413, 422].includes(status) ? { reason: 'Refused', message } : undefined;
+  if (![400, 413, 422].includes(status)) return undefined;
+  return { reason: 'Refused', message, child: actions.find((action) => action.kind === 'create_child')?.name };
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {

@@ -263,4 +263,36 @@ describe('a Subworkflow', () => {
     expect(world.status.history?.[0]?.message).toContain('VolumesPending: no class');
     expect([...world.children.values()]).toMatchObject([{ cancelled: true }]);
   });
+
+  it.each([
+    { what: 'full', reason: 'QuotaExceeded', message: 'exceeded quota: q', want: 'exceeded quota: q' },
+    { what: 'away', want: 'it was not made' },
+  ])('AMB-190 whose child is not made while the quota is $what is NeverStarted', ({ reason, message = '', want }) => {
+    const world = worldOf({ queue_timeout: '1m' });
+    world.execution = { ...world.execution, status: { phase: 'pending' } };
+    world.children.clear();
+    if (reason !== undefined) world.blocked = { reason: 'QuotaExceeded', message };
+    const first = world.step(() => false);
+    expect(first.actions).toMatchObject([{ kind: 'create_child' }]);
+    expect(first.wakeAt).toBe(begin + 60_000);
+    expect(world.pass(59_999).step(() => false)).toMatchObject({
+      actions: [{ kind: 'create_child' }],
+      wakeAt: begin + 60_000,
+    });
+    world.pass(1).step(() => false);
+    expect(world.status.history).toMatchObject([{ reason: 'NeverStarted' }]);
+    expect(world.status.history?.[0]?.message).toContain(want);
+  });
+
+  it('whose child the API server will never take fails at once, and only after it was tried', () => {
+    const world = worldOf();
+    const [name = ''] = world.children.keys();
+    world.execution = { ...world.execution, status: { phase: 'pending' } };
+    world.children.clear();
+    world.blocked = { reason: 'Refused', message: 'request is too large', child: name };
+    expect(world.step(() => false).actions).toMatchObject([{ kind: 'create_child', name }]);
+    world.step(() => false);
+    expect(world.status.history).toMatchObject([{ status: 'failed', reason: 'Refused' }]);
+    expect(world.status.history?.[0]?.message).toContain('request is too large');
+  });
 });

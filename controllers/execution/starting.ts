@@ -41,7 +41,7 @@ export function neverStarted(draft: Draft, { name, pod }: Omit<Queued, 'since'>,
 /** Why a step waits: what Kubernetes says of its pod, or why it refuses to make one. */
 export function causeOf({ facts: { blocked } }: Draft, pod: PodFact | undefined): Waiting | undefined {
   if (pod !== undefined) return pod.waiting;
-  return blocked === undefined ? undefined : { ...blocked, since: 0 };
+  return blocked === undefined ? undefined : { reason: blocked.reason, message: blocked.message, since: 0 };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Draft } from './draft.ts';
 export function noteSuccessors({ status, facts }: Draft): void {
   const { successors = [] } = facts;
   if (successors.length === 0) return;
-  const known = new Map([...(status.successors ?? []), ...successors].map((one) => [one.uid, one]));
-  status.successors = [...known.values()].slice(-limits.successors);
+  const present = new Set(successors.map(({ uid }) => uid));
+  const gone = (status.successors ?? []).filter(({ uid }) => !present.has(uid));
+  status.successors = [...gone, ...successors].slice(-limits.successors);
 }

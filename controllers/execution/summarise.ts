@@ -26,7 +26,9 @@ export function summarise(draft: Draft): void {
   const { status } = draft;
   const { blocked, execution } = draft.facts;
   // What was refused is nobody's business any more once nothing is wanted.
-  if (blocked !== undefined && draft.acts && !isTerminal(status)) Object.assign(status, blocked);
+  if (blocked !== undefined && draft.acts && !isTerminal(status)) {
+    Object.assign(status, { reason: blocked.reason, message: blocked.message });
+  }
   if (status.message !== undefined) status.message = cutText(status.message, messageLength);
   const { reason = 'Pending', message = '', phase } = status;
   const end = endReasons[phase];

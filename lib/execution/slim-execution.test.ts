@@ -55,6 +55,13 @@ describe('what the cache keeps of an execution', () => {
     expect(kept.status).not.toHaveProperty('history');
   });
 
+  it('keeps which executions run it again, for the list is compared before it is written', () => {
+    const built = anExecution().ended('failed', 5).build();
+    const successors = [{ name: 'again', uid: 'u1' }];
+    const status = { phase: 'failed' as const, ...built.status, successors };
+    expect(slimExecution({ ...built, status }).status?.successors).toEqual(successors);
+  });
+
   it.each<[title: string, signals: Signal[], isPending: boolean]>([
     ['nobody has answered', [], true],
     ['the last of many has', [...Array.from({ length: 20 }, (_, index) => signal(index, 'other')), signal(20)], false],

@@ -42,7 +42,7 @@ function slimSignal({ feedback: _feedback, note: _note, ...signal }: Signal): Si
 
 function slimStatus(status: WorkflowExecutionStatus, promptLength: number): WorkflowExecutionStatus {
   const { observedGeneration, conditions, phase, reason, message, workflow, state, current, transitions } = status;
-  const { started_at, finished_at, stored_bytes } = status;
+  const { started_at, finished_at, stored_bytes, successors } = status;
   return defined({
     observedGeneration,
     conditions,
@@ -55,6 +55,7 @@ function slimStatus(status: WorkflowExecutionStatus, promptLength: number): Work
     started_at,
     finished_at,
     stored_bytes,
+    successors,
     current: current === undefined ? undefined : slimCurrent(current, promptLength),
   });
 }

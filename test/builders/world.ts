@@ -7,6 +7,7 @@ import { decide } from '../../controllers/execution/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type {
+  Blockage,
   ChildFact,
   Facts,
   Failure,
@@ -79,7 +80,7 @@ export class World {
   /** What new pods wait for; undefined: they run at once. */
   waiting: Waiting | undefined;
   /** Why the API server makes no pod now. */
-  blocked: Failure | undefined;
+  blocked: Blockage | undefined;
   /** The facts of the last decision, with all that it asked for. */
   lastFacts: Facts | undefined;
   #stored = 0;

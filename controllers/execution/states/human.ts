@@ -31,6 +31,8 @@ const quotedLength = 64;
 export const human: StateHandler<'Human'> = (draft, state, current) => {
   if (current.prompt === undefined) ask(draft, state, current);
   const outcome = decided(draft, state, current);
+  // An answer that came before the deadline still counts in the next turn.
+  if (outcome === 'later') return undefined;
   if (outcome !== undefined || !stopping(draft, current)) return outcome;
   if (state.default_response === undefined) return unanswered(current);
   const fallback = answered(defaultSignal(state, current, state.default_response));
@@ -57,15 +59,18 @@ function ask(draft: Draft, state: StateOf<'Human'>, current: CurrentState): void
   }
 }
 
-/** The outcome of the first signal that matches a rule; those before it are marked as refused, once and for good. */
-function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): VisitOutcome | undefined {
+/**
+ * The outcome of the first signal that matches a rule; those before it are marked as refused, once and for good. `later`
+ * where signals are left for the next turn, undefined where no signal is left.
+ */
+function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): VisitOutcome | 'later' | undefined {
   const { signals = [] } = draft.facts.execution.spec;
   for (;;) {
     const signal = firstSignal(signals, current);
     if (signal === undefined) return undefined;
     if (draft.isTurnOver) {
       draft.wakeAt(draft.now);
-      return undefined;
+      return 'later';
     }
     const outcome = answered(signal);
     if (leads(draft, state, outcome)) return outcome;

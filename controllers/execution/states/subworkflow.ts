@@ -66,8 +66,8 @@ function start(
   name: string,
 ): VisitOutcome | undefined {
   if (stopping(draft, current)) return failed(timeoutFailure(current));
-  const excess = excessOf(draft, state);
-  if (excess !== undefined) return failed(excess);
+  const obstacle = refusalOf(draft, current, name) ?? excessOf(draft, state);
+  if (obstacle !== undefined) return failed(obstacle);
   const lookup = lookUp(draft, state.workflow_id);
   if (lookup.kind === 'not_ready') {
     const late = childNeverStarted(draft, current, lookup.failure.message);
@@ -77,12 +77,24 @@ function start(
   const input = childInput(draft, state.input);
   const problem = inputProblem(lookup.definition.spec, input, draft.work);
   if (problem !== undefined) return failed({ reason: 'InvalidSubworkflowInput', message: problem });
+  const late = notMadeFor(draft, current);
+  if (late !== undefined) return failed(late);
   const owned = state.mode !== 'fire_and_forget';
   const spec = { ...childSpec(draft, current, input), workflow: referenceTo(state.workflow_id, lookup.definition) };
   draft.act({ kind: 'create_child', name, owned, spec });
   current.child = { name };
   return undefined;
 }
+
+/** The API server will never take the child as it is. The name shows that this visit has tried. */
+function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentState, name: string): Failure | undefined {
+  if (blocked?.child !== name || child?.name !== name) return undefined;
+  return { reason: 'Refused', message: `child ${name} was refused: ${blocked.message}` };
+}
+
+/** A child that is not made, such as for want of room in a quota, is awaited for as long as one that does not start. */
+const notMadeFor = (draft: Draft, current: CurrentState): Failure | undefined =>
+  childNeverStarted(draft, current, draft.facts.blocked?.message ?? 'it was not made');
 
 /** The child looks for it anew, and knows no names of a user's own workflows. */
 const referenceTo = (name: string, { user, uid }: Definition): string => (user === undefined ? name : uid);
