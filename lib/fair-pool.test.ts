@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFairPool, type FairPool, mayHold, type Place } from './fair-pool.ts';
+import { createManualClock } from './manual-clock.ts';
+import { bigWaitMs, createFairPool, type FairPool, mayHold, type Place } from './fair-pool.ts';
 
 /** Lets everybody in who may come in without waiting; gives back the places. */
 function fill(pool: FairPool, tenant: string, cost = 1): Place[] {
@@ -94,6 +95,26 @@ describe('who waits', () => {
     held?.leave();
     await settled();
     expect(admitted).toEqual(['big', 'small']);
+    for (const place of places) place.leave();
+  });
+
+  it('keeps smaller ones waiting for five seconds where what is held is never given back', async () => {
+    const clock = createManualClock();
+    const pool = createFairPool({ size: 100, clock });
+    const held = pool.tryEnter({ tenant: 'stuck', cost: 60 });
+    const { admitted, places, queue } = line(pool);
+    queue('big', 'big', 80);
+    queue('small', 'small', 5);
+    await clock.advance(bigWaitMs - 1);
+    expect([admitted, pool.tryEnter({ tenant: 'late' })]).toEqual([[], undefined]);
+    await clock.advance(1);
+    expect(admitted).toEqual(['small']);
+    pool.tryEnter({ tenant: 'late' })?.leave();
+    queue('other', 'other', 5);
+    held?.leave();
+    await clock.advance(0);
+    expect(admitted).toEqual(['small', 'other', 'big']);
+    expect(clock.sleepers).toBe(0);
     for (const place of places) place.leave();
   });
 

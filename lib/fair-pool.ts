@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
 
 /** Who asks for a part of a pool, and how large a part. */
@@ -22,6 +23,8 @@ interface FairPoolOptions {
   readonly size: number;
   /** Entries that may wait, of all tenants together. Default: any number. */
   readonly waiting?: number;
+  /** With a clock those who want more than is free keep the others waiting for a moment only. Default: for ever. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -52,6 +55,9 @@ export interface FairPool {
  */
 const holdPerFree = 4;
 
+/** How long those who want more than is free keep the others waiting, where what is held may be held for ever. */
+export const bigWaitMs = 5_000;
+
 /** Whether a tenant that holds `held` of `size`, of which `free` are free, may take `cost` more. */
 export function mayHold(held: number, free: number, cost = 1): boolean {
   if (cost > free) return false;
@@ -64,6 +70,8 @@ export function createFairPool(options: FairPoolOptions): FairPool {
 
 interface Waiter {
   readonly cost: number;
+  /** Until when it keeps the others waiting. */
+  readonly until: number;
   readonly admit: (place: Place) => void;
 }
 
@@ -77,14 +85,16 @@ interface Lane {
 class SharedPool implements FairPool {
   readonly #size: number;
   readonly #waitingMax: number;
+  readonly #clock: Clock | undefined;
   /** Tenants that hold something or wait, in the order of their turns. */
   readonly #lanes = new Map<string, Lane>();
   #used = 0;
   #waiting = 0;
 
-  constructor({ size, waiting = Number.POSITIVE_INFINITY }: FairPoolOptions) {
+  constructor({ size, waiting = Number.POSITIVE_INFINITY, clock }: FairPoolOptions) {
     this.#size = size;
     this.#waitingMax = waiting;
+    this.#clock = clock;
   }
 
   get used(): number {
@@ -120,15 +130,19 @@ class SharedPool implements FairPool {
         this.#forgetIdle(lane);
         return reject(overloaded());
       }
+      const patience = new AbortController();
       const abort = (): void => {
+        patience.abort();
         this.#drop(lane, waiter);
         reject(signal?.reason);
       };
       const admit = (admitted: Place): void => {
+        patience.abort();
         signal?.removeEventListener('abort', abort);
         resolve(admitted);
       };
-      const waiter = { cost: Math.min(cost, this.#size), admit };
+      const until = this.#serveLater(patience.signal);
+      const waiter = { cost: Math.min(cost, this.#size), until, admit };
       signal?.addEventListener('abort', abort, { once: true });
       lane.line.add(waiter);
       this.#waiting += 1;
@@ -149,6 +163,14 @@ class SharedPool implements FairPool {
     };
     const leave = (): void => keep(0);
     return { leave, keep, [Symbol.dispose]: leave };
+  }
+
+  /** Serves the others once somebody has waited for long enough; gives the time of that. */
+  #serveLater(signal: AbortSignal): number {
+    const clock = this.#clock;
+    if (clock === undefined) return Number.POSITIVE_INFINITY;
+    void clock.sleep(bigWaitMs, signal).then(() => this.#serve());
+    return clock.now() + bigWaitMs;
   }
 
   #drop(lane: Lane, waiter: Waiter): void {
@@ -189,9 +211,10 @@ class SharedPool implements FairPool {
   #isAwaitedByTheBig(): boolean {
     if (this.#waiting === 0) return false;
     const free = this.#size - this.#used;
+    const now = this.#clock?.now() ?? 0;
     for (const { held, line } of this.#lanes.values()) {
       const [waiter] = line;
-      if (held === 0 && waiter !== undefined && waiter.cost > free) return true;
+      if (held === 0 && waiter !== undefined && waiter.cost > free && now < waiter.until) return true;
     }
     return false;
   }

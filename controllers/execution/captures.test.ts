@@ -314,6 +314,22 @@ describe('a step that was told to stop', () => {
   });
 });
 
+it('an output that cannot be stored now gives its room back, and its log is read again', async () => {
+  const long = `${'x'.repeat(400_000)}\n`;
+  const { captures, clock, asked } = setUp([logOf(long), logOf(long)]);
+  const ended = aPod(terminated());
+  captures.giveBack('u1');
+  captures.outcomeOf(ended);
+  captures.giveBack('u1');
+  await clock.advance(0);
+  expect(captures.outcomeOf(ended)).toMatchObject({ stdout: long });
+  captures.giveBack('u1');
+  expect(captures.outcomeOf(ended)).toBeUndefined();
+  await clock.advance(0);
+  expect(captures.outcomeOf(ended)).toMatchObject({ stdout: long });
+  expect(asked).toHaveLength(2);
+});
+
 describe('a step that is forgotten', () => {
   it('is followed no more, and nobody is told of it', async () => {
     const { captures, clock, known, open } = setUp([hangs]);

@@ -27,6 +27,8 @@ interface CapturesDeps {
 export interface Captures {
   /** The outcome where it is known. Otherwise finds it out, and calls `onKnown` then. */
   outcomeOf(pod: Pod): StepOutcome | undefined;
+  /** Gives back the room of an output that cannot be stored now; its log is read again when it is asked for. */
+  giveBack(uid: string): void;
   /** Forgets a pod that nobody waits for. */
   forget(uid: string): void;
 }
@@ -65,7 +67,7 @@ class LogCaptures implements Captures {
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
-    this.#memory = deps.memory ?? createLogMemory();
+    this.#memory = deps.memory ?? createLogMemory(deps.clock);
   }
 
   outcomeOf(pod: Pod): StepOutcome | undefined {
@@ -75,6 +77,10 @@ class LogCaptures implements Captures {
     entry.pod = pod;
     this.#consider(entry);
     return entry.outcome;
+  }
+
+  giveBack(uid: string): void {
+    if (this.#entries.get(uid)?.outcome !== undefined) this.forget(uid);
   }
 
   forget(uid: string): void {

@@ -68,7 +68,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const { kube, clock, logger, informers, config, runtime, events, store, waiting, turns } = deps;
   const { executions, pods, volumes } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
-  const { rejected, blocked, made, bugs, onEnded } = createNotes();
+  const { rejected, blocked, unstored, made, bugs, onEnded } = createNotes();
   const confirmed = createConfirmed({ kube, cache: executions.cache });
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
@@ -89,6 +89,8 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     isEnding: endingNamespaces(informers),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
+    unstored,
+    onUnstored: (uid) => captures.giveBack(uid),
     confirmed,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
@@ -142,11 +144,11 @@ function observeDeps(
 /** What is kept in memory of executions while they run. */
 function createNotes() {
   const [rejected, blocked, made] = [createRejectedPods(), createBlocked(), createMadeChildren()];
-  const bugs = createBugs();
+  const [unstored, bugs] = [createBlocked(), createBugs()];
   const onEnded = (uid: string): void => {
-    for (const notes of [rejected, blocked, made, bugs]) notes.forget(uid);
+    for (const notes of [rejected, blocked, unstored, made, bugs]) notes.forget(uid);
   };
-  return { rejected, blocked, made, bugs, onEnded };
+  return { rejected, blocked, unstored, made, bugs, onEnded };
 }
 
 interface Memory {

@@ -130,6 +130,8 @@ export interface Facts {
   readonly refused?: Refusal;
   /** Why the API server refused what was decided last time; it may still allow it. */
   readonly blocked?: Blockage | undefined;
+  /** Why the output store has not taken the outputs of this state yet. */
+  readonly unstored?: Blockage | undefined;
   readonly settings: Settings;
 }
 
@@ -137,6 +139,8 @@ export interface Facts {
 export interface Blockage extends Failure {
   /** Name of the child that it will never take as it is. */
   readonly child?: string | undefined;
+  /** When it was refused first, in milliseconds since the Unix epoch. */
+  readonly since?: number;
 }
 
 /** What an operator configured and deciding depends on. */

@@ -1,5 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import { parseTerminationMessage, type Streams } from '../../lib/capture/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import type { Pod } from '../../lib/kube/index.ts';
@@ -35,8 +36,8 @@ const roomOf = (outputBytes: number): number => roomBytes + copies * outputBytes
 const leastBytes = 1_024;
 const largest = roomOf(2 * limits.outputStreamBytes);
 
-export function createLogMemory(size: number = engineLimits.logMemoryBytes): LogMemory {
-  const pool = createFairPool({ size });
+export function createLogMemory(clock: Clock, size: number = engineLimits.logMemoryBytes): LogMemory {
+  const pool = createFairPool({ size, clock });
   return {
     async forEnded(pod, signal) {
       const tenant = pod.metadata.namespace ?? '';

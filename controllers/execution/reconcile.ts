@@ -53,6 +53,8 @@ export interface ExecutionDeps {
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
   readonly blocked: Blocked;
+  readonly unstored: Blocked;
+  readonly onUnstored: (podUid: string) => void;
   readonly confirmed: Confirmed;
   /** Told once, as far as this process knows, of the status with which an execution has ended. */
   readonly onOutcome: (execution: WorkflowExecution, status: WorkflowExecutionStatus) => void;
@@ -156,10 +158,11 @@ function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undef
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
-  const blocked = deps.blocked.why(execution.metadata.uid ?? '');
+  const { uid = '' } = execution.metadata;
+  const [blocked, unstored] = [deps.blocked.why(uid), deps.unstored.why(uid)];
   const origin = await originOf(deps, execution);
   const workflow = await deps.findWorkflow.pinned(withPin(execution, origin));
-  const facts = { ...observe(deps.observe, execution, now), blocked, workflow, origin };
+  const facts = { ...observe(deps.observe, execution, now), blocked, unstored, workflow, origin };
   if (workflow.kind === 'found') {
     const descendants = observeDescendants(deps.caches, execution, workflow.definition);
     return { ...facts, descendants, volumes: await allVolumes(deps, execution, workflow.definition) };

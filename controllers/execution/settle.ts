@@ -1,8 +1,16 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { messageOf, TerminalError } from '../../lib/errors.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { findAgain, isInvalid, isTooLarge, type KubeClient, type KubeError } from '../../lib/kube/index.ts';
+import {
+  findAgain,
+  isInvalid,
+  isQuotaExceeded,
+  isTooLarge,
+  type KubeClient,
+  type KubeError,
+} from '../../lib/kube/index.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import { RefusedError } from '../runtime/outcome.ts';
 import { writeStatus } from '../runtime/write-status.ts';
@@ -15,8 +23,10 @@ import { type LearnDeps, learn } from './learn.ts';
 import { blobOwner, holdOutputs, type OutputsDeps } from './outputs-finalizer.ts';
 import { bareFailure, refuse } from './refusal.ts';
 import { statusProblem } from './status-problem.ts';
+import { refusedByQuota, type UnstoredDeps } from './unstored.ts';
 
-export interface SettleDeps extends LearnDeps, Omit<OutputsDeps, 'caches'> {
+export interface SettleDeps extends LearnDeps, UnstoredDeps, Omit<OutputsDeps, 'caches'> {
+  readonly clock: Pick<Clock, 'now'>;
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch'>;
   readonly store: OutputStore;
   /** Gives every decision a turn of the event loop of its own. */
@@ -110,8 +120,11 @@ async function tryStore(deps: SettleDeps, facts: Facts, { blobs, status }: Decis
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
   try {
-    return await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
+    const bytes = await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
+    deps.unstored.forget(execution.metadata.uid ?? '');
+    return bytes;
   } catch (error) {
+    if (isQuotaExceeded(error)) return refusedByQuota(deps, facts, error, deps.clock.now());
     if (error instanceof OutputBudgetExceeded) return { reason: 'OutputBudgetExceeded', message: error.message };
     throw error;
   }

@@ -5,6 +5,7 @@ import { cutText } from '../../lib/cut-text.ts';
 import { isTerminal, succeeded } from '../../lib/execution/finished.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import type { Draft } from './draft.ts';
+import type { Blockage } from './facts.ts';
 
 /** Longest message of a condition, in characters. */
 const messageLength = 1_024;
@@ -21,14 +22,25 @@ const endReasons: Partial<Readonly<Record<Phase, string>>> = {
   cancelled: 'Cancelled',
 };
 
+function showRefusals(draft: Draft): void {
+  const { status } = draft;
+  const { blocked, unstored } = draft.facts;
+  // Outputs that are read again and have yet to be stored.
+  if (unstored !== undefined && !draft.hasProgress) show(status, unstored);
+  // What was refused is nobody's business any more once nothing is wanted.
+  if (blocked !== undefined && draft.acts) show(status, blocked);
+}
+
+function show(status: WorkflowExecutionStatus, { reason, message }: Blockage): void {
+  status.reason = reason;
+  status.message = message;
+}
+
 /** The conditions and the observed generation, worked out from the rest of the status in one place. */
 export function summarise(draft: Draft): void {
   const { status } = draft;
-  const { blocked, execution } = draft.facts;
-  // What was refused is nobody's business any more once nothing is wanted.
-  if (blocked !== undefined && draft.acts && !isTerminal(status)) {
-    Object.assign(status, { reason: blocked.reason, message: blocked.message });
-  }
+  const { execution } = draft.facts;
+  if (!isTerminal(status)) showRefusals(draft);
   if (status.message !== undefined) status.message = cutText(status.message, messageLength);
   const { reason = 'Pending', message = '', phase } = status;
   const end = endReasons[phase];

@@ -1,3 +1,4 @@
+import { createBlocked } from '../../../controllers/execution/blocked.ts';
 import { createBugs } from '../../../controllers/execution/bugs.ts';
 import type { Decision } from '../../../controllers/execution/decision.ts';
 import type { Facts } from '../../../controllers/execution/facts.ts';
@@ -83,6 +84,9 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     turns,
     store: storeOf(world),
     bugs: createBugs(),
+    clock: { now: () => world.now },
+    unstored: createBlocked(),
+    onUnstored: () => undefined,
     caches,
     wholes: { whole: async () => undefined, use: async (_slim, work) => work(undefined) },
     findWorkflow: { current: async ({ workflow }) => world.find(workflow), pinned: async () => world.find('') },
