@@ -5,7 +5,7 @@ import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
 import { workflowIndexes } from '../lib/catalogue/index.ts';
 import { AppError } from '../lib/errors.ts';
-import { createInformer, type Informer, type ReflectorDeps } from '../lib/informer/index.ts';
+import { createInformer, type Informer, type ReflectorDeps, stripStrangers } from '../lib/informer/index.ts';
 import { stimulusRouters, volumes, workflowExecutions, workflows } from '../lib/kinds.ts';
 import {
   type ControllerRevision,
@@ -112,6 +112,7 @@ function routerInformer(deps: ReflectorDeps): Informers['routers'] {
   return createInformer(deps, {
     resource: stimulusRouters,
     parse: withSpec,
+    strip: stripStrangers,
     indexes: {
       source: claimKeysOf,
       workflow: ({ spec }) => Object.values(spec.routes ?? {}),

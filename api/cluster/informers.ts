@@ -11,6 +11,7 @@ import {
   type Informer,
   type InformerChange,
   type ReflectorDeps,
+  stripStrangers,
 } from '../../lib/informer/index.ts';
 import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
@@ -66,6 +67,7 @@ export function createInformers(
     routers: createInformer(deps('StimulusRouter'), {
       resource: stimulusRouters,
       parse: withSpec,
+      strip: stripStrangers,
       indexes: { namespace: namespaceOf, source: claimKeysOf },
     }),
   };

@@ -48,10 +48,11 @@ function setUp(
       if (found === undefined) throw kubeError(404, 'gone', 'NotFound');
       return found;
     },
-    list: async () => ({
-      metadata: {},
-      items: there.filter(({ metadata }) => metadata.labels?.[labels.parentUid] === uid),
-    }),
+    listAll: async (resource: { readonly metadataOnly?: boolean }) => {
+      if (resource.metadataOnly !== true) throw new Error('children are of any size');
+      const found = there.filter(({ metadata }) => metadata.labels?.[labels.parentUid] === uid);
+      return { metadata: {}, items: found.map(({ metadata }) => ({ metadata })) };
+    },
     create: (_: unknown, object: { metadata: { name?: string } }) => answer('create', object.metadata.name, object),
     delete: (_: unknown, ref: { name: string }, options: unknown) => answer('delete', ref.name, options),
     jsonPatch: (_: unknown, ref: { name: string }, patch: unknown) => answer('jsonPatch', ref.name, patch),

@@ -24,7 +24,7 @@ import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 
 export interface ApplyDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list' | 'delete' | 'jsonPatch'>;
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;

@@ -2,11 +2,11 @@ import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { createOwn, type KubeClient } from '../../lib/kube/index.ts';
+import { createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
 import { nameBeside } from './names.ts';
 
 interface CreateChildDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll'>;
   readonly newId: NewId;
 }
 
@@ -35,7 +35,7 @@ export async function createChild(
     createOwn(deps.kube, workflowExecutions, childObject(parent, { name: as, spec, owned }), isOurs);
   let made = await create(name);
   if (made.kind === 'ours') return made.object;
-  const known = (await childrenOf(deps, parent)).find(isOurs);
+  const known = await findChild(deps, parent, { name, isOurs });
   if (known !== undefined) return known;
   for (let attempt = 1; made.kind === 'foreign' && attempt <= attempts; attempt++) {
     made = await create(nameBeside(name, deps.newId()));
@@ -44,10 +44,30 @@ export async function createChild(
   return made.object;
 }
 
-/** As the server has them; a watch may lag. */
-async function childrenOf({ kube }: CreateChildDeps, { metadata }: WorkflowExecution) {
-  const labelSelector = `${labels.parentUid}=${metadata.uid ?? ''}`;
-  return (await kube.list(workflowExecutions, { namespace: metadata.namespace, labelSelector })).items;
+interface Wanted {
+  /** The name that somebody else has. */
+  readonly name: string;
+  readonly isOurs: (child: WorkflowExecution) => boolean;
+}
+
+/**
+ * As the server has it; a watch may lag. The label is anybody's to write, on executions of any number and size: of the
+ * list only the metadata is read, and whole one at a time those with a name that the child may have.
+ */
+async function findChild(
+  { kube }: CreateChildDeps,
+  { metadata: { namespace, uid = '' } }: WorkflowExecution,
+  { name: taken, isOurs }: Wanted,
+): Promise<WorkflowExecution | undefined> {
+  const labelSelector = `${labels.parentUid}=${uid}`;
+  const { items } = await kube.listAll(metadataOf(workflowExecutions), { namespace, labelSelector });
+  const beside = nameBeside(taken, '');
+  for (const { metadata } of items) {
+    const { name = '' } = metadata;
+    const found = name.startsWith(beside) ? await findObject(kube, workflowExecutions, { namespace, name }) : undefined;
+    if (found !== undefined && isOurs(found)) return found;
+  }
+  return undefined;
 }
 
 function childObject({ metadata }: WorkflowExecution, { name, spec, owned }: Child): WorkflowExecution {

@@ -29,7 +29,11 @@ export const engineLimits = {
   quietStartMs: 2_000,
   /** When the Events of a pod that waits are looked at, each after the one before, and how many are read. */
   noteAfterMs: [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000],
-  noteEvents: 50,
+  noteEvents: 10,
+  /** Bytes of those Events: the kubelet writes notes of 1 KiB, and an Event of a tenant may have 1.5 MiB. */
+  noteEventsBytes: 256 * 1024,
+  /** Characters of a note, as many as Kubernetes allows one of events.k8s.io. */
+  noteLength: 1_024,
   /** Looks at Events that are under way at once, of which one namespace has four fifths. */
   noteLooks: 10,
 } as const;

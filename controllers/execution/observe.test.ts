@@ -112,6 +112,21 @@ describe('the children of an execution', () => {
     ]);
   });
 
+  it.each([19, 20, 21, 60])('that run it again are %i, of which its status names the newest 20', (count) => {
+    const runs = Array.from({ length: count }, (_, index) => {
+      const name = `run-${index}`;
+      const built = anExecution(name)
+        .with({ origin: { name: 'parent', uid } })
+        .build();
+      // As an index gives them: in no order of time.
+      const creationTimestamp = after((index * 7) % count);
+      return { ...built, metadata: { ...built.metadata, uid: name, namespace, creationTimestamp } };
+    });
+    const byTime = runs.toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+    const newest = byTime.slice(-20).map(({ metadata: { name } }) => ({ name, uid: name }));
+    expect(facts([], runs).successors).toEqual(newest);
+  });
+
   it('AMB-169 that completed with a failed last state have failed', () => {
     const status = { phase: 'completed', reason: 'LastStateFailed', message: 'terminal state a failed' } as const;
     expect(facts([], [aChild(status)]).children).toMatchObject([{ failure: { reason: 'LastStateFailed' } }]);

@@ -1,4 +1,5 @@
 import { labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -62,12 +63,31 @@ export function successorsOf(
   { executions }: Pick<Caches, 'executions'>,
   { uid = '', namespace }: ObjectMeta,
 ): { readonly name: string; readonly uid: string }[] {
-  const found = executions.byIndex('originUid', uid).filter(({ metadata }) => metadata.namespace === namespace);
-  return found.toSorted(byAge).map(nameOf);
+  const isBeside = ({ metadata }: WorkflowExecution): boolean => metadata.namespace === namespace;
+  return newestOf(executions.byIndex('originUid', uid), isBeside).map(nameOf);
 }
 
-const byAge = (a: WorkflowExecution, b: WorkflowExecution): number =>
-  (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? '');
+/**
+ * As many as a status names, the oldest first. One pass: each execution that names an origin has its origin looked at, and
+ * there may be tens of thousands.
+ */
+function newestOf(
+  all: readonly WorkflowExecution[],
+  isTaken: (one: WorkflowExecution) => boolean,
+): WorkflowExecution[] {
+  const kept: WorkflowExecution[] = [];
+  for (const one of all) {
+    if (!isTaken(one)) continue;
+    const place = kept.findLastIndex((other) => createdAt(other) <= createdAt(one)) + 1;
+    if (place === 0 && kept.length === limits.successors) continue;
+    kept.splice(place, 0, one);
+    if (kept.length > limits.successors) kept.shift();
+  }
+  return kept;
+}
+
+/** Kubernetes writes every time in UTC to the second, so that texts compare as times do. */
+const createdAt = ({ metadata }: WorkflowExecution): string => metadata.creationTimestamp ?? '';
 const nameOf = ({ metadata: { name, uid = '' } }: WorkflowExecution) => ({ name, uid });
 
 /** How many executions there are under the same root. Only one that may start another is asked. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Event, Pod } from '../../lib/kube/index.ts';
+import type { Event, ListOptions, Pod } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { createPodNotes, newest } from './pod-notes.ts';
@@ -13,11 +13,13 @@ const mount = anEvent('Warning', 'FailedMount', 'no such share', '2026-01-02T03:
 function setUp(answers: (Event[] | Error)[]) {
   const clock = createManualClock();
   const asked: unknown[] = [];
+  const bounds: unknown[] = [];
   const news: string[] = [];
   const stop = new AbortController();
   const kube = {
-    list: async (_: unknown, { fieldSelector }: { fieldSelector?: string } = {}) => {
+    list: async (_: unknown, { fieldSelector, limit, answerBytes }: ListOptions = {}) => {
       asked.push(fieldSelector);
+      bounds.push({ limit, answerBytes });
       const answer = answers.shift() ?? [];
       if (answer instanceof Error) throw answer;
       return { items: answer };
@@ -25,7 +27,7 @@ function setUp(answers: (Event[] | Error)[]) {
   };
   const onNews = ({ metadata }: Pod): void => void news.push(metadata.uid ?? '');
   const notes = createPodNotes({ kube: kube as never, clock, logger: silentLogger, onNews, signal: stop.signal });
-  return { notes, clock, asked, news };
+  return { notes, clock, asked, bounds, news };
 }
 
 describe('what Events say of a pod that waits', () => {
@@ -58,6 +60,22 @@ describe('what Events say of a pod that waits', () => {
     expect(news).toEqual([]);
     await clock.advance(2_000);
     expect(notes.noteOf(pod)).toBe('FailedMount: no such share');
+  });
+
+  it('is read of ten Events in 256 KiB at most, for anybody may write Events', async () => {
+    const { notes, clock, bounds } = setUp([[mount]]);
+    notes.noteOf(pod);
+    await clock.advance(1_000);
+    expect(bounds).toEqual([{ limit: 10, answerBytes: 262_144 }]);
+  });
+
+  it.each([
+    { characters: 1_023, kept: 1_023 },
+    { characters: 1_024, kept: 1_024 },
+    { characters: 1_025, kept: 1_024 },
+  ])('of $characters characters is kept as $kept', ({ characters, kept }) => {
+    const note = 'x'.repeat(characters - 'Failed: '.length);
+    expect(newest([anEvent('Warning', 'Failed', note, '2026-01-02T03:04:04Z')])).toHaveLength(kept);
   });
 
   it('is the newest trouble, else the newest word', () => {

@@ -82,6 +82,7 @@ async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSign
     namespace: metadata.namespace ?? '',
     fieldSelector: `regarding.uid=${metadata.uid ?? ''}`,
     limit: engineLimits.noteEvents,
+    answerBytes: engineLimits.noteEventsBytes,
     signal,
   });
   return newest(items);
@@ -91,7 +92,9 @@ async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSign
 export function newest(items: readonly Event[]): string | undefined {
   const byTime = [...items].sort((a, b) => timeOf(a) - timeOf(b));
   const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
-  return event === undefined ? undefined : `${event.reason ?? ''}: ${event.note ?? ''}`;
+  return event === undefined
+    ? undefined
+    : `${event.reason ?? ''}: ${event.note ?? ''}`.slice(0, engineLimits.noteLength);
 }
 
 /** Events of older components have their times in other fields. */

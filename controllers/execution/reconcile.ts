@@ -7,7 +7,15 @@ import { WaitError } from '../../lib/errors.ts';
 import { finished, isTerminal } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
-import { type KubeClient, KubeError, keyOf, type ObjectMeta, refOfKey } from '../../lib/kube/index.ts';
+import {
+  findWanted,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  keyOf,
+  type ObjectMeta,
+  refOfKey,
+} from '../../lib/kube/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
@@ -34,7 +42,7 @@ import { releaseOutputs } from './outputs-finalizer.ts';
 import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatchStatus' | 'jsonPatch' | 'list'>;
   readonly clock: Clock;
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
@@ -171,12 +179,18 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   return facts;
 }
 
+async function rememberNamed({ kube, caches }: ExecutionDeps, namespace: string, { spec }: Definition): Promise<void> {
+  const ids = new Set(spec.storage?.shared_volumes?.map(({ volume_id: id }) => id));
+  const isWanted = ({ metadata }: KubeObject): boolean => ids.has(metadata.uid);
+  for (const volume of await findWanted(kube, volumes, { namespace, isWanted })) caches.volumes.remember(volume);
+}
+
 /** A volume that was made a moment ago may not have reached the cache. */
 async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: Definition) {
   const { namespace = '' } = execution.metadata;
   const begun = execution.status?.current !== undefined || execution.status?.finished_at !== undefined;
   if (!begun && lacksNamedVolume(deps.caches, execution, definition)) {
-    for (const volume of (await deps.kube.listAll(volumes, { namespace })).items) deps.caches.volumes.remember(volume);
+    await rememberNamed(deps, namespace, definition);
   }
   const facts = observeVolumes(deps.caches, execution, definition);
   for (const { volume, phase } of Object.values(facts)) {

@@ -3,4 +3,5 @@ export { createCache } from './cache.ts';
 export { createInformer, type Informer, type InformerChange, stripNotes } from './informer.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';
 export { compareResourceVersions } from './resource-version.ts';
+export { stripStrangers } from './slim-metadata.ts';
 export { createWholeObjects, type WholeObjects } from './whole-objects.ts';

@@ -1,5 +1,5 @@
 import { group, labels } from '../../crds/labels.ts';
-import type { ObjectMeta } from '../kube/index.ts';
+import type { KubeObject, ObjectMeta } from '../kube/index.ts';
 
 /** Metadata without what other people and programs have written, which is of any size. */
 export function slimMetadata<M extends ObjectMeta>(metadata: M): M {
@@ -15,6 +15,12 @@ export function slimMetadata<M extends ObjectMeta>(metadata: M): M {
     ),
   };
 }
+
+/** For `strip` of an informer whose readers need nothing that others wrote on the object. */
+export const stripStrangers = <T extends KubeObject>(object: T): T => ({
+  ...object,
+  metadata: slimMetadata(object.metadata),
+});
 
 const ours = (fields: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key.startsWith(`${group}/`) || key === labels.managedBy));

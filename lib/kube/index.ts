@@ -6,7 +6,7 @@ export { createUnlessExists } from './create-unless-exists.ts';
 export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
 export { createCredentialSource } from './credentials.ts';
 export { withFence } from './fence.ts';
-export { findAgain, findObject } from './find-object.ts';
+export { findAgain, findObject, findWanted } from './find-object.ts';
 export { createKubeClient } from './http-client.ts';
 export {
   isAbsent,

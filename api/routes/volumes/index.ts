@@ -3,18 +3,26 @@ import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import { volumes } from '../../../lib/kinds.ts';
-import { isConflict, isNotFound, type KubeClient } from '../../../lib/kube/index.ts';
+import {
+  findWanted,
+  isConflict,
+  isGone,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  listPages,
+} from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Caller } from '../../identity/caller.ts';
 import { notFound } from '../not-found.ts';
 import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
-import { deleteVolume, listVolumes, readVolume, unknownVolume } from './contract.ts';
+import { deleteVolume, listVolumes, readVolume, unknownVolume, type VolumeView } from './contract.ts';
 import { presentVolume } from './present.ts';
 
 export const contracts: readonly Contract[] = [listVolumes, readVolume, deleteVolume];
 
 export interface VolumeRoutesDeps {
-  readonly kube: Pick<KubeClient, 'listAll' | 'delete'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'delete'>;
   readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
   readonly audit: AuditTrail;
 }
@@ -24,9 +32,9 @@ export function createVolumeRoutes(deps: VolumeRoutesDeps): Route<Caller>[] {
   return [
     defineRoute<typeof listVolumes, Caller>(listVolumes, async ({ query, caller }) => {
       const after = timeCursor.decode(query.cursor);
-      const { rows, next } = pageOf(await volumesOf(deps, caller), newestFirst, { limit: query.limit, after });
+      const { rows, next } = pageOf(await viewsOf(deps, caller), newestFirst, { limit: query.limit, after });
       return json({
-        volumes: rows.map(presentVolume),
+        volumes: [...rows],
         next_cursor: next === undefined ? null : timeCursor.encode(next),
       });
     }),
@@ -41,20 +49,38 @@ export function createVolumeRoutes(deps: VolumeRoutesDeps): Route<Caller>[] {
 }
 
 const newestFirst = {
-  keyOf: ({ metadata: { creationTimestamp: at = '', uid: id = '' } }: Volume): TimeKey => ({ at, id }),
+  keyOf: ({ created_at: at, volume_id: id }: VolumeView): TimeKey => ({ at, id }),
   compare: (a: TimeKey, b: TimeKey): number => b.at.localeCompare(a.at) || b.id.localeCompare(a.id),
 };
 
-async function volumesOf({ kube, tenants }: VolumeRoutesDeps, { tenant }: Caller): Promise<readonly Volume[]> {
+async function viewsOf({ kube, tenants }: VolumeRoutesDeps, { tenant }: Caller): Promise<readonly VolumeView[]> {
   const namespace = tenants.namespaceOf(tenant);
-  return namespace === undefined ? [] : (await kube.listAll(volumes, { namespace })).items;
+  if (namespace === undefined) return [];
+  try {
+    return await readViews(kube, namespace);
+  } catch (error) {
+    // The list took longer than the server keeps its version.
+    if (!isGone(error)) throw error;
+    return readViews(kube, namespace);
+  }
+}
+
+/** Of each page only what callers see is kept: tenants write annotations and labels of any size. */
+async function readViews(kube: VolumeRoutesDeps['kube'], namespace: string): Promise<VolumeView[]> {
+  const views: VolumeView[] = [];
+  for await (const { items } of listPages((paged) => kube.list(volumes, paged), { namespace })) {
+    views.push(...items.map(presentVolume));
+  }
+  return views;
 }
 
 /** @throws HttpError 404 also for a volume of another tenant. */
 async function find(deps: VolumeRoutesDeps, caller: Caller, idOrName: string): Promise<Volume> {
-  const known = await volumesOf(deps, caller);
-  const found =
-    known.find(({ metadata }) => metadata.uid === idOrName) ?? known.find(({ metadata }) => metadata.name === idOrName);
+  const namespace = deps.tenants.namespaceOf(caller.tenant);
+  if (namespace === undefined) throw notFound(unknownVolume);
+  const isWanted = ({ metadata: { uid, name } }: KubeObject): boolean => uid === idOrName || name === idOrName;
+  const known = await findWanted(deps.kube, volumes, { namespace, isWanted });
+  const found = known.find(({ metadata }) => metadata.uid === idOrName) ?? known[0];
   if (found === undefined) throw notFound(unknownVolume);
   return found;
 }

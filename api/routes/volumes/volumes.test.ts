@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import type { AuditEntry } from '../../../lib/bus/index.ts';
+import type { ListOptions } from '../../../lib/kube/index.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { after } from '../../../test/builders/execution-builder.ts';
 import { VolumeView } from './contract.ts';
@@ -27,9 +28,20 @@ const aVolume = (index: number, fields: Partial<Volume> = {}): Volume => ({
 function world(byNamespace: Record<string, Volume[]>) {
   const deleted: string[] = [];
   const told: AuditEntry[] = [];
+  const asked: string[] = [];
   const deps = {
     kube: {
-      listAll: async (_: unknown, { namespace }: { namespace: string }) => ({ items: byNamespace[namespace] ?? [] }),
+      list: async (
+        { metadataOnly = false },
+        { namespace = '', answerBytes = Number.POSITIVE_INFINITY }: ListOptions,
+      ) => {
+        asked.push(`list of ${metadataOnly ? 'metadata' : 'volumes'} in ${answerBytes} bytes`);
+        return { metadata: {}, items: byNamespace[namespace] ?? [] };
+      },
+      get: async (_: unknown, { name, namespace }: { name: string; namespace: string }) => {
+        asked.push(`get ${name}`);
+        return byNamespace[namespace]?.find(({ metadata }) => metadata.name === name);
+      },
       delete: async (_: unknown, { name, namespace }: { name: string; namespace: string }, { uid }: { uid: string }) =>
         void deleted.push(`${namespace}/${name} ${uid}`),
     },
@@ -46,7 +58,7 @@ function world(byNamespace: Record<string, Volume[]>) {
       return error instanceof HttpError ? error.options.error : error;
     }
   };
-  return { call, deleted, told };
+  return { call, deleted, told, asked };
 }
 
 const [list, read, remove] = [0, 1, 2] as const;
@@ -78,6 +90,13 @@ describe('volumes over HTTP', () => {
     expect(await call(remove, 'acme', { params: { volume_id: idOf(2) } })).toEqual({ status: 'deleted' });
     expect(deleted).toEqual([`tenant-acme/v2 ${idOf(2)}`]);
     expect(told).toMatchObject([{ type: 'VolumeDeleted', subject: idOf(2) }]);
+  });
+
+  it('AMB-188 are read without the others of the tenant, which may be large, and listed in answers of 4 MiB', async () => {
+    const { call, asked } = world({ 'tenant-acme': mine });
+    await call(read, 'acme', { params: { volume_id: idOf(2) } });
+    await call(list, 'acme', { query: { limit: 2 } });
+    expect(asked).toEqual(['list of metadata in 4194304 bytes', 'get v2', 'list of volumes in 4194304 bytes']);
   });
 
   it.each([
