@@ -85,6 +85,38 @@ describe('an execution that runs another one again', () => {
   });
 });
 
+describe('an execution that names an origin of something else', () => {
+  /** Mallory writes the object herself: a person approved what the origin did, not this. */
+  it.each<[string, object]>([
+    ['input', { input: { colour: 'black' } }],
+    ['input', { input: undefined }],
+    ['intent', { intent: 'another' }],
+    ['blackboard', { blackboard: { approved: true } }],
+    ['workflow', { workflow: 'another' }],
+    ['version', { version: '9.9.9' }],
+    ['version', { version: undefined }],
+  ])('fails where spec.%s differs, from the beginning and from a state: %j', (field, change) => {
+    const old = origin('one');
+    for (const from of [undefined, 'ship']) {
+      const { spec } = executionAgain(old.execution, { name: 'again', from });
+      const world = new World(flow, { name: 'again', spec: { ...spec, ...change }, origin: old.execution }).settle();
+      expect([world.status.reason, world.status.message]).toEqual([
+        'InvalidOrigin',
+        expect.stringContaining(`spec.${field} is not what`),
+      ]);
+      expect(world.running()).toEqual([]);
+    }
+  });
+
+  it('names the workflow by uid or name, and its input in any order', () => {
+    const old = new World(flow, { spec: { input: { colour: 'blue', n: 1 } } }).settle();
+    const { spec } = executionAgain(old.execution, { name: 'again' });
+    const same = { ...spec, workflow: 'demo', input: { n: 1, colour: 'blue' } };
+    const world = new World(flow, { name: 'again', spec: same, origin: old.execution }).settle();
+    expect(world.running()).toEqual(['build']);
+  });
+});
+
 describe('the object that asks for it', () => {
   const refusal = (act: () => unknown): unknown => {
     try {

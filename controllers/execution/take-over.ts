@@ -1,4 +1,6 @@
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { StoredValue, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { isTerminal } from '../../lib/execution/finished.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { ownMember } from '../../lib/own-member.ts';
@@ -12,12 +14,15 @@ type Beginning =
 
 /**
  * Where an execution begins, and for a retry what its origin had achieved before that: the entries of the visits before
- * the last visit of the state, and the keys that are no states. Everything is read from the origin's own status.
+ * the last visit of the state, and the keys that are no states. Everything is read from the origin's own status. A person may have approved the origin, so
+ * what names it has the same workflow, version, input, intent and pairs.
  */
 export function takeOver(draft: Draft): Beginning {
   const { origin: wish } = draft.facts.execution.spec;
+  const { origin, execution } = draft.facts;
+  const difference = wish && origin && differenceOf(execution, origin);
+  if (difference !== undefined) return failed(`${difference} is not what execution ${wish?.name} ran with`);
   if (wish?.from === undefined) return { kind: 'state', state: draft.spec.initial_state };
-  const { origin } = draft.facts;
   if (origin?.status === undefined) return failed(`execution ${wish.name} is gone, or is another one now`);
   if (!isTerminal(origin.status)) return failed(`execution ${wish.name} has not ended`);
   const before = visitsBefore(origin.status, wish.from);
@@ -33,6 +38,16 @@ export function takeOver(draft: Draft): Beginning {
 }
 
 const failed = (message: string): Beginning => ({ kind: 'failed', failure: { reason: 'InvalidOrigin', message } });
+
+/** The field by which an execution asks for something else than its origin ran; undefined where there is none. */
+function differenceOf({ spec }: WorkflowExecution, origin: WorkflowExecution): string | undefined {
+  const pin = origin.status?.workflow;
+  if (pin === undefined || (spec.workflow !== pin.uid && spec.workflow !== pin.name)) return 'spec.workflow';
+  if (spec.version !== pin.version) return 'spec.version';
+  const fields = ['input', 'intent', 'blackboard'] as const;
+  const field = fields.find((name) => canonicalHash(spec[name]) !== canonicalHash(origin.spec[name]));
+  return field && `spec.${field}`;
+}
 
 /** How many visits stand before the last one of a state; undefined where it was never entered. */
 function visitsBefore({ history = [], interrupted }: WorkflowExecutionStatus, state: string): number | undefined {
