@@ -14,11 +14,14 @@ const isClusters = ['update', 'patch']
   .map((verb) => `authorizer.group('').resource('namespaces').check('${verb}').allowed()`)
   .join(' || ');
 
-/** Which tenant a namespace is, how strict it is and which webhooks come to it is not for its own administrators to say. */
+/**
+ * Which tenant a namespace is, how strict it is and which webhooks come to it is not for its own administrators to say.
+ * Writes of the subresources store labels and annotations as well; the namespace controller changes none of these.
+ */
 export const tenantPolicy: AdmissionPolicy = {
   name: 'tenant-namespaces',
   api: { group: '', version: 'v1' },
-  resources: ['namespaces'],
+  resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'],
   label: labels.tenant,
   operations: ['UPDATE'],
   variables: { ...markVariables(marks), isClusters },

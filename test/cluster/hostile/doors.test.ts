@@ -342,6 +342,22 @@ describe('Mallory, with every right in her namespace', () => {
     expect(harmless.status).toBe(200);
   });
 
+  it.each(['status', 'finalize'])('does not make her namespace another tenant through namespaces/%s', async (sub) => {
+    const path = `/api/v1/namespaces/${world.otherTenant}`;
+    const marks = { labels: { [labels.tenant]: 'ada', 'pod-security.kubernetes.io/enforce': 'privileged' } };
+    const write = async ({ labels: l, annotations: a }: Partial<KubeObject['metadata']>) => {
+      const stored = (await send('GET', path)).body as unknown as KubeObject;
+      const { labels: given, annotations: notes } = stored.metadata;
+      const metadata = { ...stored.metadata, labels: { ...given, ...l }, annotations: { ...notes, ...a } };
+      return asMallory('PUT', `${path}/${sub}`, { ...stored, metadata });
+    };
+    for (const more of [marks, { annotations: { [annotations.webhookSources]: 'github' } }]) {
+      const { status, message } = await write(more);
+      expect([status, message]).toEqual([403, expect.stringContaining('tenant-namespaces.windlass.dev')]);
+    }
+    expect((await write({ labels: { team: 'n' } })).status).toBe(200);
+  });
+
   it('and the garbage collector and the namespace controller still clear what she made', async () => {
     const path = at(world.otherTenant, 'workflowexecutions', 'mine');
     expect((await asMallory('DELETE', path)).status).toBe(200);
