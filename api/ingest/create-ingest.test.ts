@@ -22,7 +22,7 @@ it('STIM-33 a tenant that is not set up has no route, whoever holds the key', as
     workflows: { find: never },
     executions: { remember: never },
     reservations: { acquire: never, renew: never, settle: never, release: never },
-    deliveries: { accept: never },
+    deliveries: { accept: never, release: never },
     settler: { settle: never, resume: never, run: never },
     events: { raise: (event) => void raised.push(event) },
   });

@@ -8,7 +8,7 @@ import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Executions, Workflows } from '../cluster/index.ts';
 import type { Classifier } from './classifier.ts';
 import { assertFits } from './content.ts';
-import type { Deliveries } from './deliveries.ts';
+import type { Deliveries, Remembered, Signed } from './deliveries.ts';
 import type { Ingest, Ingested, Submission } from './ingest.ts';
 import { IngestError } from './ingest-error.ts';
 import { withoutCredentials } from './keep-headers.ts';
@@ -53,20 +53,27 @@ export function createIngest(deps: IngestDeps): Ingest {
     const destination = await deps.table.find(source.name, submission.tenant);
     const stimulus = stimulusOf(deps, submission);
     assertFits(Buffer.byteLength(JSON.stringify(content)));
-    const hold = await admit(deps, submission, destination, stimulus);
+    const { hold, remembered } = await admit(deps, submission, destination, stimulus);
     return advance(deps, {
       stimulus: hold === undefined ? stimulus : { ...stimulus, id: hold.stimulusId },
       destination,
       hold,
+      remembered,
     });
   };
 }
 
-interface Work {
-  readonly stimulus: Stimulus;
-  readonly destination: Destination;
+/** What a submission has taken, and gives back where it is refused. */
+interface Taken {
   /** Absent without an idempotency key. */
   readonly hold: Hold | undefined;
+  /** Absent without a signature, and where another submission wrote it down. */
+  readonly remembered: Remembered | undefined;
+}
+
+interface Work extends Taken {
+  readonly stimulus: Stimulus;
+  readonly destination: Destination;
 }
 
 function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stimulus {
@@ -87,19 +94,37 @@ async function admit(
   submission: Submission,
   destination: Destination,
   stimulus: Stimulus,
-): Promise<Hold | undefined> {
+): Promise<Taken> {
   const { signed, idempotencyKey, source } = submission;
-  if (signed === undefined) return reserve(deps, submission, destination, stimulus);
+  if (signed === undefined) {
+    return { hold: await reserve(deps, submission, destination, stimulus), remembered: undefined };
+  }
+  const delivery = { ...signed, idempotencyKey, source: source.name };
   const [held, accepted] = await Promise.allSettled([
     reserve(deps, submission, destination, stimulus),
-    deps.deliveries.accept({ ...signed, idempotencyKey, source: source.name }),
+    deps.deliveries.accept(delivery),
   ]);
   if (accepted.status === 'rejected') {
-    if (held.status === 'fulfilled' && held.value !== undefined) await release(deps, held.value);
+    if (held.status === 'fulfilled' && held.value !== undefined) await release(deps, { hold: held.value });
     throw accepted.reason;
   }
   if (held.status === 'rejected') throw held.reason;
-  return held.value;
+  return { hold: held.value, remembered: accepted.value ?? (await acceptAgain(deps, held.value, delivery)) };
+}
+
+/** The submission that had the key before may have been refused since, and have released the signature with the key. */
+async function acceptAgain(
+  deps: IngestDeps,
+  hold: Hold | undefined,
+  delivery: Signed,
+): Promise<Remembered | undefined> {
+  if (hold === undefined) return undefined;
+  try {
+    return await deps.deliveries.accept(delivery);
+  } catch (error) {
+    await release(deps, { hold });
+    throw error;
+  }
 }
 
 async function reserve(
@@ -120,7 +145,7 @@ async function reserve(
 }
 
 async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
-  const { stimulus, destination, hold } = work;
+  const { stimulus, destination } = work;
   const { clock, events, logger, settler } = deps;
   const time = new Date(clock.now()).toISOString();
   events.raise(stimulusReceived({ stimulusId: stimulus.id, tenant: destination.tenant, time }, stimulus));
@@ -135,7 +160,7 @@ async function advance(deps: IngestDeps, work: Work): Promise<Ingested> {
     );
     return { stimulusId: stimulus.id, workflowExecutionId: uid };
   } catch (error) {
-    if (hold !== undefined && isFinal(error)) await release(deps, hold);
+    if (isFinal(error)) await release(deps, work);
     throw error;
   }
 }
@@ -159,11 +184,17 @@ function isFinal(error: unknown): boolean {
   return !(error instanceof AppError && error.reason === outcomeUnknown);
 }
 
-/** A key that could not be released is free when its lease ends: whoever comes then finds no execution. */
-async function release({ reservations, logger }: IngestDeps, hold: Hold): Promise<void> {
+/** The signature first: the next submission with the key looks for it. Neither outlives its time where this fails. */
+async function release(deps: IngestDeps, { hold, remembered }: Partial<Taken>): Promise<void> {
+  const { deliveries, reservations, logger } = deps;
   try {
-    await reservations.release(hold);
+    if (remembered !== undefined) await deliveries.release(remembered);
   } catch (error) {
-    logger.warn({ stimulusId: hold.stimulusId, problem: messageOf(error) }, 'idempotency key not released');
+    logger.warn({ problem: messageOf(error) }, 'signature of a refused delivery not released');
+  }
+  try {
+    if (hold !== undefined) await reservations.release(hold);
+  } catch (error) {
+    logger.warn({ stimulusId: hold?.stimulusId, problem: messageOf(error) }, 'idempotency key not released');
   }
 }

@@ -8,6 +8,12 @@ export interface Delivery {
   readonly binding: string;
 }
 
+/** An entry that this submission wrote. */
+export interface Remembered {
+  readonly key: string;
+  readonly revision: number;
+}
+
 /** A signed submission. */
 export interface Signed {
   /** The digest in lower-case hexadecimal. */
@@ -26,30 +32,36 @@ export interface Deliveries {
   /**
    * Throws IngestError `signature_reused` for a signature that was accepted under another source or key within 24 hours,
    * and AppError `unavailable` while the store is away, unless the delivery has no key: what has none may run twice anyway.
+   * Gives the entry where this call wrote it.
    */
-  readonly accept: (delivery: Signed) => Promise<void>;
+  readonly accept: (delivery: Signed) => Promise<Remembered | undefined>;
+  /** Forgets a delivery that was refused after all. Throws AppError `unavailable` while the store is away. */
+  readonly release: (entry: Remembered) => Promise<void>;
 }
 
 export function createDeliveries(bucket: KeyValueBucket<Delivery>): Deliveries {
   return {
     async accept({ signature, isBound, source, idempotencyKey }) {
       const binding = digestOf(['binding', source, idempotencyKey ?? null]);
+      const key = digestOf(['signature', signature]);
       try {
-        if ((await isFirst(bucket, digestOf(['signature', signature]), binding)) || isBound) return;
+        const revision = await bucket.create(key, { binding });
+        if (revision !== undefined) return { key, revision };
+        if ((await isKnown(bucket, key, binding)) || isBound) return undefined;
       } catch (error) {
-        if (idempotencyKey === undefined && error instanceof AppError && error.code === 'unavailable') return;
+        if (idempotencyKey === undefined && error instanceof AppError && error.code === 'unavailable') return undefined;
         throw error;
       }
       const message =
         'a delivery with this signature was accepted under another source or key; sign those too: X-Svc-Bound-Signature';
       throw new IngestError('signature_reused', message);
     },
+    release: ({ key, revision }) => bucket.delete(key, revision),
   };
 }
 
-/** Whether the signature is new, or was accepted under the same source and key. */
-async function isFirst(bucket: KeyValueBucket<Delivery>, key: string, binding: string): Promise<boolean> {
-  if ((await bucket.create(key, { binding })) !== undefined) return true;
+/** Whether the signature was accepted under the same source and key. */
+async function isKnown(bucket: KeyValueBucket<Delivery>, key: string, binding: string): Promise<boolean> {
   const known = await bucket.get(key);
   // One that has just ended its 24 hours is as new.
   return known === undefined || known.value.binding === binding;

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { createIngest } from '../../api/ingest/create-ingest.ts';
 import { createDeliveries, type Delivery } from '../../api/ingest/deliveries.ts';
 import { limits } from '../../crds/limits.ts';
 import { buckets } from '../../lib/bus/index.ts';
 import { createMemoryBucket } from '../../lib/bus/memory-bucket.ts';
 import { AppError } from '../../lib/errors.ts';
+import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 
 /** The attacker has seen one delivery: its body, signature and key. The secret is not known to her. */
@@ -36,7 +38,7 @@ describe('a delivery that was seen by somebody', () => {
     const { accept, clock } = aMemory();
     await accept(seen);
     await clock.advance(limits.idempotencySeconds * 1_000 + 1);
-    await expect(accept({ ...seen, idempotencyKey: 'l' })).resolves.toBeUndefined();
+    await expect(accept({ ...seen, idempotencyKey: 'l' })).resolves.toBeDefined();
   });
 
   it('passes under each key that its sender signed, and then under no other that is not', async () => {
@@ -56,5 +58,46 @@ describe('while the store is away', () => {
   it('a delivery with a key waits for it, and one without, which may run twice anyway, does not', async () => {
     await expect(accept(seen)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(accept({ ...seen, idempotencyKey: undefined })).resolves.toBeUndefined();
+  });
+});
+
+describe('a delivery that was refused', () => {
+  it('may come again under another key once it is released, but not while it is accepted', async () => {
+    const { accept, release } = aMemory();
+    const entry = await accept(seen);
+    expect(await accept(seen)).toBeUndefined();
+    if (entry !== undefined) await release(entry);
+    await expect(accept({ ...seen, idempotencyKey: 'l' })).resolves.toBeDefined();
+    if (entry !== undefined) await release(entry);
+    await expect(accept(seen)).rejects.toMatchObject({ outcome: 'signature_reused' });
+  });
+
+  it.each([undefined, 'k'])('is forgotten where nothing routes it (key %s)', async (idempotencyKey) => {
+    const clock = createManualClock();
+    const deliveries = createDeliveries(createMemoryBucket<Delivery>(clock, buckets.idempotency));
+    const never = (): never => {
+      throw new Error('it must not be asked');
+    };
+    const ingest = createIngest({
+      kube: { create: never, get: never },
+      clock,
+      logger: silentLogger,
+      newStimulusId: () => 's-1',
+      table: {
+        find: async () => ({ tenant: 'acme', namespace: undefined, routing: { confidenceThreshold: 0.7 } }),
+        tenantOf: never,
+      },
+      workflows: { find: never },
+      executions: { remember: never },
+      reservations: { acquire: never, renew: never, settle: never, release: never },
+      deliveries,
+      settler: { settle: never, resume: never, run: never },
+      events: { raise: () => undefined },
+    });
+    const source = { kind: 'HttpApi', name: 'my-ci' } as const;
+    const signed = { signature: seen.signature, isBound: false };
+    const submission = { source, tenant: 'acme', content: 1, headers: {}, receivedAt: 0, idempotencyKey, signed };
+    await expect(ingest(submission)).rejects.toMatchObject({ outcome: 'no_router_configured' });
+    await expect(deliveries.accept({ ...seen, source: 'another' })).resolves.toBeDefined();
   });
 });
