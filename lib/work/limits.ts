@@ -21,7 +21,7 @@ export const keysPrice = (count: number): number => count * (count < tableKeys ?
 /** Prices in units of work. */
 export const prices = {
   /** One node of a template, one operation of an expression, one pass of a loop. */
-  step: 32,
+  step: 44,
   /** One segment of a path. */
   segment: 8,
   /** One token of a template or expression that is parsed, remembered or not: the outcome must not depend on a memory. */

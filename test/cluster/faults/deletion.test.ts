@@ -7,7 +7,7 @@ import { volumes, workflowExecutions } from '../harness/kinds.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 import { waitForObject, waitForView } from '../harness/wait.ts';
 
-const workspace = { workspace: { storage_class: 'ephemeral', ttl_hours: 1, size_limit_mb: 8 } } as const;
+const workspace = { workspace: { storage_class: 'ephemeral', size_limit_mb: 8 } } as const;
 const mount = [{ name: 'workspace', mount_path: '/workspace' }];
 
 /** Output beyond what stands in status, so that there are blobs to leave behind. */
