@@ -20,27 +20,34 @@ type Beginning =
 export function takeOver(draft: Draft): Beginning {
   const { origin: wish } = draft.facts.execution.spec;
   const { origin, execution } = draft.facts;
-  const difference = wish && origin && differenceOf(execution, origin);
-  if (difference !== undefined) return failed(`${difference} is not what execution ${wish?.name} ran with`);
-  if (wish?.from === undefined) return { kind: 'state', state: draft.spec.initial_state };
-  if (origin?.status === undefined) return failed(`execution ${wish.name} is gone, or is another one now`);
-  if (!isTerminal(origin.status)) return failed(`execution ${wish.name} has not ended`);
-  const before = visitsBefore(origin.status, wish.from);
-  if (before === undefined || ownMember(draft.spec.states, wish.from) === undefined)
-    return failed(`execution ${wish.name} never entered state ${wish.from}`);
+  if (wish === undefined) return { kind: 'state', state: draft.spec.initial_state };
+  const field = origin && differenceOf(execution.spec, origin);
+  if (field !== undefined) return failed(`${field} is not what execution ${wish.name} ran with`);
+  return wish.from === undefined
+    ? { kind: 'state', state: draft.spec.initial_state }
+    : retake(draft, wish.name, wish.from);
+}
+
+function retake(draft: Draft, name: string, from: string): Beginning {
+  const { origin } = draft.facts;
+  if (origin?.status === undefined) return failed(`execution ${name} is gone, or is another one now`);
+  if (!isTerminal(origin.status)) return failed(`execution ${name} has not ended`);
+  const before = visitsBefore(origin.status, from);
+  if (before === undefined || ownMember(draft.spec.states, from) === undefined)
+    return failed(`execution ${name} never entered state ${from}`);
   const uid = origin.metadata.uid ?? '';
   for (const [key, stored] of achieved(draft, origin.status, before)) {
     const value = resolve(draft, open(stored, uid));
     draft.weigh(value);
     draft.write(key, value);
   }
-  return { kind: 'state', state: wish.from };
+  return { kind: 'state', state: from };
 }
 
 const failed = (message: string): Beginning => ({ kind: 'failed', failure: { reason: 'InvalidOrigin', message } });
 
 /** The field by which an execution asks for something else than its origin ran; undefined where there is none. */
-function differenceOf({ spec }: WorkflowExecution, origin: WorkflowExecution): string | undefined {
+function differenceOf(spec: WorkflowExecution['spec'], origin: WorkflowExecution): string | undefined {
   const pin = origin.status?.workflow;
   if (pin === undefined || (spec.workflow !== pin.uid && spec.workflow !== pin.name)) return 'spec.workflow';
   if (spec.version !== pin.version) return 'spec.version';
