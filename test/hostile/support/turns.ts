@@ -44,11 +44,11 @@ export function cpuMsOf(run: () => unknown): number {
 }
 
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, index) => ({ [`k${index}`]: `v${index}` })));
-/** Thread CPU milliseconds of the reference work on the development machine while nothing else runs. */
+/** The shortest of 300 runs of the reference work on the development machine, which was busy meanwhile; not yet taken at rest. */
 const referenceMs = 50;
 
 /**
- * How many times slower than the development machine at rest this thread is now, at least 1. A neighbour on the same
+ * How many times slower than that shortest run this thread is now, at least 1. A neighbour on the same
  * core doubles thread CPU time, so a bound in milliseconds holds only beside a reference of the same moment.
  */
 export function slowness(): number {
