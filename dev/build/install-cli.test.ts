@@ -11,7 +11,7 @@ const script = resolve(import.meta.dirname, 'install-cli');
 /** No Node is on it. */
 const path = '/usr/sbin:/sbin:/nowhere';
 
-describe('make cli', () => {
+describe('make cli', { timeout: 120_000 }, () => {
   let folder = '';
   let prefix = '';
   let said = '';

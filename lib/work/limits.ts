@@ -4,12 +4,12 @@
  * took on the development machine; `test/hostile/` looks for objects that cost more than they pay.
  */
 export const workLimits = {
-  /** Of one turn of the event loop: 45 ms, which leaves the rest of 100 for what a turn does besides. */
-  turn: 9 * 1024 * 1024,
+  /** Of one turn of the event loop: 42 ms, which leaves the rest of 100 for what a turn does besides. */
+  turn: 8 * 1024 * 1024,
   /** With less than this left a decision begins no further state in its turn. */
   turnReserve: 5 * 1024 * 1024,
-  /** Of checking one definition, with all its templates, expressions and schemas; some 20,000 tokens. */
-  registration: 10 * 1024 * 1024,
+  /** Of checking one definition, with all its templates, expressions and schemas; some 16,000 tokens. */
+  registration: 8 * 1024 * 1024,
 } as const;
 
 /** Keys of an object from which on V8 keeps them in a table. */
@@ -40,7 +40,7 @@ export const prices = {
   parsedKey: 24,
   parsedNewKey: 96,
   /** One value that is written as JSON or put on the Blackboard, besides its characters. */
-  jsonNode: 16,
+  jsonNode: 26,
   /** One key of an object that is written as JSON; in an object of many keys, each is looked up in a table. */
   jsonKey: 32,
   jsonTableKey: 96,

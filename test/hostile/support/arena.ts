@@ -15,7 +15,7 @@ import { World, type WorldOptions } from '../../builders/world.ts';
 import { slowness, watchTurns } from './turns.ts';
 
 /** How often a long turn is taken again: what a collection of garbage or a cold function cost is not there twice. */
-const repeats = 3;
+const repeats = 10;
 /** Turns longer than this are taken again, in milliseconds of thread CPU. */
 const suspiciousMs = 60;
 

@@ -32,9 +32,9 @@ export function watchTurns(): Turns {
   };
 }
 
-/** Thread CPU milliseconds of a synchronous call: the shortest of three, for garbage and cold functions are not there twice. */
-export function cpuMsOf(run: () => unknown): number {
-  const times = [1, 2, 3].map(() => {
+/** Thread CPU milliseconds of a synchronous call: the shortest of several, for garbage and cold functions are not there twice. */
+export function cpuMsOf(run: () => unknown, runs = 3): number {
+  const times = Array.from({ length: runs }, () => {
     const before = process.threadCpuUsage();
     run();
     const { user, system } = process.threadCpuUsage(before);
@@ -44,13 +44,15 @@ export function cpuMsOf(run: () => unknown): number {
 }
 
 const referenceText = JSON.stringify(Array.from({ length: 60_000 }, (_, index) => ({ [`k${index}`]: `v${index}` })));
-/** The shortest of 300 runs of the reference work on the development machine, which was busy meanwhile; not yet taken at rest. */
-const referenceMs = 50;
+/** The shortest of 80 runs of the reference work on the development machine at rest; the longest took 120. */
+const referenceMs = 52;
+/** Runs of the reference beside a long turn, as many as the turn has. */
+const referenceRuns = 10;
 
 /**
  * How many times slower than that shortest run this thread is now, at least 1. A neighbour on the same
  * core doubles thread CPU time, so a bound in milliseconds holds only beside a reference of the same moment.
  */
 export function slowness(): number {
-  return Math.max(1, cpuMsOf(() => JSON.stringify(JSON.parse(referenceText))) / referenceMs);
+  return Math.max(1, cpuMsOf(() => JSON.stringify(JSON.parse(referenceText)), referenceRuns) / referenceMs);
 }
