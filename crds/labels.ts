@@ -35,6 +35,8 @@ export const annotations = {
   force: 'windlass.dev/force',
   /** On a workflow of user scope: the user in clear, for people. */
   user: 'windlass.dev/user',
+  /** On a workflow whose manifest has labels or annotations that Kubernetes refuses: all of them as JSON (AMB-178). */
+  given: 'windlass.dev/given-metadata',
   /** On a workflow that moved from another scope: uids it had before, the oldest first, with commas between them. */
   formerIds: 'windlass.dev/former-ids',
   /** On a ControllerRevision: SHA-256 of the canonical spec. */

@@ -105,6 +105,10 @@ export const limits = {
   answersListed: 20,
   answerLength: 128,
   mapEntries: 200,
+  /** requirements AMB-178: labels and annotations of a manifest, as JSON, where Kubernetes refuses one of them. */
+  givenMetadataBytes: 32 * 1024,
+  /** Kubernetes: keys and values of all annotations of one object. */
+  annotationBytes: 256 * 1024,
   commandElements: 200,
   templateLength: 65_536,
   /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { apiVersion } from '../labels.ts';
+import { limits } from '../limits.ts';
 import { manifestNamePattern, mapOf, oneOf } from './parts.ts';
 import { WorkflowSpec } from './workflow.ts';
 
@@ -8,7 +9,8 @@ const { version, description, input_schema, output_schema, output_template, ...s
 /** Fields that the manifest keeps under `metadata` and the custom resource under `spec` (requirements AMB-060). */
 export const movedFields = ['version', 'description', 'input_schema', 'output_schema', 'output_template'] as const;
 
-const stringMap = (text: string) => Type.Optional(mapOf(Type.String(), { description: text }));
+const stringMap = (text: string) =>
+  Type.Optional(mapOf(Type.String(), { maxProperties: limits.mapEntries, description: text }));
 
 /** The manifest form of a workflow (spec 1 §2.6). Scope is no field of it (WF-MAN-15). */
 export const WorkflowManifest = Type.Object(

@@ -37,6 +37,13 @@ const definition: LimitGroup = {
     items('`storage.shared_volumes`', limits.sharedVolumes),
     items('`command`', limits.commandElements),
     entries('`env`, `context`, `output_template`', limits.mapEntries),
+    entries('`labels` of a manifest, and `annotations`', limits.mapEntries),
+    row(
+      '`labels` and `annotations` of a manifest as JSON, where Kubernetes refuses one of them',
+      limits.givenMetadataBytes,
+      'bytes',
+      'at most … are kept',
+    ),
     row('`max_total_transitions`', limits.transitionsMax, '', 'must be at most …, not …'),
     row('`max_state_visits`', limits.stateVisitsMax, '', 'must be at most …, not …'),
     row('`retry.max_attempts`', limits.retryAttemptsMax, '', 'must be at most …, not …'),

@@ -1,4 +1,4 @@
-import { group, labels } from '../../crds/labels.ts';
+import { annotations as notes, group, labels } from '../../crds/labels.ts';
 import type { KubeObject, ObjectMeta } from '../kube/index.ts';
 
 /** Metadata without what other people and programs have written, which is of any size. */
@@ -23,4 +23,8 @@ export const stripStrangers = <T extends KubeObject>(object: T): T => ({
 });
 
 const ours = (fields: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).filter(([key]) => key.startsWith(`${group}/`) || key === labels.managedBy));
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([key]) => (key.startsWith(`${group}/`) && key !== notes.given) || key === labels.managedBy,
+    ),
+  );

@@ -4,7 +4,7 @@ import { movedFields } from '../../crds/schema/workflow-manifest.ts';
 import { validateManifest } from '../../crds/validators.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { isJsonObject } from '../json-object.ts';
-import { checkLabels } from './check-labels.ts';
+import { checkGiven } from './check-labels.ts';
 
 /** Everything that is wrong with a workflow in the manifest form; paths are those of the manifest. */
 export function checkManifest(value: unknown): readonly Problem[] {
@@ -19,7 +19,7 @@ export function checkManifest(value: unknown): readonly Problem[] {
   const meaning = checkDefinition({ ...spec, ...moved })
     .map(toManifestPlace)
     .filter(({ path }) => !known.has(path) && !isBothPlaces(path, spec));
-  return [...schema, ...meaning, ...checkLabels(metadata), ...checkNameAnnotation(metadata)];
+  return [...schema, ...meaning, ...checkGiven(metadata), ...checkNotes(metadata)];
 }
 
 /** A moved field that stands under spec as well is reported once, as unknown there. */
@@ -34,9 +34,15 @@ function toManifestPlace(problem: Problem): Problem {
   return { ...problem, at, path };
 }
 
-/** The annotation that keeps a name which is no object name is ours to write. */
-function checkNameAnnotation(metadata: Readonly<Record<string, unknown>>): Problem[] {
-  if (!isJsonObject(metadata['annotations']) || !Object.hasOwn(metadata['annotations'], annotations.name)) return [];
-  const message = 'the annotation is reserved; metadata.name says the name';
-  return [errorAt(['metadata', 'annotations', annotations.name], 'reserved_name', message)];
+/** The annotations that keep what no object has, its name and its labels, are ours to write. */
+const ownNotes = [
+  [annotations.name, 'the annotation is reserved; metadata.name says the name'],
+  [annotations.given, 'the annotation is reserved; write its labels and annotations under metadata'],
+] as const;
+
+function checkNotes({ annotations: notes }: Readonly<Record<string, unknown>>): Problem[] {
+  if (!isJsonObject(notes)) return [];
+  return ownNotes
+    .filter(([key]) => Object.hasOwn(notes, key))
+    .map(([key, message]) => errorAt(['metadata', 'annotations', key], 'reserved_name', message));
 }

@@ -10,6 +10,10 @@ import { writeYaml } from './write-yaml.ts';
 
 const optional: { requiredKeys: [] } = { requiredKeys: [] };
 const jsonObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }));
+/** Labels and annotations of an object: Kubernetes takes no others. */
+const keptKey = fc.stringMatching(/^[a-z]{1,9}$/);
+const objectLabels = fc.dictionary(keptKey, keptKey);
+const objectNotes = fc.dictionary(keptKey, fc.string(), { minKeys: 1 });
 const textMap = fc.dictionary(fc.string(), fc.string());
 const someAnnotations = fc.dictionary(fc.string(), fc.string(), { minKeys: 1 });
 const name = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,62}$/);
@@ -45,7 +49,7 @@ const manifests = fc
 const resources = fc
   .record({
     metadata: fc.record(
-      { name: name.filter((text) => objectName(text) === text), labels: textMap, annotations: someAnnotations },
+      { name: name.filter((text) => objectName(text) === text), labels: objectLabels, annotations: objectNotes },
       { requiredKeys: ['name'] },
     ),
     spec: fc.record({ version, ...moved, ...body }, { requiredKeys: ['version'] }),

@@ -2,14 +2,16 @@ import { apiVersion, annotations as ourAnnotations } from '../../crds/labels.ts'
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../crds/schema/workflow-manifest.ts';
 import { defined } from '../defined.ts';
+import { givenMetadata, objectMetadata } from './given-metadata.ts';
 import { objectName, workflowName } from './object-name.ts';
 
 /**
- * The custom resource of a manifest that satisfies its schema (requirements AMB-060). Nothing is lost: `toManifest` gives
+ * The custom resource of a manifest that satisfies its schema (requirements AMB-060, AMB-178). Nothing is lost: `toManifest` gives
  * the manifest back (an empty map of annotations counts as none).
  */
 export function toCustomResource({ metadata, spec }: WorkflowManifest): Workflow {
-  const { name, labels, annotations, ...moved } = metadata;
+  const { name, labels: givenLabels, annotations: givenNotes, ...moved } = metadata;
+  const { labels, annotations } = objectMetadata(defined({ labels: givenLabels, annotations: givenNotes }));
   const resourceName = objectName(name);
   const named = resourceName === name ? annotations : { ...annotations, [ourAnnotations.name]: name };
   return {
@@ -26,7 +28,7 @@ export function toCustomResource({ metadata, spec }: WorkflowManifest): Workflow
  */
 export function toManifest({ metadata, spec }: Pick<Workflow, 'metadata' | 'spec'>): WorkflowManifest {
   const name = workflowName(metadata);
-  const annotations = name === metadata.name ? metadata.annotations : withoutName(metadata.annotations);
+  const isNoted = (key: string): boolean => key === ourAnnotations.name && name !== metadata.name;
   const { version, description, input_schema, output_schema, output_template, ...rest } = spec;
   const moved = { version, description, input_schema, output_schema, output_template };
   return {
@@ -35,14 +37,8 @@ export function toManifest({ metadata, spec }: Pick<Workflow, 'metadata' | 'spec
     metadata: {
       name,
       ...defined(moved),
-      ...(metadata.labels && { labels: metadata.labels }),
-      ...(annotations && { annotations }),
+      ...givenMetadata(metadata, isNoted),
     },
     spec: rest,
   };
-}
-
-function withoutName(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {
-  const rest = Object.entries(annotations).filter(([key]) => key !== ourAnnotations.name);
-  return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }

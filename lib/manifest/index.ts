@@ -1,5 +1,6 @@
 export { toCustomResource, toManifest } from './convert.ts';
 export { formNames, type WorkflowForm } from './form-names.ts';
+export { givenMetadata, isObjectLabel } from './given-metadata.ts';
 export { createManifestReader, type ManifestReader, manifestWorker } from './manifest-reader.ts';
 export { objectName, userObjectName, workflowName } from './object-name.ts';
 export { readManifest } from './read-manifest.ts';

@@ -93,9 +93,9 @@ describe('problems have path, line and column', () => {
         '9:16 spec.states.a.kind: must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow',
       ],
     },
-    'WF-MAN-07 a label that Kubernetes refuses': {
-      text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  labels: {team: "a b"}'),
-      want: ['6:12 metadata.labels.team: must be empty or up to 63 letters, digits, -, _ or .'],
+    'AMB-178 a label of the custom resource that Kubernetes refuses': {
+      text: resource.replace('namespace: team', 'labels: {team: "a b"}'),
+      want: ['5:12 metadata.labels.team: must be empty or up to 63 letters, digits, -, _ or .'],
     },
     'WF-MAN-08 an annotation with a number': {
       text: manifest.replace('version: 1.0.0', 'version: 1.0.0\n  annotations: {a: 1}'),

@@ -41,6 +41,13 @@ describe('registering a workflow', () => {
     });
   });
 
+  it('AMB-178 labels that an earlier manifest had and Kubernetes refuses go with it', () => {
+    const { metadata } = stored('new');
+    const annotations = { mine: 'kept', 'windlass.dev/given-metadata': '{"labels":{"a b":"c"}}' };
+    const existing = { ...stored('new'), metadata: { ...metadata, annotations } };
+    expect(plan({ existing, stored: wanted.spec }).object.metadata.annotations).toEqual({ mine: 'kept' });
+  });
+
   it.each<[title: string, facts: Partial<RegistrationFacts>]>([
     ['the version that is current', { existing: stored('old'), stored: stored('old').spec }],
     ['a version that is stored', { existing: stored('newest', '2.0.0'), stored: stored('old').spec }],

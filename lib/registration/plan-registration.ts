@@ -57,7 +57,7 @@ function sameContent(a: unknown, b: unknown): boolean {
 }
 
 function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow {
-  const { [annotations.force]: _, ...others } = existing.metadata.annotations ?? {};
+  const { [annotations.force]: _, [annotations.given]: __, ...others } = existing.metadata.annotations ?? {};
   const all = { ...others, ...wanted.metadata.annotations, ...(force ? { [annotations.force]: 'true' } : {}) };
   const labels = { ...existing.metadata.labels, ...wanted.metadata.labels };
   return {

@@ -145,3 +145,31 @@ describe('Mallory names a workflow so that two keys would join alike', () => {
     expect(found([hers, global], { nameOrUid: 'build' })).toBe('g');
   });
 });
+
+describe('Mallory writes labels into a manifest that a tool or Windlass trusts on objects', () => {
+  const withMaps = (maps: object): string => {
+    const manifest = JSON.parse(manifestOf('mine')) as { metadata: object };
+    return JSON.stringify({ ...manifest, metadata: { ...manifest.metadata, ...maps } });
+  };
+
+  it.each([labels.managedBy, 'pod-security.kubernetes.io/enforce', 'kubectl.kubernetes.io/last-applied-configuration'])(
+    'AMB-178 %s comes to no object',
+    (key) => {
+      const { metadata } =
+        readManifest(withMaps({ labels: { [key]: 'x' }, annotations: { [key]: 'x' } })).workflow ?? {};
+      expect(metadata?.labels).toBeUndefined();
+      expect(Object.keys(metadata?.annotations ?? {})).toEqual([annotations.given]);
+    },
+  );
+
+  it("AMB-178 the annotation that keeps labels makes no owner: the object has none of Ada's marks", () => {
+    const kept = JSON.stringify({
+      labels: { [labels.user]: ada, 'a b': 'c' },
+      annotations: { [annotations.name]: 'payroll' },
+    });
+    const object = workflow({ name: adasName, annotations: { [annotations.given]: kept } });
+    expect(scopeOf(object)).toBe('user');
+    expect(found([object], { user: ada, nameOrUid: 'payroll' })).toBeUndefined();
+    expect(readManifest(withMaps({ annotations: { [annotations.given]: kept } })).workflow).toBeUndefined();
+  });
+});

@@ -1,6 +1,7 @@
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
-import { workflowName } from '../../../lib/manifest/index.ts';
+import { givenMetadata, isObjectLabel, workflowName } from '../../../lib/manifest/index.ts';
+import { ownMember } from '../../../lib/own-member.ts';
 import { type Cursor, createCursor, type Page, type PageOptions, pageOf } from '../paging.ts';
 
 /** Where a workflow stands in a list. A caller sees at most one of a name in each scope. */
@@ -15,8 +16,13 @@ interface ListQuery extends PageOptions<ListKey> {
 }
 
 export function listPage(all: readonly Workflow[], { labels, ...page }: ListQuery): Page<Workflow, ListKey> {
-  const wanted = all.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value));
+  const wanted = all.filter((workflow) => labels.every((pair) => hasLabel(workflow, pair)));
   return pageOf(wanted, { keyOf, compare: byName }, page);
+}
+
+/** A label that Kubernetes refuses is read from where the object keeps it (requirements AMB-178). */
+function hasLabel({ metadata }: Workflow, [key, value]: ListQuery['labels'][number]): boolean {
+  return ownMember(isObjectLabel(key, value) ? metadata.labels : givenMetadata(metadata).labels, key) === value;
 }
 
 const keyOf = (workflow: Workflow): ListKey => ({

@@ -3,7 +3,7 @@ import { readyOf } from '../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { scopeOf } from '../../../lib/catalogue/index.ts';
-import { toManifest, workflowName } from '../../../lib/manifest/index.ts';
+import { givenMetadata, toManifest, workflowName } from '../../../lib/manifest/index.ts';
 import type { WorkflowDefinition, WorkflowIdentity, WorkflowSummary } from './schema.ts';
 
 export function presentIdentity(workflow: Workflow): WorkflowIdentity {
@@ -19,7 +19,7 @@ export function presentSummary(workflow: Workflow): WorkflowSummary {
   return {
     ...presentIdentity(workflow),
     description: workflow.spec.description,
-    labels: withoutOurs(workflow.metadata.labels) ?? {},
+    labels: givenMetadata(workflow.metadata, isNoted).labels ?? {},
     created_at: workflow.metadata.creationTimestamp ?? '',
     ...readinessOf(workflow),
   };
@@ -41,16 +41,8 @@ export function presentDefinition(workflow: Workflow, spec: WorkflowSpec): Workf
 /** As it was registered: what Windlass and kubectl note on the object is no part of it. */
 function presentManifest(workflow: Workflow): WorkflowManifest {
   const manifest = toManifest(workflow);
-  const { labels, annotations, ...metadata } = manifest.metadata;
-  const own = { labels: withoutOurs(labels), annotations: withoutOurs(annotations) };
-  return {
-    ...manifest,
-    metadata: {
-      ...metadata,
-      ...(own.labels && { labels: own.labels }),
-      ...(own.annotations && { annotations: own.annotations }),
-    },
-  };
+  const { labels: _, annotations: __, ...metadata } = manifest.metadata;
+  return { ...manifest, metadata: { ...metadata, ...givenMetadata(workflow.metadata, isNoted) } };
 }
 
 const noted = /^(windlass\.dev|kubectl\.kubernetes\.io)\//;
@@ -58,10 +50,7 @@ const noted = /^(windlass\.dev|kubectl\.kubernetes\.io)\//;
 /** Whether a label or annotation is Windlass's own to write. */
 export const isOurs = (key: string): boolean => key.startsWith(`${group}/`);
 
-function withoutOurs(map: Readonly<Record<string, string>> | undefined): Record<string, string> | undefined {
-  const entries = Object.entries(map ?? {}).filter(([key]) => !noted.test(key));
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
+const isNoted = (key: string): boolean => noted.test(key);
 
 /** What the controllers have said of the newest content; of an older one they say nothing. */
 function readinessOf(workflow: Workflow): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {

@@ -48,11 +48,14 @@ const present = ({ path, message, line, column }: LocatedProblem): RequestProble
   message: `${message} (line ${line}, column ${column})`,
 });
 
+/** The annotations in which a manifest keeps what no object has: its name, its labels and annotations. */
+const ownNotes: ReadonlySet<string> = new Set([annotations.name, annotations.given]);
+
 /** Labels and annotations that say whose a workflow is, and what was forced, are not for a manifest to say. */
 function reservedKeys({ metadata }: Workflow): Problem[] {
   const found = (['labels', 'annotations'] as const).flatMap((map) =>
     Object.keys(metadata[map] ?? {})
-      .filter((key) => isOurs(key) && !(map === 'annotations' && key === annotations.name))
+      .filter((key) => isOurs(key) && !(map === 'annotations' && ownNotes.has(key)))
       .map((key) => errorAt(['metadata', map, key], 'reserved_name', 'keys of windlass.dev are reserved')),
   );
   return found;

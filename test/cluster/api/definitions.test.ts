@@ -5,7 +5,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { createValidator } from '../../../crds/validators.ts';
 import { ownerKey } from '../../../lib/catalogue/index.ts';
 import { findObject } from '../../../lib/kube/index.ts';
-import { toManifest, userObjectName, writeYaml } from '../../../lib/manifest/index.ts';
+import { toCustomResource, toManifest, userObjectName, writeYaml } from '../../../lib/manifest/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import { workflowExecutions, workflows } from '../harness/kinds.ts';
@@ -258,6 +258,26 @@ describe('reading', () => {
       });
       expect(body.metadata.output_schema).toEqual({ type: 'object', properties: { verdict: { type: 'string' } } });
       expect(body.metadata.output_template).toEqual({ verdict: '{{end.output}}' });
+    }
+  });
+
+  it('AMB-178 WF-MAN-07 WF-MAN-08 gives back labels and annotations that Kubernetes refuses, and finds them', async () => {
+    const labels = { team: 'odd', 'cost centre': 'A & B' };
+    const annotations = { 'two words': 'a\nb', 'kubernetes.io/x': 'y' };
+    const workflow = demo('odd-labels');
+    const given = toManifest(workflow);
+    const whole = { ...given, metadata: { ...given.metadata, labels, annotations } };
+    await registered(toCustomResource(whole));
+    const object = await objectOf('odd-labels');
+    expect(object?.metadata.labels).toEqual({ team: 'odd' });
+    expect(Object.keys(object?.metadata.annotations ?? {})).toEqual(['windlass.dev/given-metadata']);
+    const { apiVersion, kind, metadata, spec } = (await ask('/odd-labels')).json<WorkflowDefinition>();
+    expect(metadata).toMatchObject({ labels, annotations });
+    const again = await register(stringify({ apiVersion, kind, metadata, spec }));
+    expect(again.json()).toMatchObject({ registration: 'unchanged' });
+    for (const label of ['cost%20centre=A%20%26%20B', 'team=odd']) {
+      const { workflows: found } = (await ask(`?label=${label}`)).json<{ workflows: WorkflowSummary[] }>();
+      expect(found.map(({ name, labels: own }) => [name, own])).toEqual([['odd-labels', labels]]);
     }
   });
 
