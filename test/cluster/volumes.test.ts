@@ -207,6 +207,29 @@ describe('volumes', () => {
     expect((await used.kube.get(persistentVolumeClaims, ref(persistent))).metadata.deletionTimestamp).toBeUndefined();
   });
 
+  it('AMB-173 an ephemeral volume with a time of its own outlives its execution, and then goes with its data', async () => {
+    const storage: Storage = { workspace: { storage_class: 'ephemeral', ttl_hours: 1 } };
+    const writer = aStore('outlived', storage).state('read', withVolume('echo kept >/data/file', 'workspace'));
+    const { workspace } = await volumesOf(used, await run(used, writer));
+    const { name = '', uid = '' } = workspace?.metadata ?? {};
+    await used.kube.delete(workflowExecutions, ref('outlived'), { propagation: 'Foreground' });
+    await waitForNone(used.kube, {
+      resource: workflowExecutions,
+      namespace: used.namespace,
+      fieldSelector: 'metadata.name=outlived',
+    });
+    const named: Storage = { shared_volumes: [{ name: 'left', storage_class: 'persistent', volume_id: uid }] };
+    const reader = aStore('reads-left', named).state('read', withVolume('cat /data/file', 'left'));
+    expect((await run(used, reader)).status).toMatchObject({ phase: 'completed', final_output: { read: 'kept' } });
+
+    const expired = new Date(Date.now() - 1_000).toISOString();
+    await used.kube.mergePatch(volumes, ref(name), { spec: { expires_at: expired } });
+    await waitForObject(used.kube, { resource: volumes, ...ref(name) }, ({ status }) => status?.phase === 'expired');
+    await claimGone(used, name);
+    const { status } = await run(used, reader, 'reads-none');
+    expect(status).toMatchObject({ phase: 'failed', reason: 'VolumeExpired' });
+  });
+
   it('WF-STOR-11 an ephemeral volume is deleted when its time is over', async () => {
     const expiresAt = new Date(Date.now() + 4_000).toISOString();
     await makeVolume(used, 'short', { storage_class: 'ephemeral', expires_at: expiresAt });
