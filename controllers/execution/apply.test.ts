@@ -4,11 +4,13 @@ import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
 import { KubeError, type KubeObject, type Pod } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Action } from './decision.ts';
 import { podName } from './names.ts';
 import type { PodSettings } from './pod.ts';
+import { createQuotaGate } from './quota-gate.ts';
 
 const execution = anExecution('demo-1').build();
 const { namespace = '', uid = '' } = execution.metadata;
@@ -70,6 +72,7 @@ function setUp(
     kube: kube as never,
     ...caches,
     podSettings,
+    quota: createQuotaGate(createManualClock(), () => undefined),
     onRejected: (_execution, name, _action, failure) => rejected.push({ name, ...failure }),
     onReleased: (pod) => released.push(pod),
     onChildMade: (...child) => made.push(child),

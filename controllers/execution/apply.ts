@@ -13,6 +13,7 @@ import {
   type KubeClient,
   KubeError,
   type KubeObject,
+  keyOf,
   type Pod,
   pods,
 } from '../../lib/kube/index.ts';
@@ -22,6 +23,7 @@ import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
 import { podName } from './names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
+import type { QuotaGate } from './quota-gate.ts';
 
 export interface ApplyDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
@@ -29,6 +31,8 @@ export interface ApplyDeps {
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
   readonly podSettings: PodSettings;
+  /** Everything that counts in a quota is made through it. */
+  readonly quota: Pick<QuotaGate, 'create'>;
   /** Told of a pod that the API server will never take. */
   readonly onRejected: (
     execution: WorkflowExecution,
@@ -88,7 +92,9 @@ async function createPod(
   const name = podName(execution, action.slot);
   const pod = buildPod(execution, action.slot, action.plan, deps.podSettings);
   try {
-    const made = await createOwn(deps.kube, pods, pod, isOf(execution));
+    const made = await deps.quota.create(wishOf(execution, pods), () =>
+      createOwn(deps.kube, pods, pod, isOf(execution)),
+    );
     if (made.kind === 'foreign') deps.onRejected(execution, name, action, takenByAnother(name));
     else if (made.object !== undefined) deps.pods.remember(made.object);
   } catch (error) {
@@ -97,6 +103,12 @@ async function createPod(
     deps.onRejected(execution, name, action, rejection);
   }
 }
+
+const wishOf = (execution: WorkflowExecution, { plural }: { readonly plural: string }) => ({
+  namespace: execution.metadata.namespace ?? '',
+  resource: plural,
+  key: keyOf(execution),
+});
 
 /** Only the controllers write this label on a pod or a volume. */
 const isOf =
@@ -170,7 +182,9 @@ async function createChildOf(
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
 ): Promise<void> {
-  const child = await createChild(deps, execution, { name, spec, owned });
+  const child = await deps.quota.create(wishOf(execution, workflowExecutions), () =>
+    createChild(deps, execution, { name, spec, owned }),
+  );
   if (child === undefined) return;
   deps.executions.remember(child);
   deps.onChildMade(execution.metadata.uid ?? '', name, child.metadata.uid ?? '');
@@ -197,7 +211,9 @@ async function createVolume(
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
-  const made = await createOwn(deps.kube, volumes, volumeObject(execution, name, spec, owned), isOf(execution));
+  const made = await deps.quota.create(wishOf(execution, volumes), () =>
+    createOwn(deps.kube, volumes, volumeObject(execution, name, spec, owned), isOf(execution)),
+  );
   // What is observed next tells that another volume has the name.
   if (made.kind === 'ours' && made.object !== undefined) deps.volumes.remember(made.object);
 }

@@ -8,15 +8,15 @@ export interface Blocked {
   add(execution: WorkflowExecution, failure: Blockage): void;
   forget(uid: string): void;
   /**
-   * How long until an execution of a namespace is tried again, in milliseconds. Thousands may wait for room in a quota:
-   * together they ask a bounded number of times a second, which is often enough to use all the room that comes free.
+   * How long until an execution of a namespace is tried again, in milliseconds. Thousands may wait: together they ask once
+   * a second. Those who want an object that a quota has no room for are woken when it has (`quota-gate.ts`).
    */
   retryMs(namespace: string): number;
 }
 
 const leastRetryMs = 10_000;
 /** Between two tries in one namespace, on average. */
-const apartMs = 50;
+const apartMs = 1_000;
 
 interface Entry {
   readonly namespace: string;

@@ -24,6 +24,7 @@ import type { PodSettings } from './pod.ts';
 import { createPodNotes } from './pod-notes.ts';
 import { begunAt } from './pod-waiting.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
+import { createQuotaGate, type QuotaGate } from './quota-gate.ts';
 import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 
 interface ExecutionControllerDeps {
@@ -73,6 +74,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   const notes = podNotes(deps, onKnown);
+  const quota = quotaGate(deps, wake);
   onGone(pods, (uid) => captures.forget(uid));
   onGone(executions, onEnded);
   onGone(executions, (uid) => confirmed.forget(uid));
@@ -89,6 +91,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     isEnding: endingNamespaces(informers),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
+    quota,
     unstored,
     onUnstored: (uid) => captures.giveBack(uid),
     confirmed,
@@ -97,7 +100,7 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     onOutcome: countOutcome(deps),
     onEnded,
     observe: { ...observeDeps(config, caches, { captures, rejected, made }), noteOf: (pod) => notes.noteOf(pod) },
-    apply: applyDeps(deps, settings, caches, { captures, rejected, made, wake }),
+    apply: applyDeps(deps, settings, caches, { captures, rejected, made, quota, wake }),
   };
 }
 
@@ -107,6 +110,25 @@ function countOutcome({ metrics, informers }: ExecutionControllerDeps): Executio
     const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
     metrics.executionFinished(tenantOf(informers, metadata.namespace ?? ''), outcome);
   };
+}
+
+/** Pods that have ended count no more; neither does what is gone. */
+function quotaGate(
+  { clock, informers: { pods, executions, volumes } }: ExecutionControllerDeps,
+  wake: Wake,
+): QuotaGate {
+  const gate = createQuotaGate(clock, wake);
+  const counts = (pod: Pod | undefined): boolean =>
+    pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+  pods.onChange(({ before, after }) => {
+    if (counts(before) && !counts(after)) gate.freed(before?.metadata.namespace ?? '');
+  });
+  for (const informer of [executions, volumes]) {
+    informer.onChange(({ before, after }) => {
+      if (after === undefined) gate.freed(before?.metadata.namespace ?? '');
+    });
+  }
+  return gate;
 }
 
 /** What is known of a pod's wait is forgotten once it runs. */
@@ -155,6 +177,7 @@ interface Memory {
   readonly captures: Captures;
   readonly rejected: RejectedPods;
   readonly made: MadeChildren;
+  readonly quota: QuotaGate;
   readonly wake: Wake;
 }
 
@@ -162,11 +185,12 @@ function applyDeps(
   { kube, clock }: ExecutionControllerDeps,
   settings: PodSettings,
   caches: Caches,
-  { captures, rejected, made, wake }: Memory,
+  { captures, rejected, made, quota, wake }: Memory,
 ): ApplyDeps {
   return {
     kube,
     ...caches,
+    quota,
     podSettings: settings,
     onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),
     identity: 'windlass-controllers',

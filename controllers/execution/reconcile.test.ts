@@ -71,6 +71,7 @@ async function lookAt(
     events: { record: () => undefined, flush: async () => undefined },
     onWaiting: (key, awaited) => void waits.push(`${key} ${awaited}`),
     blocked: createBlocked(),
+    quota: { leave: () => undefined },
     unstored: createBlocked(),
     confirmed: { check: async () => undefined, forget: () => undefined },
     onFinished: () => undefined,

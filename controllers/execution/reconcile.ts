@@ -39,6 +39,7 @@ import {
 } from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
+import type { QuotaGate } from './quota-gate.ts';
 import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
@@ -61,6 +62,8 @@ export interface ExecutionDeps {
   /** Told that an execution waits for a workflow that is not there or not accepted, or for the key of a volume. */
   readonly onWaiting: (key: string, awaited: string) => void;
   readonly blocked: Blocked;
+  /** The line of those who want an object that a quota has no room for. */
+  readonly quota: Pick<QuotaGate, 'leave'>;
   readonly unstored: Blocked;
   readonly onUnstored: (podUid: string) => void;
   readonly confirmed: Confirmed;
@@ -131,7 +134,7 @@ const endsNow = (before: WorkflowExecution, { status }: Decision): boolean => is
  * refused before was done now, and the status has yet to say so.
  */
 async function act(
-  { apply: deps, blocked, clock }: ExecutionDeps,
+  { apply: deps, blocked, quota, clock }: ExecutionDeps,
   execution: WorkflowExecution,
   { actions, wakeAt = Number.POSITIVE_INFINITY }: Decision,
 ): Promise<boolean> {
@@ -140,6 +143,7 @@ async function act(
   try {
     await apply(deps, execution, actions);
     blocked.forget(uid);
+    quota.leave(keyOf(execution));
     return before !== undefined;
   } catch (error) {
     const refusal = refusalOf(error, actions);
@@ -230,6 +234,7 @@ async function releaseAll(
   execution: WorkflowExecution | undefined,
 ): Promise<undefined> {
   const { namespace = '', name } = refOfKey(key);
+  deps.quota.leave(key);
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
   await apply(deps.apply, owner, releases(deps, key));
   if (execution !== undefined) await releaseOutputs(deps, execution);

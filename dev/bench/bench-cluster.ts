@@ -2,15 +2,18 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateOf } from '../../crds/schema/state.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import { type KubeClient, namespaces, pods } from '../../lib/kube/index.ts';
-import { type ApiProxy, startApiProxy } from '../../test/cluster/harness/api-proxy.ts';
+import { writeAccountKubeconfig } from '../../test/cluster/harness/account-kubeconfig.ts';
+import { type ApiProxy, type Identity, startApiProxy } from '../../test/cluster/harness/api-proxy.ts';
 import type { Cluster } from '../../test/cluster/harness/cluster.ts';
 import { type Controllers, startControllers } from '../../test/cluster/harness/controllers.ts';
-import { ensureWorkflow } from '../../test/cluster/harness/executions.ts';
+import { ensureWorkflow, startExecution } from '../../test/cluster/harness/executions.ts';
+import { controllersIdentity } from '../../test/cluster/harness/installed.ts';
 import { workflowExecutions, workflows } from '../../test/cluster/harness/kinds.ts';
 import { observe } from '../../test/cluster/harness/observer.ts';
 import { buildDir } from '../../test/cluster/harness/project.ts';
-import { makeTestNamespace } from '../../test/cluster/harness/test-namespace.ts';
+import { makeTestNamespace, type TestNamespace } from '../../test/cluster/harness/test-namespace.ts';
 import { waitForNone, waitForObject } from '../../test/cluster/harness/wait.ts';
 import { image } from './bare-pods.ts';
 
@@ -18,12 +21,16 @@ import { image } from './bare-pods.ts';
 export interface BenchCluster {
   readonly kube: KubeClient;
   readonly namespace: string;
+  /** Makes further tenants, which go with the first; answers their namespaces. */
+  furtherTenants(count: number): Promise<string[]>;
   /** Starts controllers: behind a proxy that counts, or not; holding a Lease, as installed ones do, or not. */
   controllers(options?: ControllersOptions): Promise<{ process: Controllers; proxy?: ApiProxy }>;
 }
 
 interface ControllersOptions {
   readonly counted?: boolean;
+  /** A proxy that stands already. */
+  readonly through?: ApiProxy;
   readonly elected?: boolean;
 }
 
@@ -35,18 +42,26 @@ export async function withBenchCluster<R>(
 ): Promise<R> {
   const { kube } = cluster;
   const namespace = await makeTestNamespace(kube, `bench-${purpose}`);
+  const all = [namespace];
   const stops: (() => Promise<void>)[] = [];
   try {
     return await work({
       kube,
       namespace: namespace.name,
-      async controllers({ counted = false, elected = false } = {}) {
-        const proxy = counted ? await countingProxy(cluster) : undefined;
-        if (proxy !== undefined) stops.unshift(() => proxy.close());
+      async furtherTenants(count) {
+        const further: TestNamespace[] = [];
+        while (further.length < count) further.push(await makeTestNamespace(kube, `bench-${purpose}`));
+        all.push(...further);
+        return further.map(({ name }) => name);
+      },
+      async controllers({ counted = false, elected = false, through } = {}) {
+        const as = await controllersIdentity(kube);
+        const proxy = through ?? (counted ? await countingProxy(cluster, as) : undefined);
+        if (proxy !== undefined && through === undefined) stops.unshift(() => proxy.close());
         const process = await startControllers({
-          kubeconfig: proxy?.kubeconfig ?? cluster.kubeconfig,
+          kubeconfig: proxy?.kubeconfig ?? (await kubeconfigOfControllers(cluster, as)),
           name: `bench-${purpose}`,
-          env: { WINDLASS_LOG_LEVEL: 'warn', ...(elected ? electionIn(namespace.name) : {}) },
+          env: { WINDLASS_LOG_LEVEL: 'warn', ...(elected ? electionIn(namespace.name, as) : {}) },
         });
         stops.unshift(() => process.stop());
         await process.ready();
@@ -55,23 +70,30 @@ export async function withBenchCluster<R>(
     });
   } finally {
     // The controllers remove finalizers, so they go after the objects.
-    await namespace.remove();
-    const selection = { fieldSelector: `metadata.name=${namespace.name}` };
-    await waitForNone(kube, { resource: namespaces, ...selection }, { timeoutMs: 600_000 });
+    await Promise.all(all.map((one) => one.remove()));
+    await Promise.all(
+      all.map(({ name }) =>
+        waitForNone(kube, { resource: namespaces, fieldSelector: `metadata.name=${name}` }, { timeoutMs: 600_000 }),
+      ),
+    );
     for (const stop of stops) await stop();
   }
 }
 
-const electionIn = (namespace: string): Record<string, string> => ({
+/** The chart's role allows its own Lease and no other. */
+const electionIn = (namespace: string, as: Identity | undefined): Record<string, string> => ({
   WINDLASS_LEADER_ELECT: 'true',
-  WINDLASS_LEASE_NAMESPACE: namespace,
-  WINDLASS_LEASE_NAME: 'bench',
+  ...(as === undefined ? { WINDLASS_LEASE_NAMESPACE: namespace, WINDLASS_LEASE_NAME: 'bench' } : {}),
 });
 
-async function countingProxy(cluster: Cluster): Promise<ApiProxy> {
+async function countingProxy({ kubeconfig }: Cluster, as: Identity | undefined): Promise<ApiProxy> {
   await mkdir(buildDir, { recursive: true });
-  return startApiProxy({ upstream: cluster.kubeconfig, kubeconfig: join(buildDir, 'bench-proxy.kubeconfig') });
+  return startApiProxy({ upstream: kubeconfig, kubeconfig: join(buildDir, 'bench-proxy.kubeconfig'), as });
 }
+
+/** Where the chart is installed, its admission policies let nobody but its own account write what controllers write. */
+const kubeconfigOfControllers = ({ kubeconfig }: Cluster, as: Identity | undefined): string | Promise<string> =>
+  as === undefined ? kubeconfig : writeAccountKubeconfig(kubeconfig, 'windlass-controllers', 'bench-controllers');
 
 /** Registers a workflow in the run's namespace and waits until it is Ready. */
 export async function register({ kube, namespace }: BenchCluster, name: string, spec: WorkflowSpec): Promise<void> {
@@ -99,6 +121,31 @@ export function chainOf(length: number, state: (next?: string) => WorkflowSpec['
   return { version: '1.0.0', initial_state: 's1', states };
 }
 
+interface Batch {
+  readonly workflow: string;
+  readonly count: number;
+  /** Creates under way at once. @default all */
+  readonly inFlight?: number;
+  /** Of the first name's number. @default 0 */
+  readonly from?: number;
+  readonly input?: WorkflowExecutionSpec['input'];
+}
+
+/** Starts executions named after their workflow, at most `inFlight` creates at a time; answers when all are there. */
+export async function startAll(
+  { kube, namespace }: Pick<BenchCluster, 'kube' | 'namespace'>,
+  { workflow, count, inFlight = count, from = 0, input }: Batch,
+): Promise<void> {
+  let next = 0;
+  const create = async (): Promise<void> => {
+    while (next < count) {
+      const ref = { name: `${workflow}-${from + next++}`, namespace };
+      await startExecution(kube, ref, { workflow, input, ttl_seconds_after_finished: 86_400 });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(inFlight, count) }, create));
+}
+
 interface Ran {
   readonly seconds: number;
   /** MODIFIED events of the executions: every write of their status was one. */
@@ -114,22 +161,9 @@ export async function runExecutions(
   const observer = await observe(kube, { resource: workflowExecutions, namespace });
   const before = observer.view.size;
   const started = performance.now();
-  let next = 0;
-  const create = async (): Promise<void> => {
-    while (next < count) {
-      const metadata = { name: `${workflow}-${before + next++}`, namespace };
-      const spec = { workflow, ttl_seconds_after_finished: 86_400 };
-      await kube.create(workflowExecutions, {
-        apiVersion: 'windlass.dev/v1',
-        kind: 'WorkflowExecution',
-        metadata,
-        spec,
-      });
-    }
-  };
   const completed = new Set<string>();
   await Promise.all([
-    ...Array.from({ length: Math.min(inFlight, count) }, create),
+    startAll({ kube, namespace }, { workflow, count, inFlight, from: before }),
     observer.until(
       (_view, changed) => {
         if (changed?.status?.phase === 'completed') completed.add(changed.metadata.name);

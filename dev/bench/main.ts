@@ -19,6 +19,7 @@ import { fanOut } from './programs/fan-out.ts';
 import { idle } from './programs/idle.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
+import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
 import { webhooks, webhooksShared } from './programs/webhooks.ts';
 import { writes } from './programs/writes.ts';
 import { type Entry, entryOf, tableLine, withTable } from './report.ts';
@@ -39,6 +40,8 @@ const programs: readonly Program[] = [
   webhooksShared,
   eventDelivery,
   streamMemory,
+  quotaShares,
+  quotaInVain,
 ];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenchCluster, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
+import { furthestFromEqual, measureShares } from '../../../dev/bench/programs/quota-shares.ts';
+import { type Cluster, connect } from '../harness/cluster.ts';
+import { restoreInstalled, scaleInstalledTo } from '../harness/installed.ts';
+
+/** The programs of the benchmark that are long, in small: that they measure at all, not what. */
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await connect();
+  await scaleInstalledTo(cluster.kube, 0);
+});
+afterAll(async () => {
+  await restoreInstalled(cluster.kube);
+  await cluster.kube.close();
+});
+
+const small = <R>(purpose: string, measure: (bench: BenchCluster) => Promise<R>): Promise<R> =>
+  withBenchCluster(cluster, `small-${purpose}`, measure);
+
+describe('the benchmark in small', () => {
+  it('three tenants with a quota of one pod each get equal shares, and ask for more less than once a second', async () => {
+    const load = { tenants: 3, executions: 60, pods: 1, seconds: 30 };
+    const { completed, inVain } = await small('quota', (bench) => measureShares(bench, load, () => undefined));
+    expect(completed).toHaveLength(3);
+    expect(Math.min(...completed)).toBeGreaterThan(1);
+    expect(furthestFromEqual(completed)).toBeLessThan(50);
+    expect(Math.max(...inVain)).toBeLessThanOrEqual(1);
+    // A quota of one pod is always full: without any refusal it was not in force.
+    expect(Math.min(...inVain)).toBeGreaterThan(0);
+  }, 240_000);
+});
