@@ -17,6 +17,7 @@ import { chain } from './programs/chain.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
 import { idle } from './programs/idle.ts';
+import { manyApi, manyControllers } from './programs/many-executions.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
 import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
@@ -32,6 +33,8 @@ const programs: readonly Program[] = [
   podlessWrites,
   writes,
   memory,
+  manyControllers,
+  manyApi,
   idle,
   apiRead,
   apiMemory,

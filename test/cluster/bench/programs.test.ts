@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchCluster, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
+import { measureMany } from '../../../dev/bench/programs/many-executions.ts';
 import { furthestFromEqual, measureShares } from '../../../dev/bench/programs/quota-shares.ts';
 import { type Cluster, connect } from '../harness/cluster.ts';
 import { restoreInstalled, scaleInstalledTo } from '../harness/installed.ts';
@@ -28,5 +29,13 @@ describe('the benchmark in small', () => {
     expect(Math.max(...inVain)).toBeLessThanOrEqual(1);
     // A quota of one pod is always full: without any refusal it was not in force.
     expect(Math.min(...inVain)).toBeGreaterThan(0);
+  }, 240_000);
+
+  it('finished, waiting and child executions are counted, and the memory of controllers and API is read', async () => {
+    const load = { finished: 40, waiting: 5, inputBytes: 64 * 1024 };
+    const { controllers, api } = await small('many', (bench) => measureMany(bench, load, () => undefined));
+    for (const mebibytes of [controllers.working, controllers.listing, api.working, api.listing]) {
+      expect(mebibytes).toBeGreaterThan(30);
+    }
   }, 240_000);
 });
