@@ -31,6 +31,8 @@ export const limits = {
   volumeSizeMb: 16 * 1024 * 1024,
   /** spec 1 §2.6: length of the name of a workflow; and of a state, a volume, a source. */
   nameLength: 63,
+  /** Kubernetes: length of a uid. */
+  uidLength: 36,
   /** Kubernetes: longest name of an object. */
   objectNameLength: 253,
   /** Versions that the status of a workflow lists, the newest; all that were stored can be run and are in the API's list. */

@@ -1,7 +1,7 @@
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import type { Blob } from '../../lib/output-store/blob.ts';
+import type { Blob, BlobLocator } from '../../lib/output-store/blob.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { Failure } from './facts.ts';
 import type { StepPlan } from './step-plan.ts';
@@ -46,6 +46,8 @@ export interface Decision {
   readonly kind: 'decision';
   readonly status: WorkflowExecutionStatus;
   readonly blobs: readonly Blob[];
+  /** Blobs of another execution that must be kept for this one, located as the other one reads them. */
+  readonly adopted: readonly BlobLocator[];
   readonly actions: readonly Action[];
   readonly happenings: readonly Happening[];
   /** When to look again though nothing has happened, in milliseconds since the epoch. */

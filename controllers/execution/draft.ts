@@ -8,7 +8,7 @@ import type {
   Visit,
   WorkflowExecutionStatus,
 } from '../../crds/schema/workflow-execution-status.ts';
-import { type Blob, createBlob } from '../../lib/output-store/blob.ts';
+import { type Blob, type BlobLocator, createBlob, locatorOf } from '../../lib/output-store/blob.ts';
 import { withoutRaw } from '../../lib/output-store/raw-text.ts';
 import { inlineBytes, open, shrink } from '../../lib/output-store/stored-value.ts';
 import { weigh } from '../../lib/output-store/weigh.ts';
@@ -52,6 +52,7 @@ export class Draft {
   readonly #superseded = new Map<Visit, unknown>();
   readonly #steps = new Map<string, StepRecord>();
   readonly #blobs = new Map<string, Blob>();
+  readonly #adopted = new Map<string, BlobLocator>();
   readonly #actions: Action[] = [];
   readonly #happenings: Happening[] = [];
   #feedback: string | undefined;
@@ -115,6 +116,22 @@ export class Draft {
   write(key: string, value: unknown): void {
     this.#written.set(key, value);
     if (this.#board !== undefined) this.#board[key] = withoutRaw(value);
+  }
+
+  /**
+   * Puts values of another execution on the Blackboard as they stand in its status; their large parts stay where they are
+   * in the output store, which keeps them for this execution as well.
+   */
+  takeOver(values: ReadonlyMap<string, StoredValue>, uid: string): void {
+    const board = new Map(Object.entries(this.status.blackboard ?? {}));
+    for (const [key, { value, refs = [] }] of values) {
+      this.#written.delete(key);
+      const own = refs.map((part) => ({ ...part, stored_by: part.stored_by ?? uid }));
+      board.set(key, { ...(value === undefined ? {} : { value }), ...(refs.length === 0 ? {} : { refs: own }) });
+      for (const part of refs) this.#adopted.set(part.ref, locatorOf(uid, part));
+    }
+    this.status.blackboard = Object.fromEntries(board);
+    this.#board = undefined;
   }
 
   /** Keeps what a key holds now with the visit that wrote it, before a later visit replaces it. */
@@ -183,6 +200,7 @@ export class Draft {
       kind: 'decision',
       status: this.status,
       blobs: [...this.#blobs.values()],
+      adopted: [...this.#adopted.values()],
       actions: this.#actions,
       happenings: this.#happenings,
       ...(this.#wakeAt === undefined ? {} : { wakeAt: this.#wakeAt }),

@@ -50,5 +50,5 @@ export function bareFailure({ execution }: Facts, { reason, message: why }: Fail
     conditions: [nextCondition(execution, verdict, now)],
   };
   const happenings = [{ type: 'Warning', reason, message }] as const;
-  return { kind: 'decision', status, blobs: [], actions: [], happenings, wakeAt: now };
+  return { kind: 'decision', status, blobs: [], adopted: [], actions: [], happenings, wakeAt: now };
 }

@@ -108,26 +108,37 @@ function decideOrEnd({ bugs }: SettleDeps, facts: Facts, now: number): Decision 
   }
 }
 
-async function hold(deps: SettleDeps, execution: WorkflowExecution, { blobs }: Decision): Promise<WorkflowExecution> {
-  return blobs.length === 0 ? execution : holdOutputs(deps, execution);
+async function hold(deps: SettleDeps, execution: WorkflowExecution, decision: Decision): Promise<WorkflowExecution> {
+  return storesNothing(decision) ? execution : holdOutputs(deps, execution);
 }
 
+const storesNothing = ({ blobs, adopted }: Decision): boolean => blobs.length === 0 && adopted.length === 0;
+
 /** Bytes that the store took, or why it took nothing. */
-async function tryStore(deps: SettleDeps, facts: Facts, { blobs, status }: Decision): Promise<number | Failure> {
+async function tryStore(deps: SettleDeps, facts: Facts, decision: Decision): Promise<number | Failure> {
   const { execution } = facts;
-  if (blobs.length === 0) return 0;
+  const { blobs, adopted, status } = decision;
+  if (storesNothing(decision)) return 0;
   // What no status will name is not stored.
   const problem = finished(execution) ? undefined : statusProblem(status);
   if (problem !== undefined) return problem;
   try {
+    // What is not there any more fails the state that reads it, as it would have in the origin.
+    if (adopted.length > 0) await deps.store.adopt(blobOwner(execution), adopted);
     const bytes = await deps.store.put(blobOwner(execution), blobs, execution.status?.stored_bytes ?? 0);
     deps.unstored.forget(execution.metadata.uid ?? '');
     return bytes;
   } catch (error) {
-    if (isQuotaExceeded(error)) return refusedByQuota(deps, facts, error, deps.clock.now());
-    if (error instanceof OutputBudgetExceeded) return { reason: 'OutputBudgetExceeded', message: error.message };
-    throw error;
+    return unstoredFailure(deps, facts, error);
   }
+}
+
+/** The failure of what could not be stored and never can be. @throws what another try may mend. */
+function unstoredFailure(deps: SettleDeps, facts: Facts, error: unknown): Failure {
+  if (isQuotaExceeded(error)) return refusedByQuota(deps, facts, error, deps.clock.now());
+  if (isRefusal(error)) return { reason: 'Refused', message: `outputs are not stored: ${error.serverMessage}` };
+  if (error instanceof OutputBudgetExceeded) return { reason: 'OutputBudgetExceeded', message: error.message };
+  throw error;
 }
 
 /** Writes the status where it changed. Gives the freshest version of the object, or why it must not be written so. */

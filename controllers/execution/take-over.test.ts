@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { State } from '../../crds/schema/state.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import { executionAgain } from '../../lib/execution/execution-again.ts';
 import { anEnd, anUpdate, aScript, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { World } from '../../test/builders/world.ts';
@@ -23,10 +24,18 @@ function origin(stdout: string): World {
   return world;
 }
 
+/** A successor, with a uid of its own. */
+function successor(workflow: Workflow, old: World, { name, from }: { name: string; from?: string | undefined }): World {
+  const { spec } = executionAgain(old.execution, { name, from });
+  const world = new World(workflow, { name, spec, origin: old.execution });
+  const { execution } = world;
+  world.execution = { ...execution, metadata: { ...execution.metadata, uid: `uid-of-${name}` } };
+  return world;
+}
+
 /** The run that takes up another one; stored values of the origin are at hand. */
 function again(old: World, from?: string): World {
-  const { spec } = executionAgain(old.execution, { name: 'again', from });
-  const world = new World(flow, { name: 'again', spec, origin: old.execution });
+  const world = successor(flow, old, { name: 'again', from });
   for (const [ref, data] of old.blobs) world.blobs.set(ref, data);
   return world.settle();
 }
@@ -47,6 +56,45 @@ describe('an execution that runs another one again', () => {
     expect(world.status).toMatchObject({ phase: 'completed', transitions: 1, visits: { ship: 1, end: 1 } });
     expect(world.visits()).toEqual(['ship', 'end']);
     expect(JSON.stringify(world.board()['build'])).toContain(stdout);
+  });
+
+  it('a retry takes 50 MiB of stored outputs over and reads what its first state needs', () => {
+    const parallel = aWorkflow('demo').with({ max_total_transitions: 100 });
+    const steps = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    for (const [index, name] of steps.entries()) {
+      parallel.state(name, { ...aScript('true'), transitions: onSuccess(steps[index + 1] ?? 'ship') });
+    }
+    const large = parallel
+      .state('ship', {
+        ...aScript('ship', { env: { LAST: '{{length s49.output.stdout}}' } }),
+        transitions: onSuccess('end'),
+      })
+      .state('end', anEnd())
+      .build();
+    const old = new World(large).settle();
+    for (const name of steps) old.end(name, { stdout: name.padEnd(1_048_576, 'x') }).settle();
+    old.end('ship', { exitCode: 1 }).settle();
+    const world = successor(large, old, { name: 'again', from: 'ship' });
+    for (const [ref, data] of old.blobs) world.blobs.set(ref, data);
+    const { adopted, blobs, status } = world.step();
+    // The one that a template of the first state reads.
+    expect([world.lastFacts?.loaded.size, blobs.length, status.phase]).toEqual([1, 0, 'running']);
+    const uid = old.execution.metadata.uid ?? '';
+    expect(adopted.map(({ executionUid, bytes }) => `${executionUid} ${bytes}`)).toEqual(
+      steps.map(() => `${uid} 1048576`),
+    );
+    expect(status.blackboard?.['s49']?.refs?.[0]).toMatchObject({ stored_by: uid });
+    expect(world.settle().planOf('ship').env).toMatchObject({ LAST: '1048576' });
+  });
+
+  it('a retry of a retry names the execution that stored an output first', () => {
+    const first = origin('x'.repeat(100_000));
+    const second = again(first, 'ship');
+    second.end('ship', { exitCode: 1 }).settle();
+    const third = successor(flow, second, { name: 'third', from: 'ship' }).step();
+    const [one, two] = [first, second].map(({ execution }) => execution.metadata.uid ?? '');
+    expect(third.adopted).toMatchObject([{ executionUid: two, storedBy: one }]);
+    expect(third.status.blackboard?.['build']?.refs?.[0]).toMatchObject({ stored_by: one });
   });
 
   it('a retry from the first state has no entry of any state', () => {

@@ -2,11 +2,9 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import type { StoredValue, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { isTerminal } from '../../lib/execution/finished.ts';
-import { open } from '../../lib/output-store/stored-value.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import type { Failure } from './facts.ts';
-import { resolve } from './stored.ts';
 
 type Beginning =
   | { readonly kind: 'state'; readonly state: string }
@@ -35,12 +33,9 @@ function retake(draft: Draft, name: string, from: string): Beginning {
   const before = visitsBefore(origin.status, from);
   if (before === undefined || ownMember(draft.spec.states, from) === undefined)
     return failed(`execution ${name} never entered state ${from}`);
-  const uid = origin.metadata.uid ?? '';
-  for (const [key, stored] of achieved(draft, origin.status, before)) {
-    const value = resolve(draft, open(stored, uid));
-    draft.weigh(value);
-    draft.write(key, value);
-  }
+  const values = achieved(origin.status, before);
+  for (const { value } of values.values()) draft.weigh(value);
+  draft.takeOver(values, origin.metadata.uid ?? '');
   return { kind: 'state', state: from };
 }
 
@@ -63,11 +58,14 @@ function visitsBefore({ history = [], interrupted }: WorkflowExecutionStatus, st
   return last === -1 ? undefined : last;
 }
 
-/** A visit whose state was entered again keeps its own output; the last one's stands on the Blackboard. */
-function achieved(draft: Draft, status: WorkflowExecutionStatus, before: number): Map<string, StoredValue> {
+/**
+ * A visit whose state was entered again keeps its own output; the last one's stands on the Blackboard. What stands there of
+ * a state that has no visit, the origin took over itself.
+ */
+function achieved(status: WorkflowExecutionStatus, before: number): Map<string, StoredValue> {
   const { blackboard = {}, history = [] } = status;
-  const isState = (key: string): boolean => Object.hasOwn(draft.spec.states, key);
-  const values = new Map(Object.entries(blackboard).filter(([key]) => !isState(key)));
+  const visited = new Set(history.map(({ state }) => state));
+  const values = new Map(Object.entries(blackboard).filter(([key]) => !visited.has(key)));
   for (const { state, output } of history.slice(0, before)) {
     const stored = output ?? ownMember(blackboard, state);
     if (stored !== undefined) values.set(state, stored);

@@ -14,6 +14,12 @@ export const BlobRef = Type.Object(
     ref: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the blob in the output store.' }),
     bytes: Type.Integer({ minimum: 0 }),
     encoding: oneOf(['text', 'json'], { description: 'text: the blob is the string itself; json: the blob is JSON.' }),
+    stored_by: Type.Optional(
+      Type.String({
+        maxLength: limits.uidLength,
+        description: 'Uid of the execution that stored the blob and that this one took it over from; absent: this one.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -86,8 +86,9 @@ async function holds(outputs: OutputReader, execution: WorkflowExecution, { expr
 }
 
 async function load(outputs: OutputReader, execution: WorkflowExecution, locator: string): Promise<unknown> {
-  const blob = parseLocator(locator);
-  return valueOf(await outputs(execution)(blob), blob);
+  const { ref, bytes, encoding, storedBy } = parseLocator(locator);
+  const stored = { ref, bytes, ...(storedBy !== undefined && { stored_by: storedBy }) };
+  return valueOf(await outputs(execution)(stored), { ref, encoding });
 }
 
 /** The scope as it would be had the answer been given. */

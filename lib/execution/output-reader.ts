@@ -2,7 +2,7 @@ import { outputsFinalizer } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { type Environment, parseConfig } from '../config.ts';
 import { AppError } from '../errors.ts';
-import type { BlobLocator } from '../output-store/blob.ts';
+import { locatorOf } from '../output-store/blob.ts';
 import { type ConfigMapPort, createConfigMapStore } from '../output-store/config-map-store.ts';
 import { createLayeredStore } from '../output-store/layered-store.ts';
 import type { OutputStore } from '../output-store/output-store.ts';
@@ -22,8 +22,8 @@ export function createOutputReader(kube: ConfigMapPort, env: Environment): Outpu
   let bucket: OutputStore | undefined;
   return ({ metadata }) => {
     const { uid = '', namespace = '', finalizers = [] } = metadata;
-    return async ({ ref, bytes }) => {
-      const locator: BlobLocator = { executionUid: uid, ref, bytes, encoding: 'text' };
+    return async (blob) => {
+      const locator = locatorOf(uid, { ...blob, encoding: 'text' });
       if (!finalizers.includes(outputsFinalizer)) return configMaps.get(namespace, locator);
       // An execution that began before the bucket was configured has outputs in both places.
       bucket ??= createLayeredStore(createS3Store(s3Options(parseS3(env))), configMaps);

@@ -4,7 +4,7 @@ import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-
 import { valueOf } from '../output-store/blob-value.ts';
 
 /** Reads one blob of an execution from the output store. */
-export type BlobReader = (blob: Pick<BlobRef, 'ref' | 'bytes'>) => Promise<Uint8Array>;
+export type BlobReader = (blob: Pick<BlobRef, 'ref' | 'bytes' | 'stored_by'>) => Promise<Uint8Array>;
 
 /** The whole value: what stands in status, with every part that the output store holds put in its place. */
 export async function wholeValue(stored: StoredValue, readBlob: BlobReader): Promise<Json> {

@@ -162,6 +162,13 @@ export interface KubeClient extends ListWatchPort {
     patch: object,
     options?: WriteOptions,
   ): Promise<T>;
+  /** Merges lists by the keys that Kubernetes gives them, such as owners by uid. Built-in kinds only. */
+  strategicPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: object,
+    options?: WriteOptions,
+  ): Promise<T>;
   mergePatchStatus<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,

@@ -35,6 +35,7 @@ export function withFence(client: KubeClient, guard: () => void): KubeClient {
     replace: (resource, object, options) => client.replace(resource, object, fenced(options)),
     replaceStatus: (resource, object, options) => client.replaceStatus(resource, object, fenced(options)),
     mergePatch: (resource, ref, patch, options) => client.mergePatch(resource, ref, patch, fenced(options)),
+    strategicPatch: (resource, ref, patch, options) => client.strategicPatch(resource, ref, patch, fenced(options)),
     mergePatchStatus: (resource, ref, patch, options) => client.mergePatchStatus(resource, ref, patch, fenced(options)),
     jsonPatch: (resource, ref, operations, options) => client.jsonPatch(resource, ref, operations, fenced(options)),
     jsonPatchStatus: (resource, ref, operations, options) =>

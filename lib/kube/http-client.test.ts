@@ -188,6 +188,12 @@ describe('what goes over the wire', () => {
       type: 'application/merge-patch+json',
       body: { metadata: { labels: { a: null } } },
     },
+    'strategic merge patch': {
+      call: (c) => c.strategicPatch(pods, ref, { metadata: { ownerReferences: [{ uid: 'u' }] } }),
+      want: 'PATCH /api/v1/namespaces/team-a/pods/step-1',
+      type: 'application/strategic-merge-patch+json',
+      body: { metadata: { ownerReferences: [{ uid: 'u' }] } },
+    },
     'JSON patch of the status': {
       call: (c) => c.jsonPatchStatus(pods, ref, [{ op: 'remove', path: '/status/x' }]),
       want: 'PATCH /api/v1/namespaces/team-a/pods/step-1/status',
@@ -566,6 +572,7 @@ describe('the fence', () => {
       fenced.replaceStatus(pods, pod),
       fenced.mergePatch(pods, ref, {}),
       fenced.mergePatchStatus(pods, ref, {}),
+      fenced.strategicPatch(pods, ref, {}),
       fenced.jsonPatch(pods, ref, []),
       fenced.jsonPatchStatus(pods, ref, []),
       fenced.apply(pods, pod, { fieldManager: 'm' }),

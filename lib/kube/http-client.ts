@@ -21,8 +21,9 @@ import type {
 import { execInPod } from './exec.ts';
 import { isGone, isNotFound } from './kube-error.ts';
 import { listPages } from './list-pages.ts';
+import { acceptOf, patchTypes } from './media-types.ts';
 import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
-import { apiVersionOf, leases, namespaces, pathOf, type Resource } from './resource.ts';
+import { apiVersionOf, labelOf, leases, namespaces, pathOf, type Resource } from './resource.ts';
 import { askAccess, askVersion, askWhoAmI } from './reviews.ts';
 import { readLogStream, readWatchStream } from './streams.ts';
 import { type Call, createTransport, type Transport, type TransportDeps, type TransportOptions } from './transport.ts';
@@ -31,12 +32,6 @@ import { type Call, createTransport, type Transport, type TransportDeps, type Tr
 export function createKubeClient(deps: TransportDeps, options: TransportOptions = {}): KubeClient {
   return new HttpKubeClient(createTransport(deps, options));
 }
-
-/** What `metadataOf` asks a list for; a server that does not know it answers whole objects. */
-const metadataListType = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
-const mergePatchType = 'application/merge-patch+json';
-const jsonPatchType = 'application/json-patch+json';
-const applyPatchType = 'application/apply-patch+yaml';
 
 /** What a write has besides its object: which subresource, by which method. */
 interface Write {
@@ -71,7 +66,7 @@ class HttpKubeClient implements KubeClient {
       method: 'GET',
       path: pathOf(resource, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion },
-      accept: resource.metadataOnly ? metadataListType : undefined,
+      accept: acceptOf(resource, 'list'),
       answerBytes,
     });
     const list = parseAs<KubeList<T>>(text);
@@ -111,7 +106,16 @@ class HttpKubeClient implements KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, patchOf(ref, patch, mergePatchType), options);
+    return this.#call<T>(resource, patchOf(ref, patch, patchTypes.merge), options);
+  }
+
+  async strategicPatch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: object,
+    options?: WriteOptions,
+  ): Promise<T> {
+    return this.#call<T>(resource, patchOf(ref, patch, patchTypes.strategic), options);
   }
 
   async mergePatchStatus<T extends KubeObject>(
@@ -120,7 +124,7 @@ class HttpKubeClient implements KubeClient {
     patch: object,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, patch, mergePatchType), subresource: 'status' }, options);
+    return this.#call<T>(resource, { ...patchOf(ref, patch, patchTypes.merge), subresource: 'status' }, options);
   }
 
   async jsonPatch<T extends KubeObject>(
@@ -129,7 +133,7 @@ class HttpKubeClient implements KubeClient {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, patchOf(ref, operations, jsonPatchType), options);
+    return this.#call<T>(resource, patchOf(ref, operations, patchTypes.json), options);
   }
 
   async jsonPatchStatus<T extends KubeObject>(
@@ -138,11 +142,11 @@ class HttpKubeClient implements KubeClient {
     operations: readonly JsonPatchOperation[],
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#call<T>(resource, { ...patchOf(ref, operations, jsonPatchType), subresource: 'status' }, options);
+    return this.#call<T>(resource, { ...patchOf(ref, operations, patchTypes.json), subresource: 'status' }, options);
   }
 
   async apply<T extends KubeObject>(resource: Resource<T>, object: T, options: ApplyOptions): Promise<T> {
-    const write = patchOf(refOf(object), typed(resource, object), applyPatchType);
+    const write = patchOf(refOf(object), typed(resource, object), patchTypes.apply);
     return this.#call<T>(resource, { ...write, verb: 'apply', force: options.force }, options);
   }
 
@@ -234,6 +238,7 @@ class HttpKubeClient implements KubeClient {
       query: { fieldManager: options.fieldManager, dryRun: options.dryRun ? 'All' : undefined, force },
       body,
       contentType,
+      accept: acceptOf(resource, 'object'),
     });
     return parseAs<T>(text);
   }
@@ -241,12 +246,6 @@ class HttpKubeClient implements KubeClient {
 
 function callBounds({ signal, timeoutMs, guard }: CallOptions): Pick<Call, 'signal' | 'timeoutMs' | 'guard'> {
   return { signal, timeoutMs, guard };
-}
-
-/** `pods/log`, `workflows.windlass.dev/status`: for metrics and messages. */
-function labelOf(resource: Resource, subresource?: string): string {
-  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
-  return subresource === undefined ? plural : `${plural}/${subresource}`;
 }
 
 function refOf(object: KubeObject): ObjectRef {

@@ -24,7 +24,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Lists give no more than `metadata` of each object. */
+  /** Answers give no more than `metadata` of each object. */
   readonly metadataOnly?: boolean;
   /** Never set: it only ties `T` to the value, so that calls infer it. */
   readonly shape?: T;
@@ -35,7 +35,7 @@ export function defineResource<T extends KubeObject>(resource: Omit<Resource, 's
   return Object.freeze({ ...resource });
 }
 
-/** The same kind, of which lists give no more than the metadata: for kinds whose objects are large. */
+/** The same kind, of which answers give no more than the metadata: for kinds whose objects are large. */
 export function metadataOf(resource: Resource): Resource<KubeObject> {
   const { shape: _, ...rest } = resource;
   return { ...rest, metadataOnly: true };
@@ -44,6 +44,12 @@ export function metadataOf(resource: Resource): Resource<KubeObject> {
 /** `group/version`, or `version` for the core group: the `apiVersion` of objects of this kind. */
 export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** `pods/log`, `workflows.windlass.dev/status`: for metrics and messages. */
+export function labelOf(resource: Resource, subresource?: string): string {
+  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+  return subresource === undefined ? plural : `${plural}/${subresource}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { ConfigMap, KubeClient } from '../kube/index.ts';
-import { configMaps, createUnlessExists, findObject } from '../kube/index.ts';
+import { configMaps, createUnlessExists, findObject, isNotFound, metadataOf } from '../kube/index.ts';
 import type { Blob, BlobLocator } from './blob.ts';
 import { type BlobOwner, OutputBudgetExceeded, type OutputStore } from './output-store.ts';
 import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
@@ -10,7 +10,10 @@ import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
 const chunkBytes = 960 * 1024;
 
 /** What the store needs of the API. */
-export type ConfigMapPort = Pick<KubeClient, 'create' | 'get'>;
+export type ConfigMapPort = Pick<KubeClient, 'create' | 'get' | 'strategicPatch'>;
+
+/** Requests of one call that are under way at once. */
+const requestsAtOnce = 16;
 
 /** The name of one chunk: the same bytes of the same execution always have the same name. */
 export const blobName = (executionUid: string, ref: string, chunk: number): string =>
@@ -38,8 +41,37 @@ export function createConfigMapStore(
       return bytes;
     },
     get: (namespace, locator) => read(kube, namespace, locator),
+    async adopt(owner, blobs) {
+      const rest = blobs.values();
+      const absent: BlobLocator[] = [];
+      const lanes = Array.from({ length: requestsAtOnce }, async () => {
+        for (const blob of rest) if (!(await adopt(kube, owner, blob))) absent.push(blob);
+      });
+      await Promise.all(lanes);
+      return absent;
+    },
   };
 }
+
+/** Makes an execution one more owner of a blob: Kubernetes collects what has no owner left. False where it is gone. */
+async function adopt(kube: ConfigMapPort, owner: BlobOwner, locator: BlobLocator): Promise<boolean> {
+  const { namespace } = owner;
+  const patch = { metadata: { ownerReferences: [referenceTo(owner)] } };
+  const bytesMax = packedBytesMax(boundOf(locator));
+  for (let index = 0; index * chunkBytes < bytesMax; index += 1) {
+    const name = blobName(storerOf(locator), locator.ref, index);
+    try {
+      await kube.strategicPatch(metadataOf(configMaps), { namespace, name }, patch);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      return index > 0;
+    }
+  }
+  return true;
+}
+
+const referenceTo = ({ name, uid }: BlobOwner) => ({ apiVersion, kind: 'WorkflowExecution', name, uid });
+const storerOf = ({ executionUid, storedBy = executionUid }: BlobLocator): string => storedBy;
 
 function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[] {
   const count = Math.max(1, Math.ceil(data.byteLength / chunkBytes));
@@ -51,7 +83,7 @@ function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[
       namespace: owner.namespace,
       labels: { [labels.executionUid]: owner.uid, [labels.managedBy]: 'windlass' },
       annotations: { [annotations.blob]: ref },
-      ownerReferences: [{ apiVersion, kind: 'WorkflowExecution', name: owner.name, uid: owner.uid }],
+      ownerReferences: [referenceTo(owner)],
     },
     immutable: true,
     binaryData: { gzip: Buffer.from(data.subarray(index * chunkBytes, (index + 1) * chunkBytes)).toString('base64') },
@@ -81,12 +113,12 @@ async function read(kube: ConfigMapPort, namespace: string, locator: BlobLocator
 async function chunk(
   kube: ConfigMapPort,
   namespace: string,
-  { executionUid, ref }: BlobLocator,
+  locator: BlobLocator,
   index: number,
 ): Promise<Uint8Array | undefined> {
-  const name = blobName(executionUid, ref, index);
+  const name = blobName(storerOf(locator), locator.ref, index);
   const map = await findObject(kube, configMaps, { namespace, name });
   if (map !== undefined) return Buffer.from(map.binaryData?.['gzip'] ?? '', 'base64');
   if (index > 0) return undefined;
-  throw lost(ref, `ConfigMap ${namespace}/${name} is gone`);
+  throw lost(locator.ref, `ConfigMap ${namespace}/${name} is gone`);
 }

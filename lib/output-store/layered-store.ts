@@ -5,9 +5,10 @@ import type { OutputStore } from './output-store.ts';
  * A store whose reads go on to a second one for what it does not have: outputs that were stored before an operator
  * chose another store stay readable.
  */
-export function createLayeredStore(store: OutputStore, earlier: Pick<OutputStore, 'get'>): OutputStore {
+export function createLayeredStore(store: OutputStore, earlier: Pick<OutputStore, 'get' | 'adopt'>): OutputStore {
   return {
     ...store,
+    adopt: async (owner, blobs) => earlier.adopt(owner, await store.adopt(owner, blobs)),
     async get(namespace, locator) {
       try {
         return await store.get(namespace, locator);

@@ -21,6 +21,12 @@ export interface OutputStore {
    * @throws AppError `not_found` where it is gone, or its bytes are not what size and hash say.
    */
   get(namespace: string, locator: BlobLocator): Promise<Uint8Array>;
+  /**
+   * Keeps blobs of another execution of the namespace for `owner` as well, also when that one is deleted. `blobs` are
+   * located as the other one reads them; from then on `owner` reads them, stored by whichever execution stored them
+   * first. No byte of them passes through this process. Gives back what is not there.
+   */
+  adopt(owner: BlobOwner, blobs: readonly BlobLocator[]): Promise<readonly BlobLocator[]>;
   /** Present where Kubernetes cannot collect the blobs itself: deletes everything an execution has stored. */
   deleteAll?(owner: BlobOwner): Promise<void>;
 }

@@ -48,6 +48,20 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
       const key = `${folderOf(options, { namespace, uid })}${ref}`;
       return unpack(await (await bucket()).read(key, packedBytesMax(boundOf(locator))), locator);
     },
+    async adopt(owner, blobs) {
+      const to = await bucket();
+      const rest = blobs.values();
+      const absent: BlobLocator[] = [];
+      const lanes = Array.from({ length: writesAtOnce }, async () => {
+        for (const blob of rest) {
+          const from = folderOf(options, { namespace: owner.namespace, uid: blob.executionUid });
+          const isThere = await to.copy(`${from}${blob.ref}`, `${folderOf(options, owner)}${blob.ref}`);
+          if (!isThere) absent.push(blob);
+        }
+      });
+      await Promise.all(lanes);
+      return absent;
+    },
     async deleteAll(owner) {
       await (await bucket()).clear(folderOf(options, owner));
     },
@@ -69,6 +83,8 @@ interface Bucket {
   write(key: string, body: Uint8Array): Promise<number>;
   /** Throws where the object has more than `bytesMax` bytes. */
   read(key: string, bytesMax: number): Promise<Uint8Array>;
+  /** Copies an object inside the server; false where there is none under `from`. */
+  copy(from: string, to: string): Promise<boolean>;
   /** Deletes every object whose key begins with `folder`. */
   clear(folder: string): Promise<void>;
 }
@@ -81,6 +97,7 @@ async function openBucket(options: S3StoreOptions): Promise<Bucket> {
   return {
     write: (key, body) => named(Bucket, write(commands, key, body)),
     read: (key, bytesMax) => named(Bucket, read(commands, key, bytesMax)),
+    copy: (from, to) => named(Bucket, copy(commands, from, to)),
     clear: (folder) => named(Bucket, clear(commands, folder)),
   };
 }
@@ -120,6 +137,19 @@ async function write({ sdk, client, Bucket, guard }: Commands, Key: string, Body
   guard();
   await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
   return Body.byteLength;
+}
+
+async function copy({ sdk, client, Bucket, guard }: Commands, from: string, Key: string): Promise<boolean> {
+  guard();
+  // The only key of a request that the SDK does not escape; those that we make need it for the prefix alone.
+  const CopySource = `${Bucket}/${from}`.split('/').map(encodeURIComponent).join('/');
+  try {
+    await client.send(new sdk.CopyObjectCommand({ Bucket, Key, CopySource }));
+    return true;
+  } catch (error) {
+    if (error instanceof sdk.S3ServiceException && error.name === 'NoSuchKey') return false;
+    throw error;
+  }
 }
 
 async function read({ sdk, client, Bucket }: Commands, Key: string, bytesMax: number): Promise<Uint8Array> {

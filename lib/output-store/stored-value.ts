@@ -2,7 +2,7 @@ import { pointerKeys, pointerOf } from '../../crds/json-pointer.ts';
 import { limits } from '../../crds/limits.ts';
 import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-status.ts';
 import { LargeValue } from '../template/large-value.ts';
-import { type Blob, createBlob, locatorText } from './blob.ts';
+import { type Blob, createBlob, locatorOf, locatorText } from './blob.ts';
 import { RawText } from './raw-text.ts';
 
 /** A reference takes more room than a short string: below this size a string is never moved out alone. */
@@ -54,12 +54,9 @@ export function open(stored: StoredValue, executionUid: string): unknown {
   let root: unknown = stored.value === undefined ? null : stored.value;
   if (stored.refs === undefined || stored.refs.length === 0) return root;
   root = structuredClone(root);
-  for (const { path, ref, bytes, encoding } of stored.refs) {
-    root = replaceAt(
-      root,
-      pointerKeys(path),
-      new LargeValue(locatorText({ executionUid, ref, encoding, bytes }), bytes),
-    );
+  for (const part of stored.refs) {
+    const large = new LargeValue(locatorText(locatorOf(executionUid, part)), part.bytes);
+    root = replaceAt(root, pointerKeys(part.path), large);
   }
   return root;
 }

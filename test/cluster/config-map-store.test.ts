@@ -125,6 +125,37 @@ describe('AMB-022 outputs in ConfigMaps', () => {
     await expect(reading).rejects.toThrow(RangeError);
   });
 
+  it.each([chunkBytes, chunkBytes + 1, 2 * chunkBytes])(
+    'of %i stored bytes go with the last of the executions that have them, whichever stored them',
+    async (bytes) => {
+      const [first, second, third] = [await newOwner(), await newOwner(), await newOwner()];
+      const store = createConfigMapStore(kube);
+      const blob = await blobOfPackedSize(bytes);
+      const gone = createBlob(Buffer.from('never stored'));
+      await store.put(first, [blob], 0);
+      const count = (await mapsOf(first)).length;
+      for (const _twice of [1, 2]) {
+        expect(await store.adopt(second, [locate(first, blob), locate(first, gone)])).toEqual([locate(first, gone)]);
+      }
+      const storedBy = first.uid;
+      expect(await store.adopt(third, [{ ...locate(second, blob), storedBy }])).toEqual([]);
+      const ownersOf = async () =>
+        (await mapsOf(first)).map(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid).toSorted());
+      const all = [first, second, third].map(({ uid }) => uid).toSorted();
+      expect(await ownersOf()).toEqual(Array.from({ length: count }, () => all));
+      for (const owner of [first, second]) await kube.delete(workflowExecutions, owner, { propagation: 'Background' });
+      await expect.poll(ownersOf, { timeout: 60_000 }).toEqual(Array.from({ length: count }, () => [third.uid]));
+      const data = await store.get(third.namespace, { ...locate(third, blob), storedBy });
+      expect(Buffer.from(data).equals(blob.data)).toBe(true);
+      await kube.delete(workflowExecutions, third, { propagation: 'Background' });
+      await waitForNone(kube, {
+        resource: configMaps,
+        namespace: third.namespace,
+        labelSelector: `windlass.dev/execution-uid=${first.uid}`,
+      });
+    },
+  );
+
   it('go with their execution', async () => {
     const owner = await newOwner();
     await createConfigMapStore(kube).put(owner, [await blobOfPackedSize(chunkBytes + 1)], 0);

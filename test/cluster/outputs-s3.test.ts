@@ -19,6 +19,7 @@ import {
   statusBytes,
   twoMebibytes,
 } from './outputs/large-outputs.ts';
+import { retryWithoutOrigin } from './outputs/taken-over.ts';
 import { type S3Server, startS3Server } from './outputs/s3-server.ts';
 
 /** While controllers with the bucket still run: nobody else can empty it and let the executions go. */
@@ -51,6 +52,17 @@ describe.concurrent('outputs in S3', () => {
     const keys = await server.keys();
     return keys.filter((key) => key.startsWith(`tests/${metadata.namespace}/${metadata.uid}/`));
   };
+
+  it('of an origin are copied inside the bucket for its retry, which reads them once the origin is deleted', async () => {
+    const again = await retryWithoutOrigin(stage, { name: 'wide', states: 1 }, async (origin, successor) => {
+      expect(await keysOf(origin)).toEqual([]);
+      expect(await keysOf(successor)).toHaveLength(6);
+    });
+    expect(again.status).toMatchObject({
+      phase: 'completed',
+      final_output: { read: `${mebibyte} ${mebibyte}\n` },
+    });
+  });
 
   it('AMB-022 are read by windlass logs with the bucket, and without it the error says what to set', async () => {
     const workflow = aWorkflow('bucket')

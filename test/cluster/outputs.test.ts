@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
-import { configMaps } from '../../lib/kube/index.ts';
+import { configMaps, metadataOf } from '../../lib/kube/index.ts';
 import { aScript, aWorkflow } from '../builders/workflow-builder.ts';
 import { workflowExecutions } from './harness/kinds.ts';
 import { type UsedControllers, useControllers } from './harness/used-controllers.ts';
@@ -18,6 +18,7 @@ import {
   statusBytes,
   twoMebibytes,
 } from './outputs/large-outputs.ts';
+import { retryWithoutOrigin } from './outputs/taken-over.ts';
 
 describe.concurrent('outputs in ConfigMaps', () => {
   let used: UsedControllers;
@@ -102,6 +103,37 @@ describe.concurrent('outputs in ConfigMaps', () => {
     }
     const last = await windlass(used.namespace, ['logs', 'budget', 'after', '--stdout']);
     expect(last.stdout.toString()).toBe('still here\n');
+  });
+
+  it('a retry reads 54 MiB that its origin stored after the origin is deleted, and takes them along when it goes', {
+    timeout: 420_000,
+  }, async () => {
+    const { kube, namespace } = used;
+    const ownersOf = async (labelSelector: string): Promise<string[][]> => {
+      const { items } = await kube.listAll(metadataOf(configMaps), { namespace, labelSelector });
+      return items.map(({ metadata }) => (metadata.ownerReferences ?? []).map(({ uid }) => uid));
+    };
+    let labelSelector = '';
+    const again = await retryWithoutOrigin(used, { name: 'wide', states: 9 }, async (origin, { metadata, status }) => {
+      labelSelector = `windlass.dev/execution-uid=${origin.metadata.uid}`;
+      expect(status?.stored_bytes).toBeUndefined();
+      const refs = Object.values(status?.blackboard ?? {}).flatMap((stored) => stored.refs ?? []);
+      expect(new Set(refs.map(({ ref }) => ref)).size).toBe(54);
+      expect(new Set(refs.map(({ stored_by }) => stored_by))).toEqual(new Set([origin.metadata.uid]));
+      // The garbage collector has looked at each of them once the origin is none of its owners any more.
+      await expect
+        .poll(async () => new Set((await ownersOf(labelSelector)).flat()), { timeout: 60_000, interval: 500 })
+        .toEqual(new Set([metadata.uid]));
+    });
+    expect(again.status).toMatchObject({
+      phase: 'completed',
+      final_output: { read: `${mebibyte} ${mebibyte}\n` },
+    });
+    const { stdout, code } = await windlass(namespace, ['get', 'wide-again', '--full', '-o', 'json']);
+    expect(code).toBe(0);
+    expect(stdout.byteLength).toBeGreaterThan(54 * mebibyte);
+    await kube.delete(workflowExecutions, { namespace, name: 'wide-again' }, { propagation: 'Background' });
+    await waitForNone(kube, { resource: configMaps, namespace, labelSelector });
   });
 
   it('WF-CR-19 deleting an execution deletes what it stored', async () => {

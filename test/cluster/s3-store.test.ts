@@ -70,6 +70,20 @@ describe('WF-CR-19 AMB-022 outputs in S3', () => {
     await store.deleteAll?.(owner);
   });
 
+  it('of another execution are kept for the one that takes them over, under keys that need escaping too', async () => {
+    const store = createS3Store({ ...server.options, prefix: 'a b+c/ü/' });
+    const [there, gone] = [createBlob(Buffer.from('there')), createBlob(Buffer.from('never stored'))];
+    await store.put(owner, [there], 0);
+    const next = { namespace: 'tenant', name: 'next', uid: 'c0ffee00-0000-4000-8000-000000000003' };
+    expect(await store.adopt(next, [locate(there), locate(gone)])).toEqual([locate(gone)]);
+    await store.deleteAll?.(owner);
+    expect(Buffer.from(await store.get('tenant', { ...locate(there, next), storedBy: owner.uid })).toString()).toBe(
+      'there',
+    );
+    await store.deleteAll?.(next);
+    await expect(store.get('tenant', locate(there, next))).rejects.toMatchObject({ reason: 'OutputLost' });
+  });
+
   it('are neither written nor deleted once the guard objects', async () => {
     const stored = createBlob(Buffer.from('there before'));
     await createS3Store(server.options).put(other, [stored], 0);
@@ -81,6 +95,7 @@ describe('WF-CR-19 AMB-022 outputs in S3', () => {
     const store = createS3Store({ ...server.options, guard });
     await expect(store.put(owner, [createBlob(Buffer.from('late'))], 0)).rejects.toThrow('no longer the leader');
     await expect(store.deleteAll?.(other)).rejects.toThrow('no longer the leader');
+    await expect(store.adopt(owner, [locate(stored, other)])).rejects.toThrow('no longer the leader');
     expect(await server.keys()).toEqual(before);
   });
 

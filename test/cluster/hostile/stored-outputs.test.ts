@@ -42,8 +42,9 @@ describe('WF-CR-19 a ConfigMap in the place of a stored output', () => {
     };
     await kube.create(configMaps, lie);
     let reads = 0;
-    const counting: Pick<KubeClient, 'create' | 'get'> = {
+    const counting: Pick<KubeClient, 'create' | 'get' | 'strategicPatch'> = {
       create: (...args) => kube.create(...args),
+      strategicPatch: (...args) => kube.strategicPatch(...args),
       get: (...args) => {
         reads += 1;
         return kube.get(...args);

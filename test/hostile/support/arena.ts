@@ -111,6 +111,7 @@ function storeOf(world: World): OutputStore {
       for (const { ref, data } of blobs) world.blobs.set(ref, data);
       return packed.reduce((sum, { data }) => sum + data.byteLength, 0);
     },
+    adopt: async () => [],
     async get(_namespace, { ref }) {
       const data = world.blobs.get(ref);
       if (data === undefined) throw new Error(`blob ${ref} was never stored`);
