@@ -39,7 +39,13 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
   return {
     informers,
     tenants,
-    workflows: createWorkflows({ kube, clock, cache: informers.workflows.cache, tenants }),
+    workflows: createWorkflows({
+      kube,
+      clock,
+      cache: informers.workflows.cache,
+      whole: informers.workflows.whole,
+      tenants,
+    }),
     executionFeed,
     executions: createExecutions({
       kube,

@@ -1,7 +1,6 @@
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
-import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
@@ -21,7 +20,7 @@ import type { ExecutionListener } from './execution-feed.ts';
 
 /** One cache for each kind that the API reads. */
 export interface Informers {
-  readonly workflows: Informer<Workflow, 'name' | 'formerId' | 'namespace'>;
+  readonly workflows: Informer<ListedWorkflow, 'name' | 'formerId' | 'namespace'>;
   /** `approval`: id of what a person is asked, or has answered last; `asking`: the namespace, where one is asked. */
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly tenants: Informer<Namespace, TenantIndex>;
@@ -30,8 +29,8 @@ export interface Informers {
 
 /** Characters of what a person is asked, which a list shows: as many as the engine leaves in the status, and its note. */
 const promptLength = 8_256;
-/** Bytes of heap for executions read last, in full. */
-const keptBytes = 32 * 1024 * 1024;
+/** Bytes of heap for objects read last, in full. */
+const keptBytes = { executions: 32 * 1024 * 1024, workflows: 16 * 1024 * 1024 } as const;
 
 /** `deps` gives each kind its own observer; `executions` is told of every execution before anything is left out. */
 export function createInformers(
@@ -40,11 +39,7 @@ export function createInformers(
   executions: ExecutionListener,
 ): Informers {
   const informers: Informers = {
-    workflows: createInformer(deps('Workflow'), {
-      resource: workflows,
-      parse: withSpec,
-      indexes: { ...workflowIndexes, namespace: namespaceOf },
-    }),
+    workflows: workflowInformer(deps('Workflow'), kube),
     executions: createInformer(deps('WorkflowExecution'), {
       resource: workflowExecutions,
       parse: (execution) => {
@@ -55,7 +50,7 @@ export function createInformers(
         kube,
         resource: workflowExecutions,
         slim: (execution) => slimExecution(execution, promptLength),
-        keptBytes,
+        keptBytes: keptBytes.executions,
       }),
       indexes: {
         namespace: namespaceOf,
@@ -73,6 +68,22 @@ export function createInformers(
   };
   informers.executions.onChange((change) => tellGone(change, executions));
   return informers;
+}
+
+/** Large definitions are not kept: each byte of one may take fifteen of heap. */
+function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): Informers['workflows'] {
+  return createInformer(deps, {
+    resource: workflows,
+    parse: withSpec,
+    wholes: createWholeObjects<ListedWorkflow>({
+      kube,
+      resource: workflows,
+      slim: listedWorkflow,
+      isWhole: isWholeWorkflow,
+      keptBytes: keptBytes.workflows,
+    }),
+    indexes: { ...workflowIndexes, namespace: namespaceOf },
+  });
 }
 
 /** An object that became unreadable is still there; another one under the same name is not the same. */

@@ -5,6 +5,7 @@ import {
   answersTo,
   cachedWorkflow,
   isVisible,
+  type ListedWorkflow,
   ownerKey,
   placesOf,
   type Scope,
@@ -20,15 +21,21 @@ import type { Caller } from '../identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 
+/** Gives a workflow of the cache in full; undefined when it is there no more. */
+type WholeWorkflows = (workflow: ListedWorkflow) => Promise<Workflow | undefined>;
+
 /** For whom a workflow is looked up. */
 export type Viewer = Pick<Caller, 'subject' | 'tenant'>;
 
 /** Workflows as one caller sees them: the own ones, those of the tenant, and global ones. */
 export interface Workflows {
-  /** By name or id; one that was created a moment ago is found. Undefined for what the caller cannot see. */
+  /** By name or id, in full; one that was created a moment ago is found. Undefined for what the caller cannot see. */
   find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined>;
-  /** In no particular order. */
-  list(viewer: Viewer, scope?: Scope): readonly Workflow[];
+  /** The same for who reads the object again anyway: of a large definition only what a list shows. */
+  locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined>;
+  /** In no particular order; of large definitions only what a list shows. */
+  list(viewer: Viewer, scope?: Scope): readonly ListedWorkflow[];
+  whole: WholeWorkflows;
   /** Takes the answer of a write of our own. */
   remember(workflow: Workflow): void;
   /** Resolves when the cache has let go of a workflow that was deleted, or after a second. */
@@ -38,7 +45,8 @@ export interface Workflows {
 interface WorkflowsDeps {
   readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
   readonly clock: Clock;
-  readonly cache: CacheReader<Workflow, 'name' | 'formerId' | 'namespace'>;
+  readonly cache: CacheReader<ListedWorkflow, 'name' | 'formerId' | 'namespace'>;
+  readonly whole: WholeWorkflows;
   readonly tenants: TenantDirectory;
 }
 
@@ -52,6 +60,7 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
 }
 
 class CachedWorkflows implements Workflows {
+  readonly whole: WholeWorkflows;
   readonly #deps: WorkflowsDeps;
   readonly #live: LiveReads<Workflow>;
   readonly #catchUp: CatchUp;
@@ -60,12 +69,18 @@ class CachedWorkflows implements Workflows {
   constructor(deps: WorkflowsDeps) {
     const kept = { ...deps, resource: workflowKind };
     this.#deps = deps;
+    this.whole = deps.whole;
     this.#live = createLiveReads(kept);
     this.#catchUp = createCatchUp(kept);
     this.#unknown = createUnknownIds(deps.clock, unknownIds);
   }
 
   async find(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<Workflow | undefined> {
+    const found = await this.locate(viewer, nameOrUid, scope);
+    return found && this.whole(found);
+  }
+
+  async locate(viewer: Viewer, nameOrUid: string, scope?: Scope): Promise<ListedWorkflow | undefined> {
     const wanted = { ...this.#viewOf(viewer, scope), nameOrUid };
     const known = cachedWorkflow(this.#deps.cache, wanted);
     if (known !== undefined) return known;
@@ -73,7 +88,7 @@ class CachedWorkflows implements Workflows {
     return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 
-  list(viewer: Viewer, scope?: Scope): readonly Workflow[] {
+  list(viewer: Viewer, scope?: Scope): readonly ListedWorkflow[] {
     const view = this.#viewOf(viewer, scope);
     return [view.namespace, globalNamespace].flatMap((namespace) =>
       this.#deps.cache.byIndex('namespace', namespace).filter((workflow) => isVisible(workflow, view)),

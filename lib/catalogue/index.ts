@@ -8,5 +8,6 @@ export {
   type WorkflowCache,
   workflowIndexes,
 } from './find-workflow.ts';
+export { isWholeWorkflow, type ListedWorkflow, listedWorkflow } from './listed-workflow.ts';
 export { formerIdsOf, formerIdsText } from './former-ids.ts';
 export { byName, ownerKey, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';

@@ -97,7 +97,7 @@ describe('listing', () => {
     const seen = follow();
     await seen.informer.synced;
     expect(names(seen)).toEqual(['x', 'y']);
-    expect(lists().map((request) => request.query.get('limit'))).toEqual(['500', '500']);
+    expect(lists().map((request) => request.query.get('limit'))).toEqual(['50', '100']);
     await expect.poll(() => watches().length).toBe(1);
     const query = watches()[0]?.query;
     expect(query?.get('resourceVersion')).toBe('10');

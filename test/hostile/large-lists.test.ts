@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
 import { createInformer } from '../../lib/informer/index.ts';
 import { type HttpPeer, startHttpPeer } from '../../lib/kube/http-peer.ts';
-import { createCredentialSource, createKubeClient, type KubeClient, pods } from '../../lib/kube/index.ts';
+import {
+  createCredentialSource,
+  createKubeClient,
+  type KubeClient,
+  type ListOptions,
+  listPages,
+  pods,
+} from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 
 /**
@@ -49,10 +57,10 @@ it('a list of large objects comes in pages of a few, and whole', async () => {
   expect(limits.length).toBeLessThan(60);
 });
 
-it('a list of small objects takes as few requests as ever', async () => {
+it('a list of small objects begins with a small page and takes few requests', async () => {
   sizes = Array.from({ length: 1_200 }, () => 1_000);
   expect((await client.listAll(pods)).items).toHaveLength(1_200);
-  expect(limits).toEqual([500, 500, 500]);
+  expect(limits).toEqual([50, 100, 200, 400, 500]);
 });
 
 it('an object of letters that take six bytes each is listed like any other', async () => {
@@ -79,5 +87,28 @@ it('an object that is larger than any that the API server takes ends no list of 
 it('a list that is asked for once and cannot be whole is refused', async () => {
   sizes = [17_000_000];
   await expect(client.listAll(pods)).rejects.toMatchObject({ reason: 'AnswerTooLarge' });
-  expect(limits).toEqual([500, 125, 32, 8, 2, 1]);
+  expect(limits).toEqual([50, 13, 4, 1]);
+});
+
+it('a list whose pages take the server too long asks for fewer objects, and not for as many again', async () => {
+  const asked: number[] = [];
+  const items = Array.from({ length: 60 }, (_, index) => ({ metadata: { name: `o${index}` } }));
+  const slowServer = async ({ limit = 0, continue: from = '0' }: ListOptions) => {
+    asked.push(limit);
+    if (limit > 12) throw new AppError('timeout', 'no answer in 30000 ms', { reason: 'NoAnswer' });
+    const next = Number(from) + limit;
+    const more = next < items.length ? { continue: String(next) } : {};
+    return { metadata: { resourceVersion: '1', ...more }, items: items.slice(Number(from), next) };
+  };
+  const got: string[] = [];
+  for await (const page of listPages(slowServer, {})) got.push(...page.items.map(({ metadata }) => metadata.name));
+  expect(got).toEqual(items.map(({ metadata }) => metadata.name));
+  expect(asked).toEqual([50, 13, 4, 8, 12, 12, 12, 12]);
+});
+
+it('a server that does not even answer for one object ends the list', async () => {
+  const silent = async () => {
+    throw new AppError('timeout', 'no answer in 30000 ms', { reason: 'NoAnswer' });
+  };
+  await expect(listPages(silent, {}).next()).rejects.toMatchObject({ reason: 'NoAnswer' });
 });

@@ -15,7 +15,7 @@ interface ListQuery extends PageOptions<ListKey> {
   readonly labels: readonly (readonly [key: string, value: string])[];
 }
 
-export function listPage(all: readonly Workflow[], { labels, ...page }: ListQuery): Page<Workflow, ListKey> {
+export function listPage<W extends Workflow>(all: readonly W[], { labels, ...page }: ListQuery): Page<W, ListKey> {
   const wanted = all.filter((workflow) => labels.every((pair) => hasLabel(workflow, pair)));
   return pageOf(wanted, { keyOf, compare: byName }, page);
 }

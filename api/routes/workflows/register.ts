@@ -53,7 +53,8 @@ export function createRegisterRoute({ write, ...deps }: RegisterDeps & { readonl
 function childrenOf({ workflows }: RegisterDeps['cluster'], caller: Caller): FindSpec {
   return async (wanted) => {
     const means = ({ metadata }: Workflow) => metadata.uid === wanted || workflowName(metadata) === wanted;
-    return workflows.list(caller).find(means)?.spec;
+    const child = workflows.list(caller).find(means);
+    return child && (await workflows.whole(child))?.spec;
   };
 }
 

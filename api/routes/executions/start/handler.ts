@@ -121,7 +121,7 @@ function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?
 
 /** The workflow as the server has it, after all that can be said against starting it was said. */
 async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): Promise<Workflow> {
-  const known = await cluster.workflows.find(caller, body.workflow);
+  const known = await cluster.workflows.locate(caller, body.workflow);
   // What was registered a moment ago through another replica is what starts.
   const workflow = known && (await findAgain(kube, workflowKind, known));
   if (known === undefined || workflow === undefined || !isStill(known, workflow)) throw notFound(unknownWorkflow);
