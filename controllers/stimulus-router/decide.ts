@@ -31,11 +31,12 @@ const problemsShown = 3;
 export function decideRouter(facts: RouterFacts, now: number): StimulusRouterStatus {
   const { router, isTenant, targets } = facts;
   const routes = Object.entries(router.spec.routes ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const taken = routes.flatMap(([source]) => takenProblem(facts, source));
+  const takers = takersOf(facts);
+  const taken = routes.flatMap(([source]) => takenProblem(source, takers.get(source)));
   const lost = routes.flatMap(([source, workflow]) => targetProblem(source, workflow, targets.get(workflow)));
   const problems = isTenant ? [...taken, ...lost, ...agentProblem(router)] : [noTenant(router)];
   const works = routes.filter(([, workflow]) => isTenant && targets.get(workflow) === 'accepted').length;
-  const claims = isTenant ? claimsOf(facts, now) : [];
+  const claims = isTenant ? claimsOf(router, takers, now) : [];
   return {
     observedGeneration: router.metadata.generation ?? 0,
     conditions: [readyCondition(router, problems, now)],
@@ -51,24 +52,28 @@ type Taken = { readonly by: 'assignment' | 'tenant' } | { readonly by: 'router';
  * A source that webhooks can name belongs to one tenant in the whole cluster: to the one that it is assigned to, else to
  * the first that claimed it. Any other source is looked up inside a tenant alone. There two routers may still name it.
  */
-function takenBy({ router, rivals, assignees }: RouterFacts, source: string): Taken | undefined {
-  const all = [...rivals.filter(({ metadata }) => metadata.uid !== router.metadata.uid), router];
+function takersOf({ router, rivals, assignees }: RouterFacts): ReadonlyMap<string, Taken> {
   const { namespace, uid } = router.metadata;
-  if (isWebhookSource(source)) {
-    const assignee = assignees.get(source);
-    if (assignee !== undefined && assignee !== namespace) return { by: 'assignment' };
-    if (assignee === undefined && claimantOf(source, all)?.metadata.namespace !== namespace) return { by: 'tenant' };
-  }
-  const owner = ownerOf(
-    source,
-    all.filter(({ metadata }) => metadata.namespace === namespace),
-  );
-  return owner === undefined || owner.metadata.uid === uid ? undefined : { by: 'router', name: owner.metadata.name };
+  const all = [...rivals.filter(({ metadata }) => metadata.uid !== uid), router];
+  const own = all.filter(({ metadata }) => metadata.namespace === namespace);
+  const takenBy = (source: string): Taken | undefined => {
+    if (isWebhookSource(source)) {
+      const assignee = assignees.get(source);
+      if (assignee !== undefined && assignee !== namespace) return { by: 'assignment' };
+      if (assignee === undefined && claimantOf(source, all)?.metadata.namespace !== namespace) return { by: 'tenant' };
+    }
+    const owner = ownerOf(source, own);
+    return owner === undefined || owner.metadata.uid === uid ? undefined : { by: 'router', name: owner.metadata.name };
+  };
+  const takers = Object.keys(router.spec.routes ?? {}).flatMap((source): [string, Taken][] => {
+    const taken = takenBy(source);
+    return taken === undefined ? [] : [[source, taken]];
+  });
+  return new Map(takers);
 }
 
 /** Never names another tenant, nor its router. */
-function takenProblem(facts: RouterFacts, source: string): readonly Problem[] {
-  const taken = takenBy(facts, source);
+function takenProblem(source: string, taken: Taken | undefined): readonly Problem[] {
   return taken === undefined ? [] : [{ reason: 'SourceTaken', text: `source '${source}' ${takenText(taken)}` }];
 }
 
@@ -99,10 +104,9 @@ function noTenant({ metadata }: StimulusRouter): Problem {
 }
 
 /** A claim keeps its time for as long as the router has the source. */
-function claimsOf(facts: RouterFacts, now: number): SourceClaim[] {
-  const { router } = facts;
+function claimsOf(router: StimulusRouter, takers: ReadonlyMap<string, Taken>, now: number): SourceClaim[] {
   return Object.keys(router.spec.routes ?? {})
-    .filter((source) => isWebhookSource(source) && takenBy(facts, source) === undefined)
+    .filter((source) => isWebhookSource(source) && !takers.has(source))
     .toSorted()
     .map((source) => ({ source, since: claimedAt(router, source) ?? new Date(now).toISOString() }));
 }

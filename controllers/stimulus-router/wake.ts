@@ -11,6 +11,14 @@ const claimsOf = (router: StimulusRouter | undefined): string[] => (router === u
 const assignedTo = (namespace: Namespace | undefined): string[] =>
   namespace === undefined ? [] : assignedClaims(namespace);
 
+/** All of a router that decides what its rivals get. */
+function rivalryOf(router: StimulusRouter | undefined): string | undefined {
+  if (router === undefined) return undefined;
+  const { metadata, spec, status } = router;
+  const { uid, deletionTimestamp } = metadata;
+  return JSON.stringify([uid, deletionTimestamp !== undefined, Object.keys(spec.routes ?? {}), status?.claims ?? []]);
+}
+
 /**
  * A router wakes all that share a source with it, since one gets what another gives up; a workflow wakes the routers
  * that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals, and
@@ -29,8 +37,8 @@ export function connectRouters(
     wakeClaimants(changed.flatMap(claimsOf));
   routers.onChange(({ key, before, after, own }) => {
     if (!own) queue.add(key);
-    // Our own write is news to the rivals all the same: it may record or drop a claim.
-    wakeRivals(before, after);
+    // Our own write is news to the rivals as well where it records or drops a claim, and only there.
+    if (rivalryOf(before) !== rivalryOf(after)) wakeRivals(before, after);
   });
   workflows.onChange(({ before, after }) => {
     const workflow = after ?? before;

@@ -20,10 +20,44 @@ export function claimKey(source: string): string {
   return isWebhookSource(source) ? source.replaceAll('.', '-') : source;
 }
 
+/** What the claims of one version of a router come to; computed once, since each of its rivals asks for it. */
+interface ClaimBook {
+  readonly keys: ReadonlySet<string>;
+  /** The first record of a claim, by key and by source. */
+  readonly firstOfKey: ReadonlyMap<string, string>;
+  readonly firstOfSource: ReadonlyMap<string, string>;
+}
+
+const books = new WeakMap<StimulusRouter, ClaimBook>();
+
+function bookOf(router: StimulusRouter): ClaimBook {
+  const known = books.get(router);
+  if (known !== undefined) return known;
+  const firstOfKey = new Map<string, string>();
+  const firstOfSource = new Map<string, string>();
+  for (const { source, since } of router.status?.claims ?? []) {
+    const time = notBefore(router, since);
+    keepFirst(firstOfKey, claimKey(source), time);
+    keepFirst(firstOfSource, source, time);
+  }
+  const keys = new Set(Object.keys(router.spec.routes ?? {}).map(claimKey));
+  const book = { keys, firstOfKey, firstOfSource };
+  books.set(router, book);
+  return book;
+}
+
+/** No claim is older than its router: where no admission policy guards a status, it may say anything. */
+function notBefore({ metadata: { creationTimestamp: born } }: StimulusRouter, since: string): string {
+  return born === undefined || Date.parse(since) >= Date.parse(born) ? since : born;
+}
+
+function keepFirst(times: Map<string, string>, name: string, time: string): void {
+  const known = times.get(name);
+  if (known === undefined || Date.parse(time) < Date.parse(known)) times.set(name, time);
+}
+
 /** The claims that a router makes by its routes. */
-export const claimKeysOf = ({ spec }: StimulusRouter): string[] => [
-  ...new Set(Object.keys(spec.routes ?? {}).map(claimKey)),
-];
+export const claimKeysOf = (router: StimulusRouter): string[] => [...bookOf(router).keys];
 
 /**
  * The router whose tenant gets the webhooks of a source; undefined where none of those given routes a source of that
@@ -32,27 +66,31 @@ export const claimKeysOf = ({ spec }: StimulusRouter): string[] => [
  */
 export function claimantOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
   const key = claimKey(source);
-  const claims = (router: StimulusRouter): boolean => isThere(router) && claimKeysOf(router).includes(key);
-  return firstOf(routers, claims, (router) => orderOf(router, (candidate) => claimKey(candidate) === key));
+  return firstOf(
+    routers,
+    (router) => bookOf(router).keys.has(key),
+    (router) => bookOf(router).firstOfKey.get(key),
+  );
 }
 
 /** The router that a source has inside one tenant: in the same order, of those that route exactly this source. */
 export function ownerOf(source: string, routers: Iterable<StimulusRouter>): StimulusRouter | undefined {
   return firstOf(
     routers,
-    (router) => isThere(router) && ownMember(router.spec.routes, source) !== undefined,
-    (router) => orderOf(router, (candidate) => candidate === source),
+    ({ spec }) => ownMember(spec.routes, source) !== undefined,
+    (router) => claimedAt(router, source),
   );
 }
 
 function firstOf(
   routers: Iterable<StimulusRouter>,
   counts: (router: StimulusRouter) => boolean,
-  order: (router: StimulusRouter) => readonly string[],
+  since: (router: StimulusRouter) => string | undefined,
 ): StimulusRouter | undefined {
   let first: StimulusRouter | undefined;
   for (const router of routers) {
-    if (counts(router) && (first === undefined || before(order(router), order(first)))) first = router;
+    if (!isThere(router) || !counts(router)) continue;
+    if (first === undefined || isBefore(router, first, since)) first = router;
   }
   return first;
 }
@@ -61,43 +99,30 @@ function firstOf(
 const isThere = ({ metadata }: StimulusRouter): boolean => metadata.deletionTimestamp === undefined;
 
 /** When a router claimed a source; undefined where that is not recorded. */
-export function claimedAt(router: StimulusRouter, source: string): string | undefined {
-  return recorded(router, (candidate) => candidate === source);
-}
-
-/**
- * The first record of such sources. No claim is older than its router: where no admission policy guards a status, it
- * may say anything.
- */
-function recorded({ status, metadata }: StimulusRouter, is: (source: string) => boolean): string | undefined {
-  const times = status?.claims?.filter(({ source }) => is(source)).map(({ since }) => since) ?? [];
-  const [first] = times.toSorted((a, b) => Date.parse(a) - Date.parse(b));
-  const born = metadata.creationTimestamp;
-  if (first === undefined || born === undefined || Date.parse(first) >= Date.parse(born)) return first;
-  return born;
-}
+export const claimedAt = (router: StimulusRouter, source: string): string | undefined =>
+  bookOf(router).firstOfSource.get(source);
 
 /** Later than any time that can be written. */
 const never = '~';
 
-function orderOf(router: StimulusRouter, is: (source: string) => boolean): readonly string[] {
-  const { creationTimestamp = never, namespace = '', name } = router.metadata;
-  return [recorded(router, is) ?? never, creationTimestamp, namespace, name];
+function isBefore(
+  left: StimulusRouter,
+  right: StimulusRouter,
+  since: (router: StimulusRouter) => string | undefined,
+): boolean {
+  const [leftSince, rightSince] = [since(left) ?? never, since(right) ?? never];
+  return leftSince === rightSince ? isOlder(left, right) : leftSince < rightSince;
 }
 
-function before(left: readonly string[], right: readonly string[]): boolean {
-  const index = left.findIndex((part, at) => part !== right[at]);
-  return index >= 0 && (left[index] ?? '') < (right[index] ?? '');
+/** By creation, then by namespace and name. */
+function isOlder({ metadata: left }: StimulusRouter, { metadata: right }: StimulusRouter): boolean {
+  const [born, rightBorn] = [left.creationTimestamp ?? never, right.creationTimestamp ?? never];
+  if (born !== rightBorn) return born < rightBorn;
+  const [place, rightPlace] = [left.namespace ?? '', right.namespace ?? ''];
+  return place === rightPlace ? left.name < right.name : place < rightPlace;
 }
 
 /** The routers in the order of their age: the order in which they are asked for what a tenant has once. */
 export function byAge(routers: Iterable<StimulusRouter>): readonly StimulusRouter[] {
-  const age = ({ metadata }: StimulusRouter): readonly string[] => [
-    metadata.creationTimestamp ?? never,
-    metadata.namespace ?? '',
-    metadata.name,
-  ];
-  return [...routers]
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .toSorted((a, b) => (before(age(a), age(b)) ? -1 : 1));
+  return [...routers].filter(isThere).toSorted((a, b) => (isOlder(a, b) ? -1 : 1));
 }
