@@ -24,6 +24,7 @@ import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from './execution-builder.ts';
+import { unstorable } from './stored-status.ts';
 
 /** What a container did, as tests say it; everything else is the outcome of `true`. */
 export type OutcomeFields = Partial<StepOutcome>;
@@ -60,7 +61,8 @@ export interface WorldOptions {
 
 /**
  * One execution in a world of plain objects: decides, does what was decided, and lets tests say what pods, children,
- * people and the clock do. It plays the part of the cluster for the pure engine alone.
+ * people and the clock do. It plays the part of the cluster for the pure engine alone, and takes no status that the
+ * CustomResourceDefinition would refuse or cut.
  */
 export class World {
   execution: WorkflowExecution;
@@ -118,6 +120,8 @@ export class World {
 
   /** Makes a decision true. */
   accept(decision: Decision, act: (action: Action) => boolean = () => true): void {
+    const problems = unstorable(decision.status);
+    if (problems.length > 0) throw new Error(`the API server would not store this status: ${problems.join('; ')}`);
     this.decisions.push(decision);
     this.happenings.push(...decision.happenings);
     this.execution = { ...this.execution, status: structuredClone(decision.status) };
