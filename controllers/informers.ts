@@ -71,6 +71,7 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pic
     volumes: createInformer(deps('Volume'), {
       resource: volumes,
       parse: withSpec,
+      strip: stripStrangers,
       indexes: volumeIndexes,
     }),
     revisions: createInformer(deps('ControllerRevision'), {

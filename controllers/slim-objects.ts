@@ -78,9 +78,8 @@ export function slimWorkflow(workflow: Workflow): Workflow {
 
 /** Whose a claim is and how it does; the rest of it is other people's, and of any size. */
 export function slimClaim({ metadata, status }: PersistentVolumeClaim): PersistentVolumeClaim {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata;
   return {
-    metadata: { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences },
+    metadata: slimMetadata(metadata),
     spec: { accessModes: [], resources: {} },
     status: { phase: status?.phase },
   };

@@ -19,7 +19,7 @@ function setUp(server: WorkflowExecution[], { cached = [] as WorkflowExecution[]
   cache.replaceAll(cached, '1');
   const calls: string[] = [];
   const kube = {
-    async listAll(resource: { readonly metadataOnly?: boolean }) {
+    async list(resource: { readonly metadataOnly?: boolean }) {
       calls.push(resource.metadataOnly ? 'list metadata' : 'list');
       const items = server.map(({ metadata }) => ({ metadata }));
       await clock.sleep(listMs);
@@ -145,7 +145,7 @@ describe('a search', () => {
   it('says that the server cannot be asked, rather than that nothing is there', async () => {
     const { clock, cache } = setUp([]);
     const away = new KubeError(503, {}, { verb: 'list', resource: 'x' });
-    const kube = { listAll: () => Promise.reject(away), get: () => Promise.reject(away) };
+    const kube = { list: () => Promise.reject(away), get: () => Promise.reject(away) };
     const catchUp = createCatchUp({ kube: kube as never, clock, cache, resource: workflowExecutions });
     const answer = catchUp.find({ namespace: 'default', tenant: 'default' }, () => undefined).catch((error) => error);
     await clock.advance(50);

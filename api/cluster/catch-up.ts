@@ -8,7 +8,9 @@ import {
   type KubeClient,
   type KubeObject,
   keyOf,
+  listPages,
   metadataOf,
+  type ObjectRef,
   type Resource,
 } from '../../lib/kube/index.ts';
 import { createPacedTask, type PacedTask } from '../../lib/paced-task.ts';
@@ -32,7 +34,7 @@ export interface SearchPlace {
 }
 
 interface CatchUpDeps<T extends KubeObject> {
-  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly clock: Clock;
   readonly resource: Resource<T>;
   readonly cache: CacheReader<T>;
@@ -46,6 +48,8 @@ const searchesMax = 625;
 const pauseMs = { factor: 10, least: 250, most: 500 };
 /** Objects that one reading fetches, the newest first; the watch brings the others, or the next reading does. */
 const fetchedMax = 100;
+/** Of those under way at one time: each may have 1.5 MiB. */
+const fetchedAtOnce = 8;
 /** Readings that one search waits for. */
 const readingsMax = 10;
 /** Namespaces whose readings are paced together. */
@@ -100,20 +104,33 @@ function pauseAfter(tookMs: number): number {
 /** Puts into the cache what the server has and the cache lacks, or has in an older version; gives how many those were. */
 async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: string): Promise<number> {
   const { kube, cache, resource } = deps;
-  const { items } = await kube.listAll(metadataOf(resource), { namespace });
-  const behind = items
-    .filter((item) => compareResourceVersions(item.metadata.resourceVersion, versionOf(cache, item)) > 0)
-    .toSorted((a, b) => compareResourceVersions(b.metadata.resourceVersion, a.metadata.resourceVersion));
-  await Promise.all(behind.slice(0, fetchedMax).map((item) => fetchOne(deps, item)));
+  const behind: Place[] = [];
+  for await (const { items } of listPages((paged) => kube.list(metadataOf(resource), paged), { namespace })) {
+    for (const item of items) {
+      const { name = '', resourceVersion } = item.metadata;
+      if (compareResourceVersions(resourceVersion, versionOf(cache, item)) > 0) behind.push({ name, resourceVersion });
+    }
+  }
+  const newest = behind
+    .toSorted((a, b) => compareResourceVersions(b.resourceVersion, a.resourceVersion))
+    .slice(0, fetchedMax);
+  for (let at = 0; at < newest.length; at += fetchedAtOnce) {
+    await Promise.all(newest.slice(at, at + fetchedAtOnce).map(({ name }) => fetchOne(deps, { namespace, name })));
+  }
   return behind.length;
+}
+
+/** What is kept of an object of a list: its metadata may be of any size. */
+interface Place {
+  readonly name: string;
+  readonly resourceVersion: string | undefined;
 }
 
 async function fetchOne<T extends KubeObject>(
   { kube, cache, resource }: CatchUpDeps<T>,
-  item: KubeObject,
+  place: ObjectRef,
 ): Promise<void> {
-  const { namespace, name = '' } = item.metadata;
-  const found = await findObject(kube, resource, { namespace, name });
+  const found = await findObject(kube, resource, place);
   if (found !== undefined) cache.remember(found);
 }
 

@@ -33,7 +33,7 @@ function setUp() {
   const server = [mine, theirs, late, lateUidLike];
   const asked: string[] = [];
   const kube = {
-    listAll: async (_: unknown, { namespace }: { namespace: string }) => {
+    list: async (_: unknown, { namespace }: { namespace: string }) => {
       asked.push(namespace);
       const items = server.filter(({ metadata }) => metadata.namespace === namespace);
       return { metadata: {}, items: items.map(({ metadata }) => ({ metadata })) };

@@ -28,7 +28,7 @@ export interface Executions {
 }
 
 interface ExecutionsDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly clock: Clock;
   readonly cache: CacheReader<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly whole: WholeExecutions;

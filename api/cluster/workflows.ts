@@ -43,7 +43,7 @@ export interface Workflows {
 }
 
 interface WorkflowsDeps {
-  readonly kube: Pick<KubeClient, 'get' | 'listAll'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly clock: Clock;
   readonly cache: CacheReader<ListedWorkflow, 'name' | 'formerId' | 'namespace'>;
   readonly whole: WholeWorkflows;

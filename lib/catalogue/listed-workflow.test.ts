@@ -32,7 +32,7 @@ describe('the workflow that a cache lists', () => {
     );
     const listed = listedWorkflow(workflow);
     expect(listed).toMatchObject({
-      metadata: { ...workflow.metadata, managedFields: undefined },
+      metadata: workflow.metadata,
       spec: { version: workflow.spec.version, initial_state: 'end', states: {}, description: 'builds' },
       status: { conditions: [] },
     });

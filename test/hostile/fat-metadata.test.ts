@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { annotations, captureFinalizer, labels, outputsFinalizer } from '../../crds/labels.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
+import { stripStrangers } from '../../lib/informer/index.ts';
+import type { KubeObject, ObjectMeta } from '../../lib/kube/index.ts';
+
+/**
+ * The attacker fills the metadata of an object of ours up to the 1.5 MiB that etcd takes, under keys that begin like those
+ * of Windlass, in finalizers or in owners. Every process keeps a version of every object.
+ */
+const identity = { name: 'fat', namespace: 'tenant-a', uid: 'u1', resourceVersion: '7' };
+const keptBytes = 8 * 1024;
+const many = <T>(count: number, of: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => of(index));
+const manyTexts = (count: number): Record<string, string> =>
+  Object.fromEntries(many(count, (index) => [`windlass.dev/x${index}`, 'y']));
+const slim = (metadata: ObjectMeta): ObjectMeta => stripStrangers<KubeObject>({ metadata }).metadata;
+const owner = { apiVersion: 'windlass.dev/v1', kind: 'WorkflowExecution', name: 'parent', uid: 'p1' };
+
+const fat: [title: string, metadata: ObjectMeta][] = [
+  ['50,000 labels of made-up names', { labels: manyTexts(50_000) }],
+  ['10,000 annotations of made-up names', { annotations: manyTexts(10_000) }],
+  ['an annotation of ours with 256 KiB', { annotations: { [annotations.formerIds]: 'x'.repeat(262_000) } }],
+  ['40,000 finalizers', { finalizers: many(40_000, (index) => `example.org/f${index}`) }],
+  ['15,000 owners', { ownerReferences: many(15_000, (index) => ({ ...owner, uid: `u${index}` })) }],
+  [
+    'an owner of a kind with 1.4 MB',
+    { ownerReferences: [{ ...owner, kind: 'k'.repeat(1_400_000), controller: true }] },
+  ],
+  ['a prefix of its name with 1.4 MB', { generateName: 'x'.repeat(1_400_000) }],
+  ['field managers', { managedFields: many(10_000, () => ({ manager: 'x' })) }],
+];
+
+describe('an object with metadata of a stranger', () => {
+  it.each(fat)('takes less than 8 KiB of a cache: %s', (_title, metadata) => {
+    const kept = slim({ ...identity, ...metadata });
+    expect(kept).toMatchObject(identity);
+    expect(heapBytes(kept, 1e9)).toBeLessThan(keptBytes);
+  });
+
+  it('keeps every label, annotation, finalizer and owner that Windlass reads', () => {
+    const ours: ObjectMeta = {
+      ...identity,
+      generation: 3,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      deletionTimestamp: '2026-01-02T00:00:00Z',
+      labels: Object.fromEntries(Object.values(labels).map((key) => [key, 'value'])),
+      annotations: Object.fromEntries(
+        Object.values(annotations).flatMap((key) => (key === annotations.given ? [] : [[key, 'value']])),
+      ),
+      ownerReferences: [owner],
+    };
+    expect(slim(ours)).toEqual(ours);
+  });
+
+  it('keeps the place of a finalizer of ours, which is what a patch removes it by', () => {
+    const finalizers = ['example.org/a', captureFinalizer, 'example.org/b', outputsFinalizer];
+    const kept = slim({ ...identity, finalizers }).finalizers ?? [];
+    expect([captureFinalizer, outputsFinalizer].map((finalizer) => kept.indexOf(finalizer))).toEqual([1, 3]);
+  });
+
+  it('says that a foreign controller owns it, whatever the controller is called', () => {
+    const foreign = { ...owner, apiVersion: 'apps/v1', kind: 'k'.repeat(400), controller: true };
+    expect(slim({ ...identity, ownerReferences: [foreign] }).ownerReferences).toMatchObject([{ controller: true }]);
+  });
+});
