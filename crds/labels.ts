@@ -56,6 +56,8 @@ export const annotations = {
   reservation: 'windlass.dev/reservation',
   /** On the namespace of a tenant: sources of webhooks that come to it and to no other, with commas between them. */
   webhookSources: 'windlass.dev/webhook-sources',
+  /** On a Volume that was made for an execution: its name in the workflow, which may be no object name (AMB-179). */
+  volume: 'windlass.dev/volume',
   /** On a ConfigMap of the output store: SHA-256 of the value, for people. */
   blob: 'windlass.dev/blob',
 } as const;

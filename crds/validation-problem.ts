@@ -3,7 +3,7 @@ import { imageReferencePattern } from './image-reference.ts';
 import { pointerKeys } from './json-pointer.ts';
 import { labelNamePattern } from './label-name.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
-import { stateNamePattern } from './reserved-names.ts';
+import { stateNamePattern, volumeNamePattern } from './reserved-names.ts';
 import { backoffPattern, durationPattern, memoryPattern, semanticVersionPattern } from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
 import { uidPattern } from './uid.ts';
@@ -108,6 +108,7 @@ const patternTexts: Readonly<Record<string, string>> = {
   [imageReferencePattern]:
     'must be an image reference, its path in lower case and without blanks, as docker.io/library/busybox:1.36',
   [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
+  [volumeNamePattern]: 'must have 1 to 63 characters, none of them / or a control character',
   '^/': 'must be an absolute path',
 };
 

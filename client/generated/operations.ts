@@ -309,7 +309,7 @@ export type WorkflowManifestSpec = {
     };
     /** Further volumes, by name. */
     readonly shared_volumes?: readonly ({
-      /** Unique name of the volume. */
+      /** Unique name of the volume: any text without / and control characters. */
       readonly name: string;
       /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
       readonly storage_class?: "ephemeral" | "persistent";
@@ -915,6 +915,7 @@ export type ReadVolumeAnswer = {
   readonly volume_id: string;
   /** Its name in Kubernetes. */
   readonly name: string;
+  readonly declared_name: string | null;
   readonly storage_class: "ephemeral" | "persistent";
   readonly phase: "pending" | "ready" | "expired" | "failed";
   readonly message: string | null;

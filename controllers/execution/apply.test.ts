@@ -94,7 +94,13 @@ const plan = {
 } as const;
 const createPod: Action = { kind: 'create_pod', slot: { state: 's', visit: 1, attempt: 1 }, plan };
 const createChild: Action = { kind: 'create_child', name: 'c', spec: { workflow: 'w' }, owned: true };
-const createVolume: Action = { kind: 'create_volume', name: 'v', spec: { storage_class: 'ephemeral' }, owned: true };
+const createVolume: Action = {
+  kind: 'create_volume',
+  name: 'v',
+  declared: 'v',
+  spec: { storage_class: 'ephemeral' },
+  owned: true,
+};
 const cancelChild: Action = { kind: 'cancel_child', name: 'c', uid: 'cu', reason: 'r' };
 const stopPod: Action = { kind: 'stop_pod', name: 'p', uid: 'pu' };
 const releasePod: Action = { kind: 'release_pod', name: 'p', uid: 'pu' };

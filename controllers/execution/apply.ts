@@ -1,5 +1,5 @@
-import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
-import type { Volume, VolumeSpec } from '../../crds/schema/volume.ts';
+import { annotations, apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -209,16 +209,19 @@ async function cancelChild(
 async function createVolume(
   deps: ApplyDeps,
   execution: WorkflowExecution,
-  { name, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
+  action: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
   const made = await deps.quota.create(wishOf(execution, volumes), () =>
-    createOwn(deps.kube, volumes, volumeObject(execution, name, spec, owned), isOf(execution)),
+    createOwn(deps.kube, volumes, volumeObject(execution, action), isOf(execution)),
   );
   // What is observed next tells that another volume has the name.
   if (made.kind === 'ours' && made.object !== undefined) deps.volumes.remember(made.object);
 }
 
-function volumeObject({ metadata }: WorkflowExecution, name: string, spec: VolumeSpec, owned: boolean): Volume {
+function volumeObject(
+  { metadata }: WorkflowExecution,
+  { name, declared, spec, owned }: Extract<Action, { kind: 'create_volume' }>,
+): Volume {
   const owner = { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '' };
   return {
     apiVersion,
@@ -227,6 +230,7 @@ function volumeObject({ metadata }: WorkflowExecution, name: string, spec: Volum
       name,
       namespace: metadata.namespace ?? '',
       labels: { [labels.execution]: labelValue(metadata.name), [labels.executionUid]: metadata.uid ?? '' },
+      annotations: { [annotations.volume]: declared },
       ...(owned ? { ownerReferences: [owner] } : {}),
     },
     spec,

@@ -31,7 +31,14 @@ export type Action =
       readonly owned: boolean;
     }
   | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }
-  | { readonly kind: 'create_volume'; readonly name: string; readonly spec: VolumeSpec; readonly owned: boolean }
+  | {
+      readonly kind: 'create_volume';
+      readonly name: string;
+      /** Its name in the workflow. */
+      readonly declared: string;
+      readonly spec: VolumeSpec;
+      readonly owned: boolean;
+    }
   | { readonly kind: 'delete_execution' };
 
 /** What happened to the execution, for Kubernetes Events. */

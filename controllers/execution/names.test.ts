@@ -1,9 +1,44 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { isLabelName } from '../../crds/label-name.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { childName, podName, volumeName } from './names.ts';
 
 const built = anExecution('Release.Train-7').build();
 const execution = { ...built, metadata: { ...built.metadata, uid: '5f0c8a52-5c55-4a5e-9d8e-1d2f4c0f0a11' } };
+
+const oddNames = [
+  'a b',
+  'a-b',
+  'A-B',
+  'a  b',
+  'a.b',
+  'a_b',
+  '\u00e4',
+  'a\u0308',
+  'a',
+  '__proto__',
+  '\u{1f4e6}',
+  '\u{1f4e7}',
+  ' ',
+  '  ',
+];
+
+it('AMB-179 volumes whose names read alike have claims of their own, which Kubernetes takes', () => {
+  const made = oddNames.map((name) => volumeName(execution, name));
+  expect(new Set(made).size).toBe(oddNames.length);
+  for (const name of made) expect(isLabelName(name)).toBe(true);
+});
+
+it('AMB-179 no two names of volumes make one claim', () => {
+  const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 63 });
+  fc.assert(
+    fc.property(name, name, (a, b) => {
+      expect(volumeName(execution, a) === volumeName(execution, b)).toBe(a === b);
+      expect(isLabelName(volumeName(execution, a))).toBe(true);
+    }),
+  );
+});
 
 /**
  * A replica of the next version meets pods and volumes of this one by these names: another scheme would make all of them a

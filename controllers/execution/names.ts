@@ -33,7 +33,10 @@ export function nameBeside(name: string, id: string): string {
   return `${name.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${id.slice(0, hashLength)}`;
 }
 
-/** The name of a volume that is made for the execution. */
+/**
+ * The name of a volume that is made for the execution, and of its claim. The hash keeps apart what reads alike, such as
+ * `a b` and `A-b` (requirements AMB-179); the uid in it is not known to whoever chooses the names.
+ */
 export function volumeName(execution: WorkflowExecution, name: string): string {
   return hashedName(execution, [execution.metadata.name, name], ['volume', name]);
 }

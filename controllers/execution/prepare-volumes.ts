@@ -21,7 +21,7 @@ export function volumesState(draft: Draft): VolumesState {
     const failure = failureOf(name, fact, spec);
     if (failure !== undefined) return { kind: 'failed', failure };
     if (fact === undefined && spec !== undefined) {
-      draft.act({ kind: 'create_volume', name: volumeName(execution, name), spec, owned });
+      draft.act({ kind: 'create_volume', name: volumeName(execution, name), declared: name, spec, owned });
     }
     if (fact?.phase !== 'ready') pending.push(name);
   }

@@ -111,7 +111,7 @@ export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
   rules: markRules(stepMarks, 'variables.isController', 'the Windlass controllers'),
 });
 
-const volumeMarks: Marks = { labels: [labels.executionUid, labels.execution] };
+const volumeMarks: Marks = { labels: [labels.executionUid, labels.execution], annotations: [annotations.volume] };
 
 /** A volume with these labels holds the data of an execution. */
 export const volumePolicy = (identities: Identities): AdmissionPolicy => ({

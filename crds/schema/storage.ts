@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { labelNamePattern } from '../label-name.ts';
 import { limits } from '../limits.ts';
+import { volumeNamePattern } from '../reserved-names.ts';
 import { sharedVolumeRules, workspaceRules } from '../rules/storage-rules.ts';
 import { uidPattern } from '../uid.ts';
 import { cel, oneOf } from './parts.ts';
@@ -33,7 +33,11 @@ export const Workspace = Type.Object(
 /** spec 1 §2.6, `spec.storage.shared_volumes[]`. */
 export const SharedVolume = Type.Object(
   {
-    name: Type.String({ pattern: labelNamePattern, description: 'Unique name of the volume.' }),
+    name: Type.String({
+      pattern: volumeNamePattern,
+      maxLength: limits.nameLength,
+      description: 'Unique name of the volume: any text without / and control characters.',
+    }),
     storage_class: Type.Optional(storageClass),
     ttl_hours: Type.Optional(ttlHours),
     size_limit_mb: Type.Optional(sizeLimit),

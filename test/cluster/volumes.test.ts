@@ -21,7 +21,7 @@ import {
   waitUntilFinished,
   waitUntilWaiting,
 } from './harness/executions.ts';
-import { volumes, workflowExecutions } from './harness/kinds.ts';
+import { volumes, workflowExecutions, workflows } from './harness/kinds.ts';
 import { openStage, type Stage } from './harness/stage.ts';
 import { type UsedControllers, useControllers } from './harness/used-controllers.ts';
 import { waitForNone, waitForObject, waitForView } from './harness/wait.ts';
@@ -127,6 +127,34 @@ describe('volumes', () => {
       expect(Date.parse(claim.metadata.creationTimestamp ?? '')).toBeLessThanOrEqual(firstPod);
     }
     expect(requests).toMatchObject({ workspace: '48Mi', cache: '16Mi' });
+  });
+
+  it('AMB-179 WF-STOR-05 may have any names, each a claim of its own', async () => {
+    const names = ['my cache', 'My-Cache', 'node_modules', '\u{1f4e6}'.repeat(63), '__proto__', 'a~1b'];
+    const storage: Storage = { shared_volumes: names.map((name) => ({ name })) };
+    const mounts = names.map((name, index) => ({ name, mount_path: `/data/${index}` }));
+    const script = `for v in 0 1 2 3 4 5; do echo $v >/data/$v/f; done; cat /data/*/f; echo {{workflow.storage.shared_volumes.[my cache]}}`;
+    const execution = await run(used, aStore('odd-names', storage).state('read', aScript(script, { volumes: mounts })));
+    expect(execution.status).toMatchObject({
+      phase: 'completed',
+      final_output: { read: '0\n1\n2\n3\n4\n5\nmy cache' },
+    });
+    const { items } = await used.kube.listAll(volumes, {
+      namespace: used.namespace,
+      labelSelector: `windlass.dev/execution-uid=${execution.metadata.uid}`,
+    });
+    expect(items.map(({ metadata }) => metadata.annotations?.['windlass.dev/volume']).toSorted()).toEqual(
+      names.toSorted(),
+    );
+    expect(new Set(items.map(({ status }) => status?.claim_name)).size).toBe(names.length);
+  });
+
+  it.each(['', 'x'.repeat(64), 'a/b', 'a\nb'])('AMB-179 the API server refuses the name %j', async (name) => {
+    const workflow = aStore('no-name', { shared_volumes: [{ name }] })
+      .state('read', aScript('true'))
+      .build();
+    const metadata = { name: 'no-name', namespace: used.namespace };
+    await expect(used.kube.create(workflows, { ...workflow, metadata })).rejects.toThrow('shared_volumes[0].name');
   });
 
   it('WF-STOR-01 what a state writes is there for the next one, on another node as well', async () => {

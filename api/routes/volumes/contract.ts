@@ -10,6 +10,7 @@ export const VolumeView = Type.Object(
   {
     volume_id: Type.String({ format: 'uuid', description: 'What `volume_id` of a manifest names.' }),
     name: Type.String({ description: 'Its name in Kubernetes.' }),
+    declared_name: orNull(Type.String({ description: 'Its name in the workflow that it was made for.' })),
     storage_class: oneOf(['ephemeral', 'persistent']),
     phase: oneOf(['pending', 'ready', 'expired', 'failed']),
     message: orNull(Type.String({ description: 'What its claim waits for, or why it cannot be used.' })),
@@ -25,6 +26,7 @@ export type VolumeView = Static<typeof VolumeView>;
 const example: VolumeView = {
   volume_id: 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22',
   name: 'nightly-workspace-5f3c1d9a2b',
+  declared_name: 'workspace',
   storage_class: 'ephemeral',
   phase: 'ready',
   message: null,

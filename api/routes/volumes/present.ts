@@ -1,4 +1,5 @@
-import { labels } from '../../../crds/labels.ts';
+import { annotations, labels } from '../../../crds/labels.ts';
+import { volumeNamePattern } from '../../../crds/reserved-names.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { VolumeView } from './contract.ts';
 
@@ -8,6 +9,7 @@ export function presentVolume({ metadata, spec, status }: Volume): VolumeView {
   return {
     volume_id: metadata.uid ?? '',
     name: metadata.name,
+    declared_name: declaredName(metadata.annotations?.[annotations.volume]),
     storage_class: spec.storage_class,
     phase,
     message: phase === 'ready' ? null : messageOf(status),
@@ -17,5 +19,11 @@ export function presentVolume({ metadata, spec, status }: Volume): VolumeView {
     created_at: metadata.creationTimestamp ?? '',
   };
 }
+
+const volumeName = new RegExp(volumeNamePattern, 'u');
+
+/** Only Windlass writes it where its admission policies are installed; elsewhere it may be anything. */
+const declaredName = (text: string | undefined): string | null =>
+  text !== undefined && volumeName.test(text) ? text : null;
 
 const messageOf = (status: Volume['status']): string | null => status?.conditions?.[0]?.message ?? null;

@@ -18,6 +18,7 @@ const aVolume = (index: number, fields: Partial<Volume> = {}): Volume => ({
     uid: idOf(index),
     creationTimestamp: after(index).replace('.000', ''),
     labels: { 'windlass.dev/execution-uid': idOf(99) },
+    annotations: { 'windlass.dev/volume': `my cache.${index}` },
   },
   spec: { storage_class: 'ephemeral', size_limit_mb: 5, expires_at: after(60) },
   status: { phase: 'ready', claim_name: `v${index}` },
@@ -82,8 +83,19 @@ describe('volumes over HTTP', () => {
       volume_id: idOf(2),
       phase: 'ready',
       execution_id: idOf(99),
+      declared_name: 'my cache.2',
     });
   });
+
+  it.each([undefined, '', 'a/b', 'x'.repeat(64)])(
+    'AMB-179 one without the name of a workflow has none (%#)',
+    async (text) => {
+      const volume = aVolume(1);
+      const annotations: Record<string, string> = text === undefined ? {} : { 'windlass.dev/volume': text };
+      const { call } = world({ 'tenant-acme': [{ ...volume, metadata: { ...volume.metadata, annotations } }] });
+      expect(await call(read, 'acme', { params: { volume_id: idOf(1) } })).toMatchObject({ declared_name: null });
+    },
+  );
 
   it('AMB-188 WF-STOR-12 are deleted as they were read, and that is told', async () => {
     const { call, deleted, told } = world({ 'tenant-acme': mine });

@@ -52,9 +52,27 @@ export const storage: readonly BadManifest[] = [
     ['spec.storage.shared_volumes[0].name', 'required'],
   ),
   bySchema(
-    'WF-STOR-05',
-    'a shared volume with upper case',
-    [['spec.storage.shared_volumes.0.name', 'Cache']],
+    'AMB-179',
+    'a shared volume with a slash in its name',
+    [['spec.storage.shared_volumes.0.name', 'a/b']],
+    ['spec.storage.shared_volumes[0].name', 'pattern'],
+  ),
+  bySchema(
+    'AMB-179',
+    'a shared volume with a control character in its name',
+    [['spec.storage.shared_volumes.0.name', 'a\u0085b']],
+    ['spec.storage.shared_volumes[0].name', 'pattern'],
+  ),
+  bySchema(
+    'AMB-179',
+    'a shared volume whose name is empty',
+    [['spec.storage.shared_volumes.0.name', '']],
+    ['spec.storage.shared_volumes[0].name', 'pattern'],
+  ),
+  bySchema(
+    'AMB-179',
+    'a shared volume with a name of 64 characters',
+    [['spec.storage.shared_volumes.0.name', '\u{1f4e6}'.repeat(64)]],
     ['spec.storage.shared_volumes[0].name', 'pattern'],
   ),
   byRule('schema' as 'cel')(
