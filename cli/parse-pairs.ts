@@ -25,7 +25,7 @@ export function parsePairs(pairs: readonly string[], flag: string): Record<strin
 }
 
 /** JSON where it is JSON, else the text itself. */
-function parseValue(text: string): Json {
+export function parseValue(text: string): Json {
   if (integer.test(text) && !Number.isSafeInteger(Number(text))) return text;
   try {
     return JSON.parse(text) as Json;

@@ -28,11 +28,18 @@ export function runCommand(launch: Launch): Command {
     .description(
       'Starts a workflow of this namespace or, failing that, a global one. The input is checked against its ' +
         'input_schema before anything is created.\n\nA value that is JSON is taken as JSON, anything else is a ' +
-        'string: n=3 is a number, n=\'"3"\' is a string.',
+        'string: n=3 is a number, n=\'"3"\' is a string. An input that is no object becomes {input: …}.',
     )
     .argument('<workflow>', 'name or uid of the workflow')
-    .option('-i, --input <key=value>', 'one key of the input; may be repeated', repeatable)
-    .option('--input-file <file>', 'the input as a JSON or YAML object; - reads standard input; --input overrides keys')
+    .option(
+      '-i, --input <key=value>',
+      'one key of the input; may be repeated; or once, the whole input as JSON',
+      repeatable,
+    )
+    .option(
+      '--input-file <file>',
+      'the input as JSON or YAML; - reads standard input; --input overrides keys of an object',
+    )
     .option('--intent <text>', 'the purpose in natural language, {{intent}} in templates')
     .option('--blackboard <key=value>', 'one key that seeds the Blackboard; may be repeated', repeatable)
     .option('--version <version>', 'a stored version instead of the newest')
@@ -46,6 +53,7 @@ export function runCommand(launch: Launch): Command {
       examples(
         'windlass run hello --input name=Ada --watch',
         'windlass run review --input-file input.yaml --input dry_run=true --wait --timeout 10m',
+        "windlass run sum --input '[1, 2, 3]'",
         "windlass run triage --intent 'find the slow query' --blackboard owner=dba -o name",
       ),
     )

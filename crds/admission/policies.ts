@@ -2,8 +2,9 @@ import { systemNamespace } from '../labels.ts';
 import type { Identities } from './accounts.ts';
 import { definitionPolicy } from './definition-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
+import { inputMutation } from './input-mutation.ts';
 import { revisionPolicy, stepPodPolicy, volumePolicy, workflowIdentityPolicy } from './ownership-policies.ts';
-import { policyObjects } from './policy.ts';
+import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 import { tenantPolicy } from './tenant-policy.ts';
@@ -27,5 +28,8 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     volumePolicy,
   ].map((policy) => policy(identities));
   const policies = [definitionPolicy, versionPolicy, routerPolicy, tenantPolicy, warningPolicy, ...ofAccounts];
-  return new Map(policies.map((policy) => [policy.name, policyObjects(policy)]));
+  return new Map([
+    ...policies.map((policy): [string, readonly object[]] => [policy.name, policyObjects(policy)]),
+    [inputMutation.name, mutationObjects(inputMutation)],
+  ]);
 }

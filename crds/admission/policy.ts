@@ -23,6 +23,40 @@ export interface AdmissionPolicy {
   readonly rules: readonly AdmissionRule[];
 }
 
+/** What a policy changes in an object before it is checked. */
+export interface AdmissionMutation extends Pick<AdmissionPolicy, 'name' | 'resources' | 'operations'> {
+  /** CEL: which objects are changed. */
+  readonly condition: string;
+  /** CEL: a list of JSONPatch. */
+  readonly patch: string;
+}
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+const labels = { 'app.kubernetes.io/part-of': 'windlass' };
+
+/**
+ * The MutatingAdmissionPolicy and its binding; servers have this kind from Kubernetes 1.36 on. Where it cannot be evaluated
+ * the object stays as it is, and the schema has the last word.
+ */
+export function mutationObjects({ condition, patch, ...matched }: AdmissionMutation): readonly object[] {
+  const name = `${matched.name}.${group}`;
+  return [
+    {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name, labels },
+      spec: {
+        failurePolicy: 'Ignore',
+        reinvocationPolicy: 'Never',
+        matchConstraints: matchConstraints(matched),
+        matchConditions: [{ name: 'wanted', expression: condition }],
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
+      },
+    },
+    { apiVersion, kind: 'MutatingAdmissionPolicyBinding', metadata: { name, labels }, spec: { policyName: name } },
+  ];
+}
+
 /**
  * The ValidatingAdmissionPolicy and its binding for every namespace. The API server evaluates them itself, so they
  * hold while Windlass is down. An evaluation that fails refuses the write.
@@ -30,8 +64,6 @@ export interface AdmissionPolicy {
 export function policyObjects(policy: AdmissionPolicy): readonly object[] {
   const name = `${policy.name}.${group}`;
   const { action = 'Deny' } = policy;
-  const labels = { 'app.kubernetes.io/part-of': 'windlass' };
-  const apiVersion = 'admissionregistration.k8s.io/v1';
   return [
     {
       apiVersion,
@@ -57,7 +89,9 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
   ];
 }
 
-function matchConstraints({ api = { group, version }, label, operations, resources }: AdmissionPolicy): object {
+type Matched = Pick<AdmissionPolicy, 'api' | 'label' | 'operations' | 'resources'>;
+
+function matchConstraints({ api = { group, version }, label, operations, resources }: Matched): object {
   const rule = { apiGroups: [api.group], apiVersions: [api.version], operations, resources };
   const selector = label === undefined ? undefined : { matchExpressions: [{ key: label, operator: 'Exists' }] };
   return { resourceRules: [rule], ...(selector && { objectSelector: selector }) };

@@ -12,6 +12,7 @@ import {
   execution,
   executionsIn,
   installDefinitions,
+  isServed,
   volumesIn,
   workflowsIn,
 } from './admission/install.ts';
@@ -255,6 +256,24 @@ describe('an execution', () => {
     const { body } = await send('GET', await create(executions, execution(spec)));
     expect(body['spec']).toMatchObject(spec);
   });
+
+  it.each<[string, unknown]>([
+    ['5', 5],
+    ['[1]', [1]],
+    ['"x"', 'x'],
+    ['false', false],
+  ])(
+    'AMB-175 an input of %s becomes one under the field input, before Kubernetes 1.36 it is refused',
+    async (_text, payload) => {
+      const answer = await send('POST', executions, execution({ input: payload }));
+      if (await isServed(send, { kind: 'MutatingAdmissionPolicy' })) {
+        expect(answer.body['spec']).toMatchObject({ input: { input: payload } });
+        const { name } = answer.body['metadata'] as { name: string };
+        expect((await patch(`${executions}/${name}`, { spec: { input: payload } })).status).toBe(200);
+        expect((await patch(`${executions}/${name}`, { spec: { input: 'other' } })).message).toContain('immutable');
+      } else expect([answer.status, answer.message]).toEqual([422, expect.stringContaining('spec.input')]);
+    },
+  );
 
   it('an input of many small fields is not kept twice, as their names in managedFields', async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, index]));

@@ -85,6 +85,15 @@ describe('the rendered chart', () => {
     expect(namesOf(objects, 'ValidatingAdmissionPolicyBinding')).toEqual(policies);
   });
 
+  it('AMB-175 holds the policy that takes any input where the server knows such policies', async () => {
+    const kind = 'MutatingAdmissionPolicy';
+    expect(namesOf(objects, kind)).toEqual([]);
+    const args = ['template', 'windlass', chart, '--api-versions', `admissionregistration.k8s.io/v1/${kind}`];
+    const text = await helm(...args);
+    expect(text).toContain(`kind: ${kind}\n`);
+    expect(text).toContain(`kind: ${kind}Binding\n`);
+  });
+
   it('lets the policies trust the accounts of the namespace it is installed into', async () => {
     const trusting = async (releaseNamespace: string): Promise<string> =>
       JSON.stringify(

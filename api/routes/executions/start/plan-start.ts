@@ -6,7 +6,7 @@ import { isUid } from '../../../../crds/uid.ts';
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
-import { isJsonObject } from '../../../../lib/json-object.ts';
+import { inputOf } from '../../../../lib/execution/input-of.ts';
 import { inputProblems } from '../../../../lib/json-schema/input-problems.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
@@ -28,15 +28,9 @@ export function assertReady(workflow: Workflow, version: string | undefined): vo
 
 /** requirements WF-API-09, AMB-056: throws 422 with every failing path, or with a hundred and how many more there are. */
 export function assertInput({ input_schema: schema }: WorkflowSpec, input: StartBody['input']): void {
-  const details = inputProblems(schema, inputOf(input) ?? {});
+  const details = inputProblems(schema, input === undefined ? {} : inputOf(input));
   if (details.length === 0) return;
   throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details });
-}
-
-/** The input of the execution: a payload that is no object stands under `input` (requirements AMB-175). */
-function inputOf(payload: StartBody['input']): WorkflowExecutionSpec['input'] {
-  if (payload === undefined) return undefined;
-  return isJsonObject(payload) ? (payload as WorkflowExecutionSpec['input']) : { input: payload };
 }
 
 /** What an execution is called and by whom it was asked for. */
@@ -54,8 +48,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
   const version = body.version ?? currentVersion(workflow);
   const { name, namespace, subject, request } = started;
   const { name: _, input, ...rest } = body;
-  const payload = inputOf(input);
-  const asked = payload === undefined ? rest : { ...rest, input: payload };
+  const asked = input === undefined ? rest : { ...rest, input: inputOf(input) };
   return {
     apiVersion,
     kind: 'WorkflowExecution',
