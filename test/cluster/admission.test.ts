@@ -265,13 +265,14 @@ describe('an execution', () => {
   ])(
     'AMB-175 an input of %s becomes one under the field input, before Kubernetes 1.36 it is refused',
     async (_text, payload) => {
-      const answer = await send('POST', executions, execution({ input: payload }));
-      if (await isServed(send, { kind: 'MutatingAdmissionPolicy' })) {
-        expect(answer.body['spec']).toMatchObject({ input: { input: payload } });
-        const { name } = answer.body['metadata'] as { name: string };
-        expect((await patch(`${executions}/${name}`, { spec: { input: payload } })).status).toBe(200);
-        expect((await patch(`${executions}/${name}`, { spec: { input: 'other' } })).message).toContain('immutable');
-      } else expect([answer.status, answer.message]).toEqual([422, expect.stringContaining('spec.input')]);
+      const { status, body, message } = await send('POST', executions, execution({ input: payload }));
+      const isWrapped = await isServed(send, { kind: 'MutatingAdmissionPolicy' });
+      const { name = '' } = (body['metadata'] ?? {}) as { name?: string };
+      const changed = async (input: unknown) => (await patch(`${executions}/${name}`, { spec: { input } })).status;
+      const later = isWrapped ? [await changed(payload), await changed('other')] : [];
+      const stored = isWrapped ? (body['spec'] as { input: unknown }).input : message.includes('spec.input');
+      expect([status, ...later]).toEqual(isWrapped ? [201, 200, 422] : [422]);
+      expect(stored).toEqual(isWrapped ? { input: payload } : true);
     },
   );
 

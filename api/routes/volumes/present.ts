@@ -9,21 +9,25 @@ export function presentVolume({ metadata, spec, status }: Volume): VolumeView {
   return {
     volume_id: metadata.uid ?? '',
     name: metadata.name,
-    declared_name: declaredName(metadata.annotations?.[annotations.volume]),
+    ...madeFor(metadata),
     storage_class: spec.storage_class,
     phase,
     message: phase === 'ready' ? null : messageOf(status),
     size_limit_mb: spec.size_limit_mb ?? null,
     expires_at: spec.expires_at ?? null,
-    execution_id: metadata.labels?.[labels.executionUid] ?? null,
     created_at: metadata.creationTimestamp ?? '',
   };
 }
 
 const volumeName = new RegExp(volumeNamePattern, 'u');
 
-/** Only Windlass writes it where its admission policies are installed; elsewhere it may be anything. */
-const declaredName = (text: string | undefined): string | null =>
-  text !== undefined && volumeName.test(text) ? text : null;
+/** Only Windlass writes the name where its admission policies are installed; elsewhere it may be anything. */
+function madeFor({ labels: marks, annotations: notes }: Volume['metadata']) {
+  const declared = notes?.[annotations.volume] ?? '';
+  return {
+    declared_name: volumeName.test(declared) ? declared : null,
+    execution_id: marks?.[labels.executionUid] ?? null,
+  };
+}
 
 const messageOf = (status: Volume['status']): string | null => status?.conditions?.[0]?.message ?? null;
