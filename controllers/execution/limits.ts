@@ -27,10 +27,10 @@ export const engineLimits = {
   startSettlesMs: 5_000,
   /** From when on a pod that was scheduled and has no container yet shows that it waits (issue 10, F3: within 2 s). */
   quietStartMs: 2_000,
-  /** When the Events of a pod that waits are looked at, each after the one before, and how many are read. */
+  /** When the Events of a pod that waits are looked at, each after the one before, and how many of a reporter are read. */
   noteAfterMs: [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000],
   noteEvents: 10,
-  /** Bytes of those Events: the kubelet writes notes of 1 KiB, and an Event of a tenant may have 1.5 MiB. */
+  /** Bytes of those Events: the kubelet writes notes of 1 KiB, and where the policy `pod-events` is missing one may have 1.5 MiB. */
   noteEventsBytes: 256 * 1024,
   /** Characters of a note, as many as Kubernetes allows one of events.k8s.io. */
   noteLength: 1_024,

@@ -20,7 +20,7 @@ function setUp(answers: (Event[] | Error)[]) {
     list: async (_: unknown, { fieldSelector, limit, answerBytes }: ListOptions = {}) => {
       asked.push(fieldSelector);
       bounds.push({ limit, answerBytes });
-      const answer = answers.shift() ?? [];
+      const answer = fieldSelector?.endsWith('=kubelet') ? (answers.shift() ?? []) : [];
       if (answer instanceof Error) throw answer;
       return { items: answer };
     },
@@ -37,7 +37,10 @@ describe('what Events say of a pod that waits', () => {
     await clock.advance(999);
     expect(asked).toEqual([]);
     await clock.advance(1);
-    expect(asked).toEqual(['regarding.uid=u1']);
+    expect(asked).toEqual([
+      'regarding.uid=u1,reportingController=kubelet',
+      'regarding.uid=u1,reportingController=attachdetach-controller',
+    ]);
     expect(notes.noteOf(pod)).toBe('Pulling: Pulling image "x"');
     await clock.advance(2_000);
     expect(notes.noteOf(pod)).toBe('FailedMount: no such share');
@@ -62,11 +65,11 @@ describe('what Events say of a pod that waits', () => {
     expect(notes.noteOf(pod)).toBe('FailedMount: no such share');
   });
 
-  it('is read of ten Events in 256 KiB at most, for anybody may write Events', async () => {
+  it('is read of ten Events of each reporter in 256 KiB at most', async () => {
     const { notes, clock, bounds } = setUp([[mount]]);
     notes.noteOf(pod);
     await clock.advance(1_000);
-    expect(bounds).toEqual([{ limit: 10, answerBytes: 262_144 }]);
+    expect(bounds).toEqual(Array(2).fill({ limit: 10, answerBytes: 262_144 }));
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { podReporters } from '../../crds/pod-reporters.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
@@ -77,15 +78,20 @@ async function tryLook(deps: PodNotesDeps, entry: Entry, signal: AbortSignal): P
   }
 }
 
+/** Of each reporter by itself: a tenant may write any number of other Events about the pod. */
 async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSignal): Promise<string | undefined> {
-  const { items } = await kube.list(events, {
-    namespace: metadata.namespace ?? '',
-    fieldSelector: `regarding.uid=${metadata.uid ?? ''}`,
-    limit: engineLimits.noteEvents,
-    answerBytes: engineLimits.noteEventsBytes,
-    signal,
-  });
-  return newest(items);
+  const found: Event[] = [];
+  for (const reporter of podReporters) {
+    const { items } = await kube.list(events, {
+      namespace: metadata.namespace ?? '',
+      fieldSelector: `regarding.uid=${metadata.uid ?? ''},reportingController=${reporter}`,
+      limit: engineLimits.noteEvents,
+      answerBytes: engineLimits.noteEventsBytes,
+      signal,
+    });
+    found.push(...items);
+  }
+  return newest(found);
 }
 
 /** Trouble counts for more than progress; of each kind the newest. */

@@ -95,22 +95,6 @@ export const revisionPolicy = (identities: Identities): AdmissionPolicy => ({
   ],
 });
 
-const stepMarks: Marks = {
-  labels: [labels.executionUid, labels.execution, labels.state, labels.visit, labels.attempt, labels.step],
-  annotations: [annotations.state, annotations.step],
-};
-
-/** What a pod with these labels prints is the outcome of a step. */
-export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
-  name: 'step-pods',
-  api: { group: '', version: 'v1' },
-  resources: ['pods'],
-  label: labels.executionUid,
-  operations: ['CREATE', 'UPDATE'],
-  variables: { ...accountVariables(identities), ...markVariables(stepMarks) },
-  rules: markRules(stepMarks, 'variables.isController', 'the Windlass controllers'),
-});
-
 const volumeMarks: Marks = { labels: [labels.executionUid, labels.execution], annotations: [annotations.volume] };
 
 /** A volume with these labels holds the data of an execution. */

@@ -1,12 +1,14 @@
 import { systemNamespace } from '../labels.ts';
 import type { Identities } from './accounts.ts';
 import { definitionPolicy } from './definition-policy.ts';
+import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { inputMutation } from './input-mutation.ts';
-import { revisionPolicy, stepPodPolicy, volumePolicy, workflowIdentityPolicy } from './ownership-policies.ts';
+import { revisionPolicy, volumePolicy, workflowIdentityPolicy } from './ownership-policies.ts';
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
+import { podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
 import { versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
@@ -25,9 +27,18 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     workflowIdentityPolicy,
     revisionPolicy,
     stepPodPolicy,
+    podBindingPolicy,
     volumePolicy,
   ].map((policy) => policy(identities));
-  const policies = [definitionPolicy, versionPolicy, routerPolicy, tenantPolicy, warningPolicy, ...ofAccounts];
+  const policies = [
+    definitionPolicy,
+    versionPolicy,
+    routerPolicy,
+    tenantPolicy,
+    eventPolicy,
+    warningPolicy,
+    ...ofAccounts,
+  ];
   return new Map([
     ...policies.map((policy): [string, readonly object[]] => [policy.name, policyObjects(policy)]),
     [inputMutation.name, mutationObjects(inputMutation)],

@@ -16,6 +16,8 @@ export interface AdmissionPolicy {
   readonly api?: { readonly group: string; readonly version: string };
   /** Label that an object has now or had before; no other object is looked at. */
   readonly label?: string;
+  /** Label of the namespaces in which the policy holds; everywhere unless given. */
+  readonly namespaceLabel?: string;
   readonly operations: readonly ('CREATE' | 'UPDATE')[];
   /** Default: refuse. A policy that warns is silent where it cannot be evaluated. */
   readonly action?: 'Deny' | 'Warn';
@@ -89,10 +91,16 @@ export function policyObjects(policy: AdmissionPolicy): readonly object[] {
   ];
 }
 
-type Matched = Pick<AdmissionPolicy, 'api' | 'label' | 'operations' | 'resources'>;
+type Matched = Pick<AdmissionPolicy, 'api' | 'label' | 'namespaceLabel' | 'operations' | 'resources'>;
 
-function matchConstraints({ api = { group, version }, label, operations, resources }: Matched): object {
+function matchConstraints(policy: Matched): object {
+  const { api = { group, version }, label, namespaceLabel, operations, resources } = policy;
   const rule = { apiGroups: [api.group], apiVersions: [api.version], operations, resources };
-  const selector = label === undefined ? undefined : { matchExpressions: [{ key: label, operator: 'Exists' }] };
-  return { resourceRules: [rule], ...(selector && { objectSelector: selector }) };
+  return {
+    resourceRules: [rule],
+    ...(label !== undefined && { objectSelector: exists(label) }),
+    ...(namespaceLabel !== undefined && { namespaceSelector: exists(namespaceLabel) }),
+  };
 }
+
+const exists = (key: string): object => ({ matchExpressions: [{ key, operator: 'Exists' }] });
