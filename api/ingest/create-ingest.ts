@@ -99,7 +99,8 @@ async function admit(
   if (signed === undefined) {
     return { hold: await reserve(deps, submission, destination, stimulus), remembered: undefined };
   }
-  const delivery = { ...signed, idempotencyKey, source: source.name };
+  const tenant = destination.namespace ?? '';
+  const delivery = { ...signed, idempotencyKey, source: source.name, tenant };
   const [held, accepted] = await Promise.allSettled([
     reserve(deps, submission, destination, stimulus),
     deps.deliveries.accept(delivery),

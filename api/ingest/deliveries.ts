@@ -22,6 +22,8 @@ export interface Signed {
   readonly isBound: boolean;
   readonly source: string;
   readonly idempotencyKey: string | undefined;
+  /** On whose account it is remembered: a namespace, or no text where the source has none. */
+  readonly tenant: string;
 }
 
 /**
@@ -41,11 +43,11 @@ export interface Deliveries {
 
 export function createDeliveries(bucket: KeyValueBucket<Delivery>): Deliveries {
   return {
-    async accept({ signature, isBound, source, idempotencyKey }) {
+    async accept({ signature, isBound, source, idempotencyKey, tenant }) {
       const binding = digestOf(['binding', source, idempotencyKey ?? null]);
       const key = digestOf(['signature', signature]);
       try {
-        const revision = await bucket.create(key, { binding });
+        const revision = await bucket.create(key, { binding }, tenant);
         if (revision !== undefined) return { key, revision };
         if ((await isKnown(bucket, key, binding)) || isBound) return undefined;
       } catch (error) {

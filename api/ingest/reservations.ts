@@ -76,7 +76,7 @@ async function acquire(deps: ReservationsDeps, claim: Claim): Promise<Acquired> 
   const end = clock.now() + patienceMs;
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
     const at = clock.now();
-    const revision = await bucket.create(key, reserved(stimulusId, at));
+    const revision = await bucket.create(key, reserved(stimulusId, at), claim.namespace);
     if (revision !== undefined) return { kind: 'held', hold: { key, stimulusId, at, revision } };
     const acquired = await look(deps, claim, at >= end);
     if (acquired !== undefined) return acquired;

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const methodsOf = (store: KeyValueBucket<Reservation>): KeyValueBucket<Reservation> => ({
   get: (key) => store.get(key),
-  create: (key, value) => store.create(key, value),
+  create: (key, value, tenant) => store.create(key, value, tenant),
   update: (key, value, revision) => store.update(key, value, revision),
   delete: (key, revision) => store.delete(key, revision),
 });

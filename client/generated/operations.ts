@@ -1727,6 +1727,8 @@ export interface Operations {
    * - 413 `payload_too_large`: The body, or the content as JSON, is larger than an execution can hold (1 MiB).
    * - 422 `no_router_configured`: No StimulusRouter routes the source, and the tenant has no router agent.
    *   `classification_failed`: The router agent was not sure enough, failed, or took too long.
+   * - 429 `idempotency_share_used`: The tenant has its share of the idempotency keys that are remembered;
+   *   `Retry-After` says when the first ends. `rate_limited`: The tenant has sent too many requests.
    * - 500 `workflow_error`: The workflow could not be started; `message` and `details` say why. The idempotency
    *   key is free again. `internal`: Something is wrong with the service.
    */
@@ -1752,6 +1754,8 @@ export interface Operations {
    * - 413 `payload_too_large`: The body, or the content as JSON, is larger than an execution can hold (1 MiB).
    * - 422 `no_router_configured`: No StimulusRouter routes the source, and the tenant has no router agent.
    *   `classification_failed`: The router agent was not sure enough, failed, or took too long.
+   * - 429 `idempotency_share_used`: The tenant has its share of the idempotency keys that are remembered;
+   *   `Retry-After` says when the first ends. `rate_limited`: The tenant has sent too many requests.
    * - 500 `workflow_error`: The workflow could not be started; `message` and `details` say why. The idempotency
    *   key is free again. `internal`: Something is wrong with the service.
    */

@@ -65,9 +65,9 @@ describe('a bus that is not configured', () => {
 
   it('AMB-182 has buckets in the memory of its process, each of them once', async () => {
     const definition = { name: 'a', ttlMs: 1_000 };
-    expect(await absentBus.bucket(definition).create('k', 1)).toBeDefined();
-    expect(await absentBus.bucket(definition).create('k', 2)).toBeUndefined();
-    expect(await absentBus.bucket({ ...definition, name: 'b' }).create('k', 2)).toBeDefined();
+    expect(await absentBus.bucket(definition).create('k', 1, 'acme')).toBeDefined();
+    expect(await absentBus.bucket(definition).create('k', 2, 'acme')).toBeUndefined();
+    expect(await absentBus.bucket({ ...definition, name: 'b' }).create('k', 2, 'acme')).toBeDefined();
   });
 
   it('takes what is raised and says why it works no further', () => {

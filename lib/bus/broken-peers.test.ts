@@ -161,7 +161,7 @@ describe('a connection that breaks', () => {
     const outcomes = { ok: 0, unavailable: 0 };
     const load = Array.from({ length: 20 }, async (_, worker) => {
       for (let i = 0; !isOver; i += 1) {
-        await keys.create(`load-${worker}-${i}`, i).then(
+        await keys.create(`load-${worker}-${i}`, i, 'acme').then(
           () => (outcomes.ok += 1),
           () => (outcomes.unavailable += 1),
         );

@@ -52,8 +52,11 @@ export interface BucketDefinition {
  */
 export interface KeyValueBucket<T> {
   get(key: string): Promise<KeyValueEntry<T> | undefined>;
-  /** The new revision, or undefined when the key is taken: of any number of callers exactly one gets a revision. */
-  create(key: string, value: T): Promise<number | undefined>;
+  /**
+   * The new revision, or undefined when the key is taken: of any number of callers exactly one gets a revision. The key
+   * goes on the account of `tenant`. Throws ShareUsedError where the tenant has its share of the bucket already.
+   */
+  create(key: string, value: T, tenant: string): Promise<number | undefined>;
   /** The new revision, or undefined when somebody wrote in between. */
   update(key: string, value: T, revision: number): Promise<number | undefined>;
   /** Frees the key, if it is still at that revision. */

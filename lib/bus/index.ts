@@ -1,4 +1,5 @@
 export { type AuditEntry, type AuditTrail, auditTypes, createAuditTrail } from './audit.ts';
+export { ShareUsedError } from './share-used-error.ts';
 export { buckets } from './buckets.ts';
 export { type BusOptions, busOptions, busVariables } from './bus-config.ts';
 export { type BusObserver, createBusMetrics } from './bus-observer.ts';

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { mayHold } from '../fair-pool.ts';
 import type { BucketDefinition, KeyValueBucket } from './event-bus.ts';
+import { ShareUsedError } from './share-used-error.ts';
 
 /** Entries of one bucket: a key and a reservation take some 500 bytes. Then no more are taken, so that none is forgotten early. */
 const entriesMax = 100_000;
@@ -9,47 +11,87 @@ interface Entry<T> {
   readonly value: T;
   readonly revision: number;
   readonly until: number;
+  readonly tenant: string;
 }
 
 /**
  * A bucket in the memory of this process, for an installation without a bus, which has one replica (requirements
- * AMB-182). It ends with the process. Throws AppError `unavailable` where it is full.
+ * AMB-182). It ends with the process. One tenant has four fifths of it at most, and the last free places go to tenants
+ * that have none (`mayHold`). Throws AppError `unavailable` where it is full.
  */
 export function createMemoryBucket<T>(clock: Clock, { ttlMs }: BucketDefinition, most = entriesMax): KeyValueBucket<T> {
-  /** In the order in which they end. */
-  const entries = new Map<string, Entry<T>>();
-  let revision = 0;
+  return new MemoryBucket<T>(clock, ttlMs, most);
+}
 
-  const current = (key: string): Entry<T> | undefined => {
-    for (const [ended, { until }] of entries) {
-      if (until > clock.now()) break;
-      entries.delete(ended);
+class MemoryBucket<T> implements KeyValueBucket<T> {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #most: number;
+  /** In the order in which they end, and so are the keys of a tenant. */
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #keysOf = new Map<string, Set<string>>();
+  #revision = 0;
+
+  constructor(clock: Clock, ttlMs: number, most: number) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#most = most;
+  }
+
+  async get(key: string) {
+    const found = this.#current(key);
+    return found && { value: found.value, revision: found.revision };
+  }
+
+  async create(key: string, value: T, tenant: string) {
+    if (this.#current(key) !== undefined) return undefined;
+    this.#assertRoom(tenant);
+    return this.#write(key, value, tenant);
+  }
+
+  async update(key: string, value: T, expected: number) {
+    const found = this.#current(key);
+    return found?.revision === expected ? this.#write(key, value, found.tenant) : undefined;
+  }
+
+  async delete(key: string, expected: number) {
+    if (this.#current(key)?.revision === expected) this.#forget(key);
+  }
+
+  #assertRoom(tenant: string): void {
+    const free = this.#most - this.#entries.size;
+    const keys = this.#keysOf.get(tenant);
+    if (mayHold(keys?.size ?? 0, free)) return;
+    const [oldest = ''] = keys ?? [];
+    const first = this.#entries.get(oldest);
+    if (first === undefined) throw full();
+    throw new ShareUsedError(first.until - this.#clock.now());
+  }
+
+  #current(key: string): Entry<T> | undefined {
+    for (const [ended, { until }] of this.#entries) {
+      if (until > this.#clock.now()) break;
+      this.#forget(ended);
     }
-    return entries.get(key);
-  };
-  const write = (key: string, value: T): number => {
-    revision += 1;
-    entries.delete(key);
-    entries.set(key, { value, revision, until: clock.now() + ttlMs });
-    return revision;
-  };
-  return {
-    async get(key) {
-      const found = current(key);
-      return found && { value: found.value, revision: found.revision };
-    },
-    async create(key, value) {
-      if (current(key) !== undefined) return undefined;
-      if (entries.size >= most) throw full();
-      return write(key, value);
-    },
-    async update(key, value, expected) {
-      return current(key)?.revision === expected ? write(key, value) : undefined;
-    },
-    async delete(key, expected) {
-      if (current(key)?.revision === expected) entries.delete(key);
-    },
-  };
+    return this.#entries.get(key);
+  }
+
+  #write(key: string, value: T, tenant: string): number {
+    this.#revision += 1;
+    this.#forget(key);
+    this.#entries.set(key, { value, tenant, revision: this.#revision, until: this.#clock.now() + this.#ttlMs });
+    const keys = this.#keysOf.get(tenant) ?? new Set();
+    this.#keysOf.set(tenant, keys.add(key));
+    return this.#revision;
+  }
+
+  #forget(key: string): void {
+    const { tenant = '' } = this.#entries.get(key) ?? {};
+    const keys = this.#keysOf.get(tenant);
+    this.#entries.delete(key);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keysOf.delete(tenant);
+  }
 }
 
 const full = (): AppError =>

@@ -184,7 +184,7 @@ describe('a bucket', () => {
 
   it('STIM-25 lets exactly one of 200 parallel creates over two connections win', async () => {
     const [one, two] = [connectBus().bucket<number>(day), connectBus().bucket<number>(day)];
-    const calls = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? one : two).create('contended', i));
+    const calls = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? one : two).create('contended', i, 'acme'));
     const won = (await Promise.all(calls)).flatMap((revision, i) => (revision === undefined ? [] : [{ revision, i }]));
     expect(won).toHaveLength(1);
     const want = { value: won[0]?.i, revision: won[0]?.revision };
@@ -193,7 +193,7 @@ describe('a bucket', () => {
 
   it('lets one of two updates of the same revision win', async () => {
     const [one, two] = [connectBus().bucket<string>(day), connectBus().bucket<string>(day)];
-    const revision = (await one.create('updated', 'first')) ?? 0;
+    const revision = (await one.create('updated', 'first', 'acme')) ?? 0;
     const results = await Promise.all([one.update('updated', 'one', revision), two.update('updated', 'two', revision)]);
     expect(results.filter((result) => result !== undefined)).toHaveLength(1);
     const winner = results[0] === undefined ? 'two' : 'one';
@@ -202,14 +202,14 @@ describe('a bucket', () => {
 
   it('frees a key that is deleted at its revision, and no other', async () => {
     const bucket = connectBus().bucket<string>(day);
-    const first = (await bucket.create('freed', 'a')) ?? 0;
+    const first = (await bucket.create('freed', 'a', 'acme')) ?? 0;
     const second = (await bucket.update('freed', 'b', first)) ?? 0;
     await bucket.delete('freed', first);
     expect((await bucket.get('freed'))?.value).toBe('b');
     await bucket.delete('freed', second);
     expect(await bucket.get('freed')).toBeUndefined();
-    expect(await bucket.create('freed', 'c')).toBeGreaterThan(second);
-    expect(await bucket.create('freed', 'd')).toBeUndefined();
+    expect(await bucket.create('freed', 'c', 'acme')).toBeGreaterThan(second);
+    expect(await bucket.create('freed', 'd', 'acme')).toBeUndefined();
   });
 
   it.each<[string, string]>([
@@ -229,8 +229,8 @@ describe('a bucket', () => {
     ['100,001 characters', 'k'.repeat(100_001)],
   ])('takes %s as a key of its own', async (what, key) => {
     const bucket = connectBus().bucket<string>(day);
-    expect(await bucket.create(key, what)).toBeGreaterThan(0);
-    expect(await bucket.create(key, 'again')).toBeUndefined();
+    expect(await bucket.create(key, what, 'acme')).toBeGreaterThan(0);
+    expect(await bucket.create(key, 'again', 'acme')).toBeUndefined();
     expect((await bucket.get(key))?.value).toBe(what);
   });
 
@@ -240,29 +240,29 @@ describe('a bucket', () => {
 
   it('STIM-36 frees a key when its time is over, and not before', async () => {
     const bucket = connectBus().bucket<string>({ name: 'test_short', ttlMs: 1_000 });
-    await bucket.create('short', 'a');
+    await bucket.create('short', 'a', 'acme');
     const written = Date.now();
     await systemClock.sleep(700);
-    expect(await bucket.create('short', 'b')).toBeUndefined();
-    await eventually(async () => (await bucket.create('short', 'b')) !== undefined);
+    expect(await bucket.create('short', 'b', 'acme')).toBeUndefined();
+    await eventually(async () => (await bucket.create('short', 'b', 'acme')) !== undefined);
     expect(Date.now() - written).toBeGreaterThan(900);
     expect(Date.now() - written).toBeLessThan(3_000);
   });
 
   it('STIM-35 STIM-36 of idempotency keys keeps them for 24 hours on the server', async () => {
-    await connectBus().bucket(buckets.idempotency).create('kept', 'a');
+    await connectBus().bucket(buckets.idempotency).create('kept', 'a', 'acme');
     expect(await settings('KV_windlass_idempotency')).toMatchObject({ max_age: 24 * 3_600 * 1e9, discard: 'new' });
   });
 
   it('keeps its keys when the server is killed', async () => {
     const bus = connectBus();
     const bucket = bus.bucket<string>(day);
-    const revision = await bucket.create('lasting', 'a');
+    const revision = await bucket.create('lasting', 'a', 'acme');
     await server.kill();
     await server.start();
     await isConnected(bus);
     expect(await bucket.get('lasting')).toEqual({ value: 'a', revision });
-    expect(await bucket.create('lasting', 'b')).toBeUndefined();
+    expect(await bucket.create('lasting', 'b', 'acme')).toBeUndefined();
   });
 });
 
@@ -365,7 +365,7 @@ describe('an outage', () => {
     const calls = () => [
       bus.publish(anEvent()),
       bus.bucket(bucket).get('a'),
-      bus.bucket(bucket).create('a', 1),
+      bus.bucket(bucket).create('a', 1, 'acme'),
       bus.bucket(bucket).update('a', 1, 1),
       bus.bucket(bucket).delete('a', 1),
     ];
@@ -384,12 +384,12 @@ describe('an outage', () => {
   it('of a server that is frozen, and does not close its connections, fails calls within two seconds as well', async () => {
     const bus = connectBus();
     await isConnected(bus);
-    await bus.bucket(bucket).create('before it froze', 1);
+    await bus.bucket(bucket).create('before it froze', 1, 'acme');
     await server.freeze();
     try {
       const known = bus.bucket(bucket);
       const calls = [
-        ...Array.from({ length: 2_000 }, (_, i) => known.create(`frozen ${i}`, 1)),
+        ...Array.from({ length: 2_000 }, (_, i) => known.create(`frozen ${i}`, 1, 'acme')),
         known.get('k'),
         known.update('k', 1, 1),
         known.delete('k', 1),

@@ -9,7 +9,7 @@ import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 
 /** The attacker has seen one delivery: its body, signature and key. The secret is not known to her. */
-const seen = { signature: 'a'.repeat(64), isBound: false, source: 'my-ci', idempotencyKey: 'k' };
+const seen = { signature: 'a'.repeat(64), isBound: false, source: 'my-ci', idempotencyKey: 'k', tenant: 'acme' };
 
 function aMemory() {
   const clock = createManualClock();

@@ -1,5 +1,6 @@
+import { ShareUsedError } from '../../../lib/bus/index.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
+import { HttpError, type HttpErrorOptions } from '../../../lib/http/http-error.ts';
 import { json, type Reply } from '../../../lib/http/route.ts';
 import type { Ingested } from '../../ingest/ingest.ts';
 import { IngestError, type IngestOutcome } from '../../ingest/ingest-error.ts';
@@ -26,7 +27,8 @@ export async function answer(outcome: Promise<Ingested>): Promise<Reply> {
 
 function translated(error: unknown): unknown {
   if (error instanceof IngestError) return refusal(error);
-  if (error instanceof ContestedKeyError) return contested(error);
+  if (error instanceof ContestedKeyError) return later(error);
+  if (error instanceof ShareUsedError) return later(error, { status: 429, error: 'idempotency_share_used' });
   if (error instanceof AppError && error.reason === 'ContentTooLarge') {
     return new HttpError({ code: error.code, status: 413, error: 'payload_too_large', message: error.message });
   }
@@ -42,7 +44,11 @@ function refusal({ code, outcome, originalStimulusId, details, message, cause }:
   return new HttpError({ code, status: statuses[outcome], error: outcome, message, ...more, cause });
 }
 
-function contested({ code, message, retryAfterMs }: ContestedKeyError): HttpError {
+/** Says when to try again, in whole seconds. */
+function later(
+  { code, message, retryAfterMs }: ContestedKeyError | ShareUsedError,
+  form: Pick<HttpErrorOptions, 'status' | 'error'> = {},
+): HttpError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-  return new HttpError({ code, message, headers: { 'Retry-After': String(seconds) } });
+  return new HttpError({ code, ...form, message, headers: { 'Retry-After': String(seconds) } });
 }

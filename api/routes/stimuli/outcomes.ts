@@ -31,6 +31,11 @@ export const refusals: readonly ErrorContract[] = [
     }),
   },
   {
+    status: 429,
+    error: 'idempotency_share_used',
+    when: 'The tenant has its share of the idempotency keys that are remembered; `Retry-After` says when the first ends.',
+  },
+  {
     status: 422,
     error: 'no_router_configured',
     when: 'No StimulusRouter routes the source, and the tenant has no router agent.',

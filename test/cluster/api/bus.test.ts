@@ -135,7 +135,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
 
   it('stops no workflow while it is away, and is told afterwards; what it held it holds', async () => {
     const key = `kept-${tenant.name}`;
-    const revision = await bus().bucket<string>(buckets.idempotency).create(key, 'mine');
+    const revision = await bus().bucket<string>(buckets.idempotency).create(key, 'mine', 'acme');
     const before = await kube.get(pods, nats0);
     // As a node's power cut leaves it: no goodbye, and a new pod with the old volume.
     await kube.delete(pods, nats0, { gracePeriodSeconds: 0 });

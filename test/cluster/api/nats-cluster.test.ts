@@ -123,14 +123,16 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
     const doors = await Promise.all([0, 1, 2].map(address));
     const buckets = doors.map((door) => bus(door).bucket<number>(bucket));
     await answers(async () => buckets[0]?.get('warm'));
-    const calls = Array.from({ length: 150 }, (_, i) => answers(async () => buckets[i % 3]?.create('contended', i)));
+    const calls = Array.from({ length: 150 }, (_, i) =>
+      answers(async () => buckets[i % 3]?.create('contended', i, 'acme')),
+    );
     const won = (await Promise.all(calls)).filter(({ value }) => value !== undefined);
     expect(won).toHaveLength(1);
   });
 
   it('hand over before one of them goes: who asks meanwhile is answered', async () => {
     const keys = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);
-    await answers(() => keys.create('steady', 'kept'));
+    await answers(() => keys.create('steady', 'kept', 'acme'));
     const going = await kube.get(pods, { namespace: place.name, name: name(1) });
     await kube.delete(pods, { namespace: place.name, name: name(1) });
     const failures: unknown[] = [];
@@ -153,12 +155,12 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
     for (const lost of [0, 1, 2]) {
       // A pod that was replaced has another address.
       const keys = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);
-      await answers(() => keys.create(`before-${lost}`, 'kept'));
+      await answers(() => keys.create(`before-${lost}`, 'kept', 'acme'));
       await kube.delete(pods, { namespace: place.name, name: name(lost) }, { gracePeriodSeconds: 0 });
       const { value, ms } = await answers(() => keys.get(`before-${lost}`));
       expect(value?.value).toBe('kept');
       expect(ms).toBeLessThan(30_000);
-      await answers(() => keys.create(`during-${lost}`, 'kept'));
+      await answers(() => keys.create(`during-${lost}`, 'kept', 'acme'));
       await allReady();
     }
     const again = bus(...(await Promise.all([0, 1, 2].map(address)))).bucket<string>(bucket);

@@ -1,0 +1,14 @@
+import { AppError } from '../errors.ts';
+
+/** One tenant has as many keys in a bucket as it may have beside the others. */
+export class ShareUsedError extends AppError {
+  override readonly name = 'ShareUsedError';
+  /** When the first of its keys ends. */
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    const message = 'this tenant has its share of all idempotency keys; send without one, or wait until the first ends';
+    super('limit_exceeded', message, { reason: 'KeyShareUsed' });
+    this.retryAfterMs = retryAfterMs;
+  }
+}
