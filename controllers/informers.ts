@@ -48,41 +48,17 @@ export const volumeIndexes = {
 } as const;
 
 /** `deps` gives each kind its own observer. */
-export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pick<KubeClient, 'get'>): Informers {
+export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Reader): Informers {
   return {
-    workflows: createInformer(deps('Workflow'), {
-      resource: workflows,
-      parse: withSpec,
-      wholes: wholeWorkflows(kube),
-      indexes: workflowIndexes,
-    }),
-    executions: createInformer(deps('WorkflowExecution'), {
-      resource: workflowExecutions,
-      parse: withSpec,
-      wholes: wholeExecutions(kube),
-      indexes: {
-        parentUid: ({ spec }) => idsOf(spec.parent?.uid),
-        originUid: ({ spec }) => idsOf(spec.origin?.uid),
-        root: (execution) => descendantOf(execution),
-        workflow: ({ spec }) => [spec.workflow],
-        revision: (execution) => idsOf(revisionKey(execution)),
-      },
-    }),
+    workflows: workflowInformer(deps('Workflow'), kube),
+    executions: executionInformer(deps('WorkflowExecution'), kube),
     volumes: createInformer(deps('Volume'), {
       resource: volumes,
       parse: withSpec,
       strip: stripStrangers,
       indexes: volumeIndexes,
     }),
-    revisions: createInformer(deps('ControllerRevision'), {
-      resource: controllerRevisions,
-      labelSelector: ours,
-      wholes: wholeRevisions(kube),
-      indexes: {
-        workflowUid: (revision) => idsOf(workflowUidKey(revision)),
-        workflowKey: (revision) => idsOf(workflowKey(revision)),
-      },
-    }),
+    revisions: revisionInformer(deps('ControllerRevision'), kube),
     pods: podInformer(deps('Pod')),
     // All of them: `spec.claim_name` may name one that somebody else has made.
     claims: createInformer(deps('PersistentVolumeClaim'), { resource: persistentVolumeClaims, strip: slimClaim }),
@@ -90,6 +66,41 @@ export function createInformers(deps: (kind: string) => ReflectorDeps, kube: Pic
     tenants: createTenantInformer(deps('Namespace')),
   };
 }
+
+type Reader = Pick<KubeClient, 'get'>;
+
+const workflowInformer = (deps: ReflectorDeps, kube: Reader): Informers['workflows'] =>
+  createInformer(deps, {
+    resource: workflows,
+    parse: withSpec,
+    wholes: wholeWorkflows({ kube, clock: deps.clock }),
+    indexes: workflowIndexes,
+  });
+
+const executionInformer = (deps: ReflectorDeps, kube: Reader): Informers['executions'] =>
+  createInformer(deps, {
+    resource: workflowExecutions,
+    parse: withSpec,
+    wholes: wholeExecutions({ kube, clock: deps.clock }),
+    indexes: {
+      parentUid: ({ spec }) => idsOf(spec.parent?.uid),
+      originUid: ({ spec }) => idsOf(spec.origin?.uid),
+      root: (execution) => descendantOf(execution),
+      workflow: ({ spec }) => [spec.workflow],
+      revision: (execution) => idsOf(revisionKey(execution)),
+    },
+  });
+
+const revisionInformer = (deps: ReflectorDeps, kube: Reader): Informers['revisions'] =>
+  createInformer(deps, {
+    resource: controllerRevisions,
+    labelSelector: ours,
+    wholes: wholeRevisions({ kube, clock: deps.clock }),
+    indexes: {
+      workflowUid: (revision) => idsOf(workflowUidKey(revision)),
+      workflowKey: (revision) => idsOf(workflowKey(revision)),
+    },
+  });
 
 /**
  * The pods of steps. Their label is the one that the policy `step-pods` keeps from other writers: a pod that a tenant makes

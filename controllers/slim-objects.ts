@@ -1,5 +1,6 @@
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
+import type { Clock } from '../lib/clock.ts';
 import { finished } from '../lib/execution/finished.ts';
 import { slimExecution } from '../lib/execution/slim-execution.ts';
 import { heapBytes } from '../lib/heap-bytes.ts';
@@ -14,15 +15,18 @@ import {
   type Pod,
 } from '../lib/kube/index.ts';
 
-type Reader = Pick<KubeClient, 'get'>;
+interface Reader {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
+}
 
 /** Bytes of heap for whole versions, by kind: those used last spare a request. */
 const keptBytes = { executions: 32 * 1024 * 1024, revisions: 24 * 1024 * 1024, workflows: 16 * 1024 * 1024 } as const;
 
 /** A finished execution is read by its parent alone. */
-export const wholeExecutions = (kube: Reader): WholeObjects<WorkflowExecution> =>
+export const wholeExecutions = (reader: Reader): WholeObjects<WorkflowExecution> =>
   createWholeObjects({
-    kube,
+    ...reader,
     resource: workflowExecutions,
     slim: (execution) => slimExecution(execution),
     isSpared: (execution) => !finished(execution) || execution.spec.parent !== undefined,
@@ -33,9 +37,9 @@ export const wholeExecutions = (kube: Reader): WholeObjects<WorkflowExecution> =
 const smallBytes = 16 * 1024;
 const isSmall = (object: object): boolean => heapBytes(object, smallBytes) < smallBytes;
 
-export const wholeRevisions = (kube: Reader): WholeObjects<ControllerRevision> =>
+export const wholeRevisions = (reader: Reader): WholeObjects<ControllerRevision> =>
   createWholeObjects({
-    kube,
+    ...reader,
     resource: controllerRevisions,
     slim: slimRevision,
     isWhole: ({ data }) => data !== undefined,
@@ -52,9 +56,9 @@ export function slimRevision(object: ControllerRevision): ControllerRevision {
 /** Versions that stay in the cache; older ones are looked up by their label. */
 const versionsKept = 20;
 
-export const wholeWorkflows = (kube: Reader): WholeObjects<Workflow> =>
+export const wholeWorkflows = (reader: Reader): WholeObjects<Workflow> =>
   createWholeObjects({
-    kube,
+    ...reader,
     resource: workflows,
     slim: slimWorkflow,
     isWhole: ({ spec }) => Object.keys(spec.states).length > 0,

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from './manual-clock.ts';
-import { bigWaitMs, createFairPool, type FairPool, mayHold, type Place } from './fair-pool.ts';
+import { bigWaitMs, createFairPool, longestWaitMs, type FairPool, mayHold, type Place } from './fair-pool.ts';
+
+/** One whose time stands still. */
+const poolOf = (options: Omit<Parameters<typeof createFairPool>[0], 'clock'>): FairPool =>
+  createFairPool({ clock: createManualClock(), ...options });
 
 /** Lets everybody in who may come in without waiting; gives back the places. */
 function fill(pool: FairPool, tenant: string, cost = 1): Place[] {
@@ -37,16 +41,16 @@ describe('what one tenant may hold', () => {
     { size: 21, alone: 16 },
     { size: 40, alone: 32 },
   ])('of $size places is $alone where nobody else has any', ({ size, alone }) => {
-    expect(fill(createFairPool({ size }), 'a')).toHaveLength(alone);
+    expect(fill(poolOf({ size }), 'a')).toHaveLength(alone);
   });
 
   it('leaves room for the next, and for the one after that', () => {
-    const pool = createFairPool({ size: 40 });
+    const pool = poolOf({ size: 40 });
     expect(['a', 'b', 'c', 'd'].map((tenant) => fill(pool, tenant).length)).toEqual([32, 6, 1, 1]);
   });
 
   it('becomes the same for two as their work ends', async () => {
-    const pool = createFairPool({ size: 20 });
+    const pool = poolOf({ size: 20 });
     const first = fill(pool, 'a');
     const { places, queue, admitted } = line(pool);
     for (let i = 0; i < 30; i++) queue('b', 'b');
@@ -61,7 +65,7 @@ describe('what one tenant may hold', () => {
   });
 
   it('counts bytes where the pool does, and takes more than there is as all there is', () => {
-    const pool = createFairPool({ size: 100 });
+    const pool = poolOf({ size: 100 });
     const all = pool.tryEnter({ tenant: 'a', cost: 1_000 });
     expect([pool.used, pool.tryEnter({ tenant: 'b' })]).toEqual([100, undefined]);
     all?.leave();
@@ -71,7 +75,7 @@ describe('what one tenant may hold', () => {
 
 describe('who waits', () => {
   it('comes in the order of arrival within a tenant, and by turns between tenants', async () => {
-    const pool = createFairPool({ size: 1 });
+    const pool = poolOf({ size: 1 });
     const last = pool.tryEnter({ tenant: 'x' });
     const { admitted, places, queue } = line(pool);
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue(name.slice(0, 1), name);
@@ -85,7 +89,7 @@ describe('who waits', () => {
   });
 
   it('is never passed by those who come later, though a place is free', async () => {
-    const pool = createFairPool({ size: 10 });
+    const pool = poolOf({ size: 10 });
     const held = pool.tryEnter({ tenant: 'a', cost: 6 });
     const { admitted, places, queue } = line(pool);
     queue('big', 'big', 8);
@@ -118,8 +122,27 @@ describe('who waits', () => {
     for (const place of places) place.leave();
   });
 
+  it.each([
+    { of: 'its own', waitMs: 20_000 },
+    { of: 'no', waitMs: undefined },
+  ])('is refused when its time is over, in a pool with $of longest wait, and the others pass', async ({ waitMs }) => {
+    const clock = createManualClock();
+    const pool = createFairPool({ size: 100, clock, ...(waitMs === undefined ? {} : { waitMs }) });
+    const over = waitMs ?? longestWaitMs;
+    const held = pool.tryEnter({ tenant: 'stuck', cost: 60 });
+    const refusals: unknown[] = [];
+    pool.enter({ tenant: 'big', cost: 80 }).catch((error: unknown) => refusals.push(error));
+    await clock.advance(over - 1);
+    expect([refusals, pool.waiting]).toEqual([[], 1]);
+    await clock.advance(1);
+    expect(refusals).toMatchObject([{ code: 'unavailable', reason: 'Overloaded' }]);
+    expect([pool.waiting, pool.used, clock.sleepers]).toEqual([0, 60, 0]);
+    held?.leave();
+    expect(pool.used).toBe(0);
+  });
+
   it('leaves the line when its signal aborts, and lets the others pass', async () => {
-    const pool = createFairPool({ size: 2 });
+    const pool = poolOf({ size: 2 });
     const held = pool.tryEnter({ tenant: 'a' });
     const stop = new AbortController();
     const given = pool.enter({ tenant: 'b', cost: 2, signal: stop.signal });
@@ -139,7 +162,7 @@ describe('who waits', () => {
     { waiting: 5, alone: 4 },
     { waiting: 10, alone: 8 },
   ])('is refused where of $waiting places in the line its tenant has $alone', async ({ waiting, alone }) => {
-    const pool = createFairPool({ size: 1, waiting });
+    const pool = poolOf({ size: 1, waiting });
     const held = pool.tryEnter({ tenant: 'x' });
     for (let i = 0; i < alone; i++) void pool.enter({ tenant: 'a' });
     await expect(pool.enter({ tenant: 'a' })).rejects.toMatchObject({ code: 'unavailable', reason: 'Overloaded' });
@@ -150,7 +173,7 @@ describe('who waits', () => {
 });
 
 it('a task gives its place back when it ends, however it ends, and once', async () => {
-  const pool = createFairPool({ size: 1 });
+  const pool = poolOf({ size: 1 });
   expect(await pool.run({ tenant: 'a' }, async () => pool.used)).toBe(1);
   await expect(pool.run({ tenant: 'a' }, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const place = pool.tryEnter({ tenant: 'a' });
@@ -163,7 +186,7 @@ it('a task gives its place back when it ends, however it ends, and once', async 
 it('a tenant that holds nothing gets a place at once while another one never ends what it began', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 200 }), fc.array(fc.integer({ min: 1, max: 9 })), (size, costs) => {
-      const pool = createFairPool({ size });
+      const pool = poolOf({ size });
       for (const cost of costs) pool.tryEnter({ tenant: 'hostile', cost: Math.min(cost, Math.floor(size / 2)) });
       fill(pool, 'hostile');
       expect(pool.used).toBeLessThan(size);
@@ -177,7 +200,7 @@ it('whatever comes and goes, no more is held than there is, and nobody waits for
     fc.asyncProperty(
       fc.array(fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), cost: fc.integer({ min: 1, max: 12 }) })),
       async (entries) => {
-        const pool = createFairPool({ size: 8 });
+        const pool = poolOf({ size: 8 });
         const ended = entries.map((entry) =>
           pool.run(entry, async () => {
             expect(pool.used).toBeLessThanOrEqual(8);

@@ -23,8 +23,9 @@ interface FairPoolOptions {
   readonly size: number;
   /** Entries that may wait, of all tenants together. Default: any number. */
   readonly waiting?: number;
-  /** With a clock those who want more than is free keep the others waiting for a moment only. Default: for ever. */
-  readonly clock?: Clock;
+  readonly clock: Clock;
+  /** How long an entry waits at most. Default: `longestWaitMs`. */
+  readonly waitMs?: number;
 }
 
 /**
@@ -36,8 +37,8 @@ export interface FairPool {
   /** Runs the task in its turn. Rejects as `enter` does, or as the task does. */
   run<T>(entry: Entry, task: () => Promise<T>): Promise<T>;
   /**
-   * Waits for the turn. Rejects with AppError `unavailable` where the tenant's part of the waiting line is taken, and
-   * with the signal's reason where that aborts first.
+   * Waits for the turn. Rejects with AppError `unavailable` where the tenant's part of the waiting line is taken or the
+   * wait is over without a turn, and with the signal's reason where that aborts first.
    */
   enter(entry: Entry): Promise<Place>;
   /** A place now or none, and never before those who wait. */
@@ -57,6 +58,12 @@ const holdPerFree = 4;
 
 /** How long those who want more than is free keep the others waiting, where what is held may be held for ever. */
 export const bigWaitMs = 5_000;
+
+/**
+ * How long an entry waits where its pool says nothing else: twice the longest request. Whoever still waits then waits for
+ * work that does not end, and does better to ask again than to keep what it holds meanwhile.
+ */
+export const longestWaitMs = 60_000;
 
 /** Whether a tenant that holds `held` of `size`, of which `free` are free, may take `cost` more. */
 export function mayHold(held: number, free: number, cost = 1): boolean {
@@ -85,16 +92,18 @@ interface Lane {
 class SharedPool implements FairPool {
   readonly #size: number;
   readonly #waitingMax: number;
-  readonly #clock: Clock | undefined;
+  readonly #clock: Clock;
+  readonly #waitMs: number;
   /** Tenants that hold something or wait, in the order of their turns. */
   readonly #lanes = new Map<string, Lane>();
   #used = 0;
   #waiting = 0;
 
-  constructor({ size, waiting = Number.POSITIVE_INFINITY, clock }: FairPoolOptions) {
+  constructor({ size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs }: FairPoolOptions) {
     this.#size = size;
     this.#waitingMax = waiting;
     this.#clock = clock;
+    this.#waitMs = waitMs;
   }
 
   get used(): number {
@@ -128,25 +137,39 @@ class SharedPool implements FairPool {
       const lane = this.#laneOf(tenant);
       if (!mayHold(lane.line.size, this.#waitingMax - this.#waiting)) {
         this.#forgetIdle(lane);
-        return reject(overloaded());
+        return reject(overloaded('too much is under way for this tenant already'));
       }
       const patience = new AbortController();
-      const abort = (): void => {
-        patience.abort();
-        this.#drop(lane, waiter);
-        reject(signal?.reason);
-      };
-      const admit = (admitted: Place): void => {
+      const end = (): void => {
         patience.abort();
         signal?.removeEventListener('abort', abort);
+      };
+      const giveUp = (reason: unknown): void => {
+        end();
+        this.#drop(lane, waiter);
+        reject(reason);
+      };
+      const abort = (): void => giveUp(signal?.reason);
+      const admit = (admitted: Place): void => {
+        end();
         resolve(admitted);
       };
-      const until = this.#serveLater(patience.signal);
-      const waiter = { cost: Math.min(cost, this.#size), until, admit };
+      const waiter = { cost: Math.min(cost, this.#size), until: this.#clock.now() + bigWaitMs, admit };
+      void this.#limit(waiter, giveUp, patience.signal);
       signal?.addEventListener('abort', abort, { once: true });
       lane.line.add(waiter);
       this.#waiting += 1;
     });
+  }
+
+  /** Serves the others once a waiter that wants more than is free has had its time, and ends its wait in the end. */
+  async #limit(waiter: Waiter, giveUp: (reason: unknown) => void, signal: AbortSignal): Promise<void> {
+    const first = Math.min(bigWaitMs, this.#waitMs);
+    await this.#clock.sleep(first, signal);
+    if (signal.aborted) return;
+    if (waiter.cost > 1) this.#serve();
+    await this.#clock.sleep(this.#waitMs - first, signal);
+    if (!signal.aborted) giveUp(overloaded(`no turn came within ${this.#waitMs / 1_000} s; try again`));
   }
 
   #hand(lane: Lane, cost: number): Place {
@@ -163,14 +186,6 @@ class SharedPool implements FairPool {
     };
     const leave = (): void => keep(0);
     return { leave, keep, [Symbol.dispose]: leave };
-  }
-
-  /** Serves the others once somebody has waited for long enough; gives the time of that. */
-  #serveLater(signal: AbortSignal): number {
-    const clock = this.#clock;
-    if (clock === undefined) return Number.POSITIVE_INFINITY;
-    void clock.sleep(bigWaitMs, signal).then(() => this.#serve());
-    return clock.now() + bigWaitMs;
   }
 
   #drop(lane: Lane, waiter: Waiter): void {
@@ -211,7 +226,7 @@ class SharedPool implements FairPool {
   #isAwaitedByTheBig(): boolean {
     if (this.#waiting === 0) return false;
     const free = this.#size - this.#used;
-    const now = this.#clock?.now() ?? 0;
+    const now = this.#clock.now();
     for (const { held, line } of this.#lanes.values()) {
       const [waiter] = line;
       if (held === 0 && waiter !== undefined && waiter.cost > free && now < waiter.until) return true;
@@ -232,5 +247,4 @@ class SharedPool implements FairPool {
   }
 }
 
-const overloaded = (): AppError =>
-  new AppError('unavailable', 'too much is under way for this tenant already', { reason: 'Overloaded' });
+const overloaded = (message: string): AppError => new AppError('unavailable', message, { reason: 'Overloaded' });

@@ -63,7 +63,7 @@ interface Reading {
 
 export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
   const readings = new BoundedMap<string, Reading>(namespacesMax);
-  const searches = createFairPool({ size: searchesMax });
+  const searches = createFairPool({ size: searchesMax, clock: deps.clock });
   const readingOf = (namespace: string): Reading => {
     const known = readings.get(namespace);
     if (known !== undefined) return known;

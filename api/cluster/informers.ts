@@ -38,9 +38,10 @@ export function createInformers(
   kube: Pick<KubeClient, 'get'>,
   executions: ExecutionListener,
 ): Informers {
+  const executionDeps = deps('WorkflowExecution');
   const informers: Informers = {
     workflows: workflowInformer(deps('Workflow'), kube),
-    executions: createInformer(deps('WorkflowExecution'), {
+    executions: createInformer(executionDeps, {
       resource: workflowExecutions,
       parse: (execution) => {
         executions.seen(withSpec(execution));
@@ -48,6 +49,7 @@ export function createInformers(
       },
       wholes: createWholeObjects({
         kube,
+        clock: executionDeps.clock,
         resource: workflowExecutions,
         slim: (execution) => slimExecution(execution, promptLength),
         keptBytes: keptBytes.executions,
@@ -77,6 +79,7 @@ function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): I
     parse: withSpec,
     wholes: createWholeObjects<ListedWorkflow>({
       kube,
+      clock: deps.clock,
       resource: workflows,
       slim: listedWorkflow,
       isWhole: isWholeWorkflow,

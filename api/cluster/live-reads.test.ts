@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { KubeError } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
 import { createLiveReads } from './live-reads.ts';
 
 /** A server whose answers for the tenant `flood` never come; nothing is there for anybody else. */
@@ -16,7 +17,10 @@ function setUp() {
   };
   const remembered: WorkflowExecution[] = [];
   const cache = { remember: (object: WorkflowExecution) => void remembered.push(object) };
-  return { asked, reads: createLiveReads({ kube: kube as never, resource: workflowExecutions, cache }) };
+  return {
+    asked,
+    reads: createLiveReads({ kube: kube as never, clock: createManualClock(), resource: workflowExecutions, cache }),
+  };
 }
 
 it('a tenant that looks up names without end keeps nobody else from looking one up', async () => {

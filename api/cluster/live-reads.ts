@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
 import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Resource } from '../../lib/kube/index.ts';
@@ -13,16 +14,22 @@ export interface LiveReads<T extends KubeObject> {
 
 interface LiveReadsDeps<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
   readonly resource: Resource<T>;
   readonly cache: Pick<CacheReader<T>, 'remember'>;
 }
 
-/** A small part of the connections to the server, so that names that do not exist cannot take them all. */
-const limits = { size: 10, waiting: 1_250 };
+/** A small part of the connections to the server, so that names that do not exist cannot take them all. Nobody waits for it longer than a client does. */
+const limits = { size: 10, waiting: 1_250, waitMs: 20_000 };
 
 /** Questions of one tenant for the same object at the same time are one. */
-export function createLiveReads<T extends KubeObject>({ kube, resource, cache }: LiveReadsDeps<T>): LiveReads<T> {
-  const pool = createFairPool(limits);
+export function createLiveReads<T extends KubeObject>({
+  kube,
+  clock,
+  resource,
+  cache,
+}: LiveReadsDeps<T>): LiveReads<T> {
+  const pool = createFairPool({ ...limits, clock });
   const underWay = new Map<string, Promise<T | undefined>>();
   const read = async (ref: ObjectRef, tenant: string): Promise<T | undefined> => {
     const object = await pool.run({ tenant }, () => findObject(kube, resource, ref));

@@ -1,7 +1,7 @@
 import { type Captured, createCapture } from '../../lib/capture/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createFairPool, type Place } from '../../lib/fair-pool.ts';
+import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
@@ -61,12 +61,14 @@ interface Entry {
 class LogCaptures implements Captures {
   readonly #deps: CapturesDeps;
   readonly #entries = new Map<string, Entry>();
-  readonly #streams = createFairPool({ size: engineLimits.streamsMax });
-  readonly #reads = createFairPool({ size: engineLimits.readsMax });
+  readonly #streams: FairPool;
+  readonly #reads: FairPool;
   readonly #memory: LogMemory;
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
+    this.#streams = createFairPool({ size: engineLimits.streamsMax, clock: deps.clock });
+    this.#reads = createFairPool({ size: engineLimits.readsMax, clock: deps.clock });
     this.#memory = deps.memory ?? createLogMemory(deps.clock);
   }
 

@@ -33,7 +33,7 @@ interface Entry {
 /** A pod that waits is looked at ever more rarely; one namespace cannot use up all looks. */
 export function createPodNotes(deps: PodNotesDeps): PodNotes {
   const entries = new Map<string, Entry>();
-  const pool = createFairPool({ size: engineLimits.noteLooks });
+  const pool = createFairPool({ size: engineLimits.noteLooks, clock: deps.clock });
   const begin = (uid: string, pod: Pod): Entry => {
     const entry: Entry = { pod, looks: 0, stop: new AbortController() };
     entries.set(uid, entry);

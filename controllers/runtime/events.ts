@@ -88,14 +88,17 @@ class Recorder implements EventRecorder {
   readonly #seen = new BoundedMap<string, number>(rememberedMax);
   readonly #allowances = new BoundedMap<string, Allowance>(rememberedMax);
   /** Room for those that wait to be sent. */
-  readonly #room: FairPool = createFairPool({ size: waitingMax });
-  readonly #requests: FairPool = createFairPool({ size: sendersMax });
+  readonly #room: FairPool;
+  readonly #requests: FairPool;
   /** What waits to be sent, by namespace, and who sends it. */
   readonly #lines = new Map<string, Line>();
 
   constructor(deps: EventRecorderDeps, options: EventRecorderOptions) {
     this.#deps = deps;
     this.#options = options;
+    const { clock } = deps;
+    this.#room = createFairPool({ size: waitingMax, clock });
+    this.#requests = createFairPool({ size: sendersMax, clock });
   }
 
   record(happening: Happening): void {
@@ -132,19 +135,19 @@ class Recorder implements EventRecorder {
   async #send(tenant: string, waiting: Line['waiting']): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { event, place } = next;
-      await this.#requests.run({ tenant }, () => this.#create(event));
+      await this.#requests.run({ tenant }, () => this.#create(event)).catch((error) => this.#drop(event, error));
       place.leave();
     }
     this.#lines.delete(tenant);
   }
 
   async #create(event: Event): Promise<void> {
-    try {
-      await this.#deps.client.create(events, event, { timeoutMs: sendTimeoutMs });
-    } catch (error) {
-      this.#deps.onDropped?.();
-      this.#deps.logger.debug({ reason: event.reason, problem: messageOf(error) }, 'event not written');
-    }
+    await this.#deps.client.create(events, event, { timeoutMs: sendTimeoutMs });
+  }
+
+  #drop({ reason }: Event, error: unknown): void {
+    this.#deps.onDropped?.();
+    this.#deps.logger.debug({ reason, problem: messageOf(error) }, 'event not written');
   }
 
   #eventOf(happening: Happening, now: number): Event {

@@ -53,7 +53,7 @@ export const bodyLimits = {
 } as const;
 
 export function createInFlight(clock: Clock): InFlight {
-  const state: ServerState = { isStopping: false, isAbandoned: false, clock, memory: createMemory() };
+  const state: ServerState = { isStopping: false, isAbandoned: false, clock, memory: createMemory(clock) };
   const ring = new Entry(state, 'public');
 
   function abort(which: (request: Entry) => boolean): void {
@@ -93,10 +93,10 @@ interface ServerState {
   readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
 }
 
-function createMemory(): ServerState['memory'] {
+function createMemory(clock: Clock): ServerState['memory'] {
   const of = (access: Access) => ({
     raw: new RawShares(bodyLimits.raw[access], bodyLimits.smallRawBytes),
-    parsed: createFairPool({ size: bodyLimits.parsed[access] }),
+    parsed: createFairPool({ size: bodyLimits.parsed[access], clock }),
   });
   return { bearer: of('bearer'), signature: of('signature'), public: of('public') };
 }

@@ -43,7 +43,13 @@ afterEach(async () => {
 
 it('after a restored backup an object is read as it is now, though its version is lower than the one kept', async () => {
   const stop = new AbortController();
-  const wholes = createWholeObjects<Pod>({ kube: client, resource: pods, slim, keptBytes: 1024 * 1024 });
+  const wholes = createWholeObjects<Pod>({
+    kube: client,
+    clock: systemClock,
+    resource: pods,
+    slim,
+    keptBytes: 1024 * 1024,
+  });
   const deps = { client, clock: systemClock, logger: silentLogger, random: () => 0 };
   const informer = createInformer<Pod>(deps, { resource: pods, wholes });
   const running = informer.run(stop.signal);

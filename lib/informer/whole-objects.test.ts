@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
+import { longestWaitMs } from '../fair-pool.ts';
 import { slimExecution } from '../execution/slim-execution.ts';
 import { workflowExecutions } from '../kinds.ts';
 import { KubeError } from '../kube/index.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createWholeObjects } from './whole-objects.ts';
 
 const slim = (execution: WorkflowExecution): WorkflowExecution => slimExecution(execution);
@@ -21,8 +23,9 @@ function server(objects: readonly WorkflowExecution[], keptBytes = 1024 * 1024) 
     if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
     return found;
   };
-  const options = { kube: { get: get as never }, resource: workflowExecutions, slim, keptBytes };
-  return { asked, wholes: createWholeObjects(options) };
+  const clock = createManualClock();
+  const options = { kube: { get: get as never }, clock, resource: workflowExecutions, slim, keptBytes };
+  return { asked, clock, wholes: createWholeObjects(options) };
 }
 
 describe('an object of which the cache has a part', () => {
@@ -112,6 +115,34 @@ describe('tasks that use objects', () => {
     }
     await Promise.all(tasks);
     expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it('that never ends keeps another tenant from its large object for five seconds, and nobody waits for ever', async () => {
+    const heavy = (name: string, namespace: string): WorkflowExecution => {
+      const built = made(name, { text: 'x'.repeat(24 * 1024 * 1024) });
+      return { ...built, metadata: { ...built.metadata, namespace } };
+    };
+    const objects = [heavy('stuck', 'a'), heavy('late', 'a'), heavy('big', 'b')];
+    const small = made('small', { text: 'x'.repeat(512 * 1024) });
+    const { clock, wholes } = server([...objects, small]);
+    const order: string[] = [];
+    const use = (object: WorkflowExecution, task: () => Promise<void>) =>
+      wholes
+        .use(wholes.slim(object), async () => {
+          order.push(object.metadata.name);
+          await task();
+        })
+        .catch((error: { reason: string }) => void order.push(`${object.metadata.name}: ${error.reason}`));
+    const [stuck, late, big] = objects as [WorkflowExecution, WorkflowExecution, WorkflowExecution];
+    void use(stuck, () => new Promise(() => undefined));
+    void use(late, () => new Promise(() => undefined));
+    void use(big, async () => undefined);
+    const served = use(small, async () => undefined);
+    await clock.advance(longestWaitMs);
+    await served;
+    expect(order).toContain('stuck');
+    expect(order).toContain('small');
+    expect(clock.sleepers).toBe(0);
   });
 
   it('of small objects never wait', async () => {

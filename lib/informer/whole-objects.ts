@@ -1,6 +1,7 @@
 import { createByteCache } from '../byte-cache.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { createFairPool } from '../fair-pool.ts';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
 import { heapBytes } from '../heap-bytes.ts';
 import { findAgain, type KubeClient, type KubeObject, type Resource } from '../kube/index.ts';
 import { compareResourceVersions } from './resource-version.ts';
@@ -27,6 +28,7 @@ export interface WholeObjects<T extends KubeObject> {
 
 export interface WholeOptions<T extends KubeObject> {
   readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
   readonly resource: Resource<T>;
   /** What decisions need to be woken. Must keep name, namespace, uid and resourceVersion. */
   readonly slim: (object: T) => T;
@@ -57,10 +59,11 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   readonly #underWay = new Map<string, Promise<T | undefined>>();
   /** Weights of objects that are not small, by uid. */
   readonly #large = new Map<string, number>();
-  readonly #inUse = createFairPool({ size: inUseBytes });
+  readonly #inUse: FairPool;
 
   constructor(options: WholeOptions<T>) {
     this.#options = options;
+    this.#inUse = createFairPool({ size: inUseBytes, clock: options.clock });
     this.#kept = createByteCache<T>(options.keptBytes);
   }
 

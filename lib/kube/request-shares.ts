@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 
 /** What a request is for, as far as its turn depends on it. */
@@ -23,10 +24,10 @@ export interface RequestShares {
 const bookkeepingPart = 0.6;
 
 /** `most`: requests under way, bookkeeping left aside, of which one namespace has four fifths (`mayHold`). */
-export function createRequestShares(most: number): RequestShares {
+export function createRequestShares(clock: Clock, most: number): RequestShares {
   const bookkeepingMost = Math.ceil(most * bookkeepingPart);
-  const work: FairPool = createFairPool({ size: most });
-  const bookkeeping: FairPool = createFairPool({ size: bookkeepingMost });
+  const work: FairPool = createFairPool({ size: most, clock });
+  const bookkeeping: FairPool = createFairPool({ size: bookkeepingMost, clock });
   return {
     most: { requests: most, bookkeeping: bookkeepingMost },
     enter: ({ namespace = '', isBookkeeping = false }, signal) =>

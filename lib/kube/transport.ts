@@ -87,7 +87,7 @@ class HttpTransport implements Transport {
 
   constructor(deps: TransportDeps, options: TransportOptions) {
     this.#deps = deps;
-    this.#shares = createRequestShares(options.maxRequests ?? maxRequestsDefault);
+    this.#shares = createRequestShares(deps.clock, options.maxRequests ?? maxRequestsDefault);
     this.#dispatchers = createDispatchers(this.#shares.most);
     this.#userAgent = options.userAgent ?? 'windlass';
     this.#writeTimeoutMs = options.writeTimeoutMs ?? defaultTimeoutMs;

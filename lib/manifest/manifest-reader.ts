@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
-import { createFairPool } from '../fair-pool.ts';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
 import type { ManifestReading } from './reading.ts';
 
 /** What reading manifests may take of the process (design §11). */
@@ -12,6 +12,8 @@ export const readerLimits = {
   threads: 2,
   /** Texts that wait, of all tenants together. */
   waiting: 100,
+  /** For a turn: a request has half a minute in all. */
+  waitMs: 20_000,
   /** For one text: fifty times what the largest legal definition takes, for a machine that is busy. */
   timeoutMs: 10_000,
   /** Heap of a thread; a text of the most tokens takes some 80 MiB. */
@@ -50,13 +52,15 @@ export function createManifestReader(options: ReaderOptions): ManifestReader {
 
 class ThreadedReader implements ManifestReader {
   readonly #options: ReaderOptions;
-  readonly #turns = createFairPool({ size: readerLimits.threads, waiting: readerLimits.waiting });
+  readonly #turns: FairPool;
   /** Threads without a text, the one used last at the end, each with the end of its rest. */
   readonly #idle: { readonly worker: Worker; readonly wake: AbortController }[] = [];
   readonly #all = new Set<Worker>();
 
   constructor(options: ReaderOptions) {
     this.#options = options;
+    const { threads: size, waiting, waitMs } = readerLimits;
+    this.#turns = createFairPool({ size, waiting, waitMs, clock: options.clock });
   }
 
   async read(text: string, tenant: string): Promise<ManifestReading> {
