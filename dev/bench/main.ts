@@ -12,6 +12,7 @@ import { machineLine } from './machine.ts';
 import type { Program, Row, Sample } from './program.ts';
 import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
 import { apiRead } from './programs/api-read.ts';
+import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
 import { burst } from './programs/burst.ts';
 import { chain } from './programs/chain.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
@@ -43,6 +44,8 @@ const programs: readonly Program[] = [
   webhooksShared,
   eventDelivery,
   streamMemory,
+  besideWorst,
+  besideWorstTime,
   quotaShares,
   quotaInVain,
 ];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchCluster, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
+import { measureBesideWorst } from '../../../dev/bench/programs/beside-worst.ts';
 import { measureMany } from '../../../dev/bench/programs/many-executions.ts';
 import { furthestFromEqual, measureShares } from '../../../dev/bench/programs/quota-shares.ts';
 import { type Cluster, connect } from '../harness/cluster.ts';
@@ -37,5 +38,12 @@ describe('the benchmark in small', () => {
     for (const mebibytes of [controllers.working, controllers.listing, api.working, api.listing]) {
       expect(mebibytes).toBeGreaterThan(30);
     }
+  }, 240_000);
+
+  it('executions are timed alone and beside the dearest legal ones of another tenant', async () => {
+    const load = { executions: 3, seconds: 1 };
+    const { alone, beside } = await small('worst', (bench) => measureBesideWorst(bench, load, () => undefined));
+    expect(alone.length).toBeGreaterThan(0);
+    expect(beside.length).toBeGreaterThan(0);
   }, 240_000);
 });
