@@ -16,6 +16,8 @@ export interface BenchApi {
   readonly url: string;
   readonly pid: number;
   readonly token: string;
+  /** A person of another tenant. */
+  tokenOf(tenant: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startBenchApi({ namespace }: BenchCluster): Promise<BenchA
     url: replica.url,
     pid: replica.pid,
     token: await userToken(provider, { name: 'ada', tenant: namespace }),
+    tokenOf: (tenant) => userToken(provider, { name: 'bob', tenant }),
     async stop() {
       await replica.stop();
       await provider.close();

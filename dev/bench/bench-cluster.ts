@@ -17,6 +17,9 @@ import { makeTestNamespace, type TestNamespace } from '../../test/cluster/harnes
 import { waitForNone, waitForObject } from '../../test/cluster/harness/wait.ts';
 import { image } from './bare-pods.ts';
 
+/** Memory limits of the chart's pods, in MiB (charts/windlass/values.yaml); three quarters of it are heap. */
+export const chartLimits = { controllers: 1_024, api: 768 } as const;
+
 /** What a program measures with. One namespace for each run of each program. */
 export interface BenchCluster {
   readonly kube: KubeClient;
@@ -29,6 +32,8 @@ export interface BenchCluster {
 
 interface ControllersOptions {
   readonly counted?: boolean;
+  /** Heap of the pod that the chart makes, instead of what Node takes by itself. */
+  readonly heapOfPod?: boolean;
   /** A proxy that stands already. */
   readonly through?: ApiProxy;
   readonly elected?: boolean;
@@ -54,14 +59,18 @@ export async function withBenchCluster<R>(
         all.push(...further);
         return further.map(({ name }) => name);
       },
-      async controllers({ counted = false, elected = false, through } = {}) {
+      async controllers({ counted = false, elected = false, heapOfPod = false, through } = {}) {
         const as = await controllersIdentity(kube);
         const proxy = through ?? (counted ? await countingProxy(cluster, as) : undefined);
         if (proxy !== undefined && through === undefined) stops.unshift(() => proxy.close());
         const process = await startControllers({
           kubeconfig: proxy?.kubeconfig ?? (await kubeconfigOfControllers(cluster, as)),
           name: `bench-${purpose}`,
-          env: { WINDLASS_LOG_LEVEL: 'warn', ...(elected ? electionIn(namespace.name, as) : {}) },
+          env: {
+            WINDLASS_LOG_LEVEL: 'warn',
+            ...(elected ? electionIn(namespace.name, as) : {}),
+            ...(heapOfPod ? { NODE_OPTIONS: `--max-old-space-size=${chartLimits.controllers * 0.75}` } : {}),
+          },
         });
         stops.unshift(() => process.stop());
         await process.ready();

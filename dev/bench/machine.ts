@@ -10,8 +10,13 @@ async function machineCpuSeconds(): Promise<number> {
 }
 
 /** Resident memory of a process in MiB. */
-export async function residentMiB(pid: number): Promise<number> {
-  const line = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
+export const residentMiB = (pid: number): Promise<number> => mebibytes(pid, /^VmRSS:\s+(\d+) kB$/m);
+
+/** The most resident memory that a process has ever had, in MiB. */
+export const peakMiB = (pid: number): Promise<number> => mebibytes(pid, /^VmHWM:\s+(\d+) kB$/m);
+
+async function mebibytes(pid: number, wanted: RegExp): Promise<number> {
+  const line = wanted.exec(await readFile(`/proc/${pid}/status`, 'utf8'));
   if (line === null) throw new Error(`process ${pid} shows no resident memory`);
   return Number(line[1]) / 1024;
 }

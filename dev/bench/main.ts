@@ -17,6 +17,7 @@ import { burst } from './programs/burst.ts';
 import { chain } from './programs/chain.ts';
 import { eventDelivery, streamMemory } from './programs/event-stream.ts';
 import { fanOut } from './programs/fan-out.ts';
+import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
 import { idle } from './programs/idle.ts';
 import { manyApi, manyControllers } from './programs/many-executions.ts';
 import { memory } from './programs/memory.ts';
@@ -36,6 +37,9 @@ const programs: readonly Program[] = [
   memory,
   manyControllers,
   manyApi,
+  hostileControllers,
+  hostileApi,
+  hostileRefused,
   idle,
   apiRead,
   apiMemory,

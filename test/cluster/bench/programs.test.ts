@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BenchCluster, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
+import { type BenchCluster, chartLimits, withBenchCluster } from '../../../dev/bench/bench-cluster.ts';
 import { measureBesideWorst } from '../../../dev/bench/programs/beside-worst.ts';
+import { measureHostile } from '../../../dev/bench/programs/hostile-memory.ts';
 import { measureMany } from '../../../dev/bench/programs/many-executions.ts';
 import { furthestFromEqual, measureShares } from '../../../dev/bench/programs/quota-shares.ts';
 import { type Cluster, connect } from '../harness/cluster.ts';
@@ -45,5 +46,14 @@ describe('the benchmark in small', () => {
     const { alone, beside } = await small('worst', (bench) => measureBesideWorst(bench, load, () => undefined));
     expect(alone.length).toBeGreaterThan(0);
     expect(beside.length).toBeGreaterThan(0);
+  }, 240_000);
+
+  it('hostile objects of one tenant leave controllers and API alive, and refuse nothing of another one', async () => {
+    const load = { inputs: 3, prompts: 5, loudSteps: 2, seconds: 5 };
+    const found = await small('hostile', (bench) => measureHostile(bench, load, () => undefined));
+    expect(found.asked).toBeGreaterThan(0);
+    expect(found.refused).toBe(0);
+    expect(found.controllersMiB).toBeLessThan(chartLimits.controllers);
+    expect(found.apiMiB).toBeLessThan(chartLimits.api);
   }, 240_000);
 });
