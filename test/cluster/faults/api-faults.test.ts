@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiProxy, Verdict } from '../harness/api-proxy.ts';
-import { type Exchange, isWrite } from '../harness/exchange.ts';
+import { apiPathOf, type Exchange, isWrite, type Verb, verbOf } from '../harness/exchange.ts';
 import { isNativeCluster } from '../harness/cluster.ts';
 import { projectDir } from '../harness/project.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 import { pause } from '../harness/wait.ts';
 import type { WatchVerdict } from '../harness/watch-lines.ts';
+import { endState } from './end-state.ts';
 import { createReferenceRuns, type ReferenceRuns } from './reference-runs.ts';
+import { references } from './reference-workflows.ts';
 
 const run = promisify(execFile);
 
@@ -23,6 +25,39 @@ function everyNth(n: number): () => boolean {
   let count = 0;
   return () => ++count % n === 0;
 }
+
+/** A kind of request that is refused, whoever makes it, and the references that cannot end without it. */
+interface Outage {
+  readonly isBroken: (exchange: Exchange) => boolean;
+  readonly status: number;
+  readonly stops: readonly string[];
+}
+
+/** How long one kind of request stays refused once everything else has ended. */
+const outageMs = 3_000;
+
+const isRequest =
+  (verb: Verb, resource: string, subresource?: string) =>
+  (exchange: Exchange): boolean => {
+    const at = apiPathOf(exchange.path);
+    return verbOf(exchange) === verb && at?.resource === resource && at.subresource === subresource;
+  };
+
+const withPods = references.filter(({ pods }) => pods > 0).map(({ name }) => name);
+const all = references.map(({ name }) => name);
+
+const outages: Readonly<Record<string, Outage>> = {
+  'pods cannot be created': { isBroken: isRequest('create', 'pods'), status: 500, stops: withPods },
+  'pods must not be created': { isBroken: isRequest('create', 'pods'), status: 403, stops: withPods },
+  'pods cannot be let go': { isBroken: isRequest('patch', 'pods'), status: 500, stops: [] },
+  'outputs cannot be stored': { isBroken: isRequest('create', 'configmaps'), status: 500, stops: ['big'] },
+  'children cannot be made': { isBroken: isRequest('create', 'workflowexecutions'), status: 500, stops: ['parent'] },
+  'no status can be written': {
+    isBroken: isRequest('patch', 'workflowexecutions', 'status'),
+    status: 500,
+    stops: all,
+  },
+};
 
 describe('six reference workflows end as ever while the API misbehaves', () => {
   let stage: Stage;
@@ -120,6 +155,34 @@ describe('six reference workflows end as ever while the API misbehaves', () => {
     proxy.breakConnections();
     expect(await runs.runAll(`trouble-${Object.keys(troubles).indexOf(name)}`)).toEqual(calm);
   });
+
+  it.each(Object.keys(outages))(
+    '%s for a while: what needs them not goes on, and the rest ends as ever',
+    async (what) => {
+      const { isBroken, status, stops } = outages[what] as Outage;
+      let refused = 0;
+      proxy.setRules({
+        before: (exchange) => {
+          if (!isBroken(exchange)) return 'forward';
+          refused += 1;
+          return { status };
+        },
+      });
+      const prefix = `outage-${Object.keys(outages).indexOf(what)}`;
+      const ending = references.map(async (reference) => {
+        const ended = await runs.run(reference, `${prefix}-${reference.name}`);
+        return [reference.name, endState(ended)] as const;
+      });
+      await Promise.all(ending.filter((_run, i) => !stops.includes(references[i]?.name ?? '')));
+      await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(0);
+      await pause(outageMs);
+      const tried = refused;
+      proxy.setRules({});
+      expect(Object.fromEntries(await Promise.all(ending))).toEqual(calm);
+      // Each that is refused is tried again with pauses that double.
+      expect(tried).toBeLessThan(100);
+    },
+  );
 
   it('connection reset after every third write has taken effect', async () => {
     const third = everyNth(3);

@@ -43,7 +43,7 @@ describe('what happened is what is said', () => {
   beforeAll(async () => {
     stage = await openStage('verdicts');
     proxy = await stage.proxy('api');
-    await stage.controllers(proxy);
+    await stage.controllers(proxy, { WINDLASS_STEP_WORKDIR_SIZE: '8Mi' });
   });
 
   afterEach(async () => {
@@ -173,6 +173,12 @@ describe('what happened is what is said', () => {
     } finally {
       await kube.delete(priorityClasses, { name: high });
     }
+  });
+
+  it('a step that writes more than it may is evicted by the kubelet, and is not run again for it', async () => {
+    const fills = aScript('head -c 20000000 /dev/zero >big; sleep 100', { retry_on_disruption: true });
+    const visit = await firstVisit(await start({ step: fills }));
+    expect(visit).toMatchObject({ status: 'failed', reason: 'StorageExceeded', attempts: 1 });
   });
 
   it('F3 AMB-190 a step that finds no node says so in the words of the scheduler, and then never started', async () => {
