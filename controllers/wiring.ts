@@ -150,7 +150,10 @@ function connectRevisions({ revisions, executions, workflows }: Informers, { que
   });
   executions.onChange(({ before, after }) => {
     const execution = after ?? before;
-    if (hasEnded(after) && execution !== undefined) look(revisions.cache.get(revisionKey(execution) ?? ''));
+    const revision = execution && revisions.cache.get(revisionKey(execution) ?? '');
+    if (hasEnded(after)) look(revision);
+    // Of a version that was replaced by force it may have been the last that could be run again.
+    if (after === undefined && revision !== undefined) lookUnlessListed(revision);
   });
 }
 

@@ -4,8 +4,10 @@ const reversed = (text: string): string => Array.from(text).toReversed().join(''
 
 /** Whether a name is probably another one mistyped: equal but for case, dashes and underscores, or one slip of a key. */
 export function isSimilar(known: string, written: string): boolean {
+  // Texts of any length are compared with names; a name has few dashes to be left out.
+  if (written.length > 2 * known.length + 2) return false;
   const [a, b] = [plain(known), plain(written)];
-  return a === b || (a.length >= 4 && isOneSlip(a, b));
+  return a === b || (a.length >= 4 && Math.abs(a.length - b.length) <= 1 && isOneSlip(a, b));
 }
 
 /** One letter added, left out or changed, or two neighbours swapped. */

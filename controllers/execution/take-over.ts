@@ -1,8 +1,9 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { StoredValue, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { canonicalHash } from '../../lib/definition/canonical.ts';
 import { isTerminal } from '../../lib/execution/finished.ts';
 import { ownMember } from '../../lib/own-member.ts';
+import { sameJson } from '../../lib/same-json.ts';
+import type { Work } from '../../lib/work/work.ts';
 import type { Draft } from './draft.ts';
 import type { Failure } from './facts.ts';
 
@@ -19,7 +20,8 @@ export function takeOver(draft: Draft): Beginning {
   const { origin: wish } = draft.facts.execution.spec;
   const { origin, execution } = draft.facts;
   if (wish === undefined) return { kind: 'state', state: draft.spec.initial_state };
-  const field = origin && differenceOf(execution.spec, origin);
+  const field =
+    origin && draft.work.during('comparing with the origin', () => differenceOf(execution.spec, origin, draft.work));
   if (field !== undefined) return failed(`${field} is not what execution ${wish.name} ran with`);
   return wish.from === undefined
     ? { kind: 'state', state: draft.spec.initial_state }
@@ -42,12 +44,12 @@ function retake(draft: Draft, name: string, from: string): Beginning {
 const failed = (message: string): Beginning => ({ kind: 'failed', failure: { reason: 'InvalidOrigin', message } });
 
 /** The field by which an execution asks for something else than its origin ran; undefined where there is none. */
-function differenceOf(spec: WorkflowExecution['spec'], origin: WorkflowExecution): string | undefined {
+function differenceOf(spec: WorkflowExecution['spec'], origin: WorkflowExecution, work: Work): string | undefined {
   const pin = origin.status?.workflow;
   if (pin === undefined || (spec.workflow !== pin.uid && spec.workflow !== pin.name)) return 'spec.workflow';
   if (spec.version !== pin.version) return 'spec.version';
   const fields = ['input', 'intent', 'blackboard'] as const;
-  const field = fields.find((name) => canonicalHash(spec[name]) !== canonicalHash(origin.spec[name]));
+  const field = fields.find((name) => !sameJson(spec[name], origin.spec[name], work));
   return field && `spec.${field}`;
 }
 

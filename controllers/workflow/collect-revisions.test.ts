@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
@@ -6,7 +7,7 @@ import { revisionOf } from '../../lib/registration/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { revisionKey, workflowKey } from '../informers.ts';
-import { collectRevisions } from './collect-revisions.ts';
+import { collectReplaced, collectRevisions } from './collect-revisions.ts';
 
 function revision(uid: string): ControllerRevision {
   const { spec } = aWorkflow('demo').state('end', anEnd()).build();
@@ -15,13 +16,8 @@ function revision(uid: string): ControllerRevision {
   return { ...made, metadata: { ...made.metadata, uid: 'r1', resourceVersion: '5' } };
 }
 
-/** Names of what is deleted, with one revision of the workflow of `madeBy`, these executions and this workflow. */
-async function collected(
-  madeBy: string,
-  executions: readonly WorkflowExecution[],
-  present?: string,
-  onServer = present,
-): Promise<string[]> {
+/** A cache of one revision, one of executions, and a server that has a workflow or none; and what is deleted there. */
+function world(madeBy: string, executions: readonly WorkflowExecution[], onServer?: string) {
   const revisions = createCache<ControllerRevision, 'workflowUid' | 'workflowKey'>({
     indexes: { workflowUid: () => [], workflowKey: (one) => [workflowKey(one) ?? ''] },
   });
@@ -33,7 +29,7 @@ async function collected(
   const deleted: string[] = [];
   const kube = {
     get: async () => {
-      if (onServer !== undefined) return { metadata: { name: 'demo', uid: onServer } } as never;
+      if (onServer !== undefined) return { metadata: { name: 'demo', uid: onServer, generation: 4 } } as never;
       throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'workflows' });
     },
     delete: async (_kind: unknown, { name }: { name: string }) => {
@@ -41,7 +37,28 @@ async function collected(
       return true;
     },
   };
-  await collectRevisions({ kube, revisions, executions: runs }, 'default/demo', present);
+  return { deps: { kube, revisions, executions: runs }, deleted };
+}
+
+/** Names of what is deleted, with one revision of the workflow of `madeBy`, these executions and this workflow. */
+async function collected(
+  madeBy: string,
+  executions: readonly WorkflowExecution[],
+  present?: string,
+  onServer = present,
+): Promise<string[]> {
+  const { deps, deleted } = world(madeBy, executions, onServer);
+  await collectRevisions(deps, 'default/demo', present);
+  return deleted;
+}
+
+/** The same where the revision holds what force has replaced, and the workflow was judged at this generation. */
+async function collectedReplaced(executions: readonly WorkflowExecution[], generation = 4): Promise<string[]> {
+  const { deps, deleted } = world('w1', executions, 'w1');
+  const { spec } = aWorkflow('demo').state('end', anEnd()).build();
+  const metadata = { name: 'demo', namespace: 'default', uid: 'w1', generation };
+  const workflow: Workflow = { apiVersion: 'windlass.dev/v1', kind: 'Workflow', metadata, spec };
+  await collectReplaced(deps, workflow, [revision('w1').metadata.name ?? '', 'none-of-the-cache']);
   return deleted;
 }
 
@@ -70,5 +87,19 @@ describe('revisions', () => {
     expect(await collected('w1', [])).toEqual([revision('w1').metadata.name]);
     expect(await collected('w1', [ended])).toEqual([revision('w1').metadata.name]);
     expect(await collected('w1', [], 'w2')).toEqual([revision('w1').metadata.name]);
+  });
+
+  it('that force has replaced go when no execution is there that ran them', async () => {
+    expect(await collectedReplaced([])).toEqual([revision('w1').metadata.name]);
+  });
+
+  it('that force has replaced stay while an execution runs them, ran them and can run again, or may be about to', async () => {
+    const done = anExecution().ended('completed', 3).status({ workflow }).build();
+    const byUid = anExecution().with({ workflow: 'w1' }).build();
+    for (const execution of [running, done, unseen, byUid]) expect(await collectedReplaced([execution])).toEqual([]);
+  });
+
+  it('that force has replaced stay once the workflow has changed again', async () => {
+    expect(await collectedReplaced([], 3)).toEqual([]);
   });
 });

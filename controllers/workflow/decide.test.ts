@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { decideWorkflow, type StoredRevision, type WorkflowFacts } from './decide.ts';
+import { decideWorkflow, replacedContents, type StoredRevision, type WorkflowFacts } from './decide.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const workflow: Workflow = {
@@ -106,5 +106,32 @@ describe('a definition', () => {
     const before = decideWorkflow(facts(), now).status;
     const again = decideWorkflow(facts({ workflow: { ...workflow, status: before } }), now + 60_000);
     expect(ready(again.status)?.lastTransitionTime).toBe(ready(before)?.lastTransitionTime);
+  });
+});
+
+describe('what force replaced', () => {
+  const old = (name: string, version: string, number: number) => stored({ name, version, number });
+  it.each<[what: string, revisions: readonly StoredRevision[], want: readonly string[]]>([
+    ['is nothing where each version has one content', [old('a', '0.8.0', 1), old('b', '0.9.0', 2)], []],
+    ['is the older content of the present version, stored or not yet', [old('a', '1.0.0', 1)], ['a']],
+    [
+      'is what stood between where the first content was forced back',
+      [old('w-new', '1.0.0', 1), old('b', '1.0.0', 2)],
+      ['b'],
+    ],
+    [
+      'is all but the last content of an earlier version',
+      [old('a', '0.9.0', 3), old('b', '0.9.0', 1), old('c', '0.9.0', 2)],
+      ['b', 'c'],
+    ],
+  ])('WF-API-11 %s', (_what, revisions, want) => {
+    expect(replacedContents(facts({ revisions }))).toEqual(want);
+  });
+
+  it('is not known while the present content is refused', () => {
+    const revisions = [stored({ version: '1.0.0' })];
+    expect(decideWorkflow(facts({ revisions }), now).accepted).toBe(false);
+    expect(decideWorkflow(facts({ revisions, forced: true }), now).accepted).toBe(true);
+    expect(decideWorkflow(facts({ revisions, forced: true, problems: ['x: wrong'] }), now).accepted).toBe(false);
   });
 });

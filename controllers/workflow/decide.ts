@@ -31,6 +31,8 @@ export interface WorkflowFacts {
 
 interface WorkflowDecision {
   readonly status: WorkflowStatus;
+  /** Whether the definition counts from now on. */
+  readonly accepted: boolean;
   /** The revision to store before the status is written; absent: it is there. */
   readonly create?: string;
 }
@@ -53,6 +55,7 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
   const message = `version ${workflow.spec.version} is registered${warningsText(facts.warnings)}`;
   return {
     status: statusOf(facts, now, { reason: 'Accepted', message, accepted: true }),
+    accepted: true,
     ...(stored === undefined ? { create: revisionName } : {}),
   };
 }
@@ -75,7 +78,7 @@ export function withoutName(facts: WorkflowFacts, now: number): WorkflowStatus {
 }
 
 function refused(facts: WorkflowFacts, now: number, reason: WorkflowReason, message: string): WorkflowDecision {
-  return { status: statusOf(facts, now, { reason, message, accepted: false }) };
+  return { status: statusOf(facts, now, { reason, message, accepted: false }), accepted: false };
 }
 
 interface Verdict {
@@ -100,12 +103,24 @@ function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted
   };
 }
 
+/** What versions held before force replaced it, by name; known once the definition has been accepted. */
+export function replacedContents({ workflow, revisions, revisionName }: WorkflowFacts): string[] {
+  const newest = new Map(byAge(revisions).map((revision) => [revision.version, revision.name]));
+  newest.set(workflow.spec.version, revisionName);
+  return revisions.filter(({ version, name }) => newest.get(version) !== name).map(({ name }) => name);
+}
+
+const byAge = (revisions: readonly StoredRevision[]): StoredRevision[] =>
+  revisions.toSorted((a, b) => a.number - b.number || a.createdAt.localeCompare(b.createdAt));
+
 /** Newest first, as many as fit; of a version that was replaced by force only the newest content is listed. */
 function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonNullable<WorkflowStatus['versions']> {
   const { workflow, revisions, revisionName } = facts;
-  const rows = revisions
-    .toSorted((a, b) => a.number - b.number || a.createdAt.localeCompare(b.createdAt))
-    .map(({ name, version, createdAt }) => ({ version, revision: name, registered_at: createdAt }));
+  const rows = byAge(revisions).map(({ name, version, createdAt }) => ({
+    version,
+    revision: name,
+    registered_at: createdAt,
+  }));
   if (accepted && !revisions.some(({ name }) => name === revisionName)) {
     rows.push({ version: workflow.spec.version, revision: revisionName, registered_at: time });
   }

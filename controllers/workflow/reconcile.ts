@@ -30,8 +30,15 @@ import {
 } from '../../lib/registration/index.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { writeStatus } from '../runtime/write-status.ts';
-import { collectRevisions } from './collect-revisions.ts';
-import { decideWorkflow, type StoredRevision, type WorkflowFacts, withoutName, withoutRights } from './decide.ts';
+import { collectReplaced, collectRevisions } from './collect-revisions.ts';
+import {
+  decideWorkflow,
+  replacedContents,
+  type StoredRevision,
+  type WorkflowFacts,
+  withoutName,
+  withoutRights,
+} from './decide.ts';
 
 interface WorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
@@ -62,9 +69,12 @@ export function createWorkflowReconcile(deps: WorkflowDeps): (key: string) => Pr
 
 async function judge(deps: WorkflowDeps, workflow: Workflow): Promise<void> {
   const facts = await observe(deps, workflow);
-  const { status, create } = decideWorkflow(facts, deps.clock.now());
+  const { status, create, accepted } = decideWorkflow(facts, deps.clock.now());
   const outcome = create === undefined ? 'stored' : await store(deps, workflow, facts.specHash);
-  if (outcome === 'stored') return report(deps, workflow, status);
+  if (outcome === 'stored') {
+    await report(deps, workflow, status);
+    return accepted ? collectReplaced(deps, workflow, replacedContents(facts)) : undefined;
+  }
   const now = deps.clock.now();
   await report(deps, workflow, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
   // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
@@ -81,6 +91,8 @@ async function report(deps: WorkflowDeps, workflow: Workflow, status: WorkflowSt
 async function observe(deps: WorkflowDeps, workflow: Workflow): Promise<WorkflowFacts> {
   await deps.turns.enter(workflow.metadata.namespace ?? '');
   const specHash = canonicalHash(workflow.spec);
+  // Each of these may take half of what a turn may, with the largest definition.
+  await deps.turns.enter(workflow.metadata.namespace ?? '');
   const found = await problemsOf(deps, workflow);
   const ownName = revisionName(workflow, specHash);
   const isRival = ({ version, name }: StoredRevision) => version === workflow.spec.version && name !== ownName;
@@ -129,12 +141,13 @@ async function revisionsOf(deps: WorkflowDeps, workflow: Workflow): Promise<Stor
 
 /** Which fields differ from what a revision holds; undefined where there is none. */
 async function changesSince(
-  { revisions, wholeRevision }: WorkflowDeps,
+  { revisions, wholeRevision, turns }: WorkflowDeps,
   { metadata, spec }: Workflow,
   rival: StoredRevision | undefined,
 ): Promise<string | undefined> {
   const cached = rival && revisions.get(`${metadata.namespace}/${rival.name}`);
   const whole = cached && (await wholeRevision(cached));
+  await turns.enter(metadata.namespace ?? '');
   return whole && changedFields(specOf(whole), spec);
 }
 
@@ -142,10 +155,11 @@ async function changesSince(
 const known = new WeakMap<ControllerRevision, StoredRevision | undefined>();
 
 async function storedRevision(
-  { wholeRevision }: WorkflowDeps,
+  { wholeRevision, turns }: WorkflowDeps,
   revision: ControllerRevision,
 ): Promise<StoredRevision | undefined> {
   const whole = await wholeRevision(revision);
+  await turns.enter(revision.metadata.namespace ?? '');
   if (whole === undefined || !holdsItsContent(whole)) return undefined;
   return {
     name: whole.metadata.name ?? '',
@@ -167,6 +181,7 @@ async function store(
     if (created !== undefined) deps.revisions.remember(created);
     const there =
       created ?? (await findObject(deps.kube, controllerRevisions, { ...wanted.metadata, name: nameOf(wanted) }));
+    await deps.turns.enter(workflow.metadata.namespace ?? '');
     if (there === undefined) throw new AppError('conflict', `revision ${nameOf(wanted)} was deleted meanwhile`);
     return isContentOf(workflow, there, workflow.spec.version) ? 'stored' : 'foreign';
   } catch (error) {

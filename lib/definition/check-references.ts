@@ -1,5 +1,4 @@
 import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
-import { isSimilar } from '../../crds/similar-name.ts';
 import type { Definition } from './definition.ts';
 import { volumeNames } from './volume-names.ts';
 
@@ -31,7 +30,7 @@ const anything: CheckRoot = () => [];
 const roots: Readonly<Record<string, CheckRoot>> = {
   intent: anything,
   blackboard: anything,
-  input: ([key], at, { spec }) => checkInput(key, at, spec.input_schema),
+  input: ([key], at, definition) => checkInput(key, at, definition),
   workflow: checkWorkflow,
   state: only('state', ['feedback']),
   human: only('human', ['feedback']),
@@ -51,31 +50,29 @@ function only(root: string, known: readonly string[]): CheckRoot {
         ];
 }
 
-function checkState(root: string, at: Place, { stateNames }: Definition): readonly Problem[] {
+function checkState(root: string, at: Place, { stateNames, hints }: Definition): readonly Problem[] {
   if (stateNames.has(root)) return [];
-  const meant = [...stateNames, ...Object.keys(roots)].find((known) => isSimilar(known, root));
+  const meant = hints.meant(() => [...stateNames, ...Object.keys(roots)], root);
   const advice = meant === undefined ? `Blackboard keys are read as {{blackboard.${root}}}` : `did you mean ${meant}?`;
   return [warningAt(at, 'unknown_reference', `'${root}' is neither a state nor a variable; ${advice}`)];
 }
 
 /** What a mistyped key probably is, as the end of a sentence. */
-function didYouMean(known: Iterable<string>, written: string): string {
-  const meant = [...known].find((name) => isSimilar(name, written));
+function didYouMean({ hints }: Definition, known: object, written: string): string {
+  const meant = hints.meant(() => Object.keys(known), written);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-function checkInput(key: string | undefined, at: Place, schema: unknown): readonly Problem[] {
-  const { properties, additionalProperties } = (schema ?? {}) as Readonly<Record<string, unknown>>;
+function checkInput(key: string | undefined, at: Place, definition: Definition): readonly Problem[] {
+  const { properties, additionalProperties } = (definition.spec.input_schema ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   if (key === undefined || additionalProperties !== false || typeof properties !== 'object' || properties === null) {
     return [];
   }
   if (Object.hasOwn(properties, key)) return [];
   return [
-    warningAt(
-      at,
-      'unknown_reference',
-      `input_schema has no property ${key}${didYouMean(Object.keys(properties), key)}`,
-    ),
+    warningAt(at, 'unknown_reference', `input_schema has no property ${key}${didYouMean(definition, properties, key)}`),
   ];
 }
 
@@ -87,13 +84,14 @@ function checkWorkflow([part, ...rest]: Reference, at: Place, definition: Defini
   return [warningAt(at, 'unknown_reference', `{{workflow.${part}}} is always missing; ${known}`)];
 }
 
-function checkContext([key]: Reference, at: Place, { spec, broken }: Definition): readonly Problem[] {
+function checkContext([key]: Reference, at: Place, definition: Definition): readonly Problem[] {
+  const { spec, broken } = definition;
   if (key === undefined || broken.has('context') || Object.hasOwn(spec.context ?? {}, key)) return [];
   return [
     warningAt(
       at,
       'unknown_reference',
-      `spec.context has no key ${key}${didYouMean(Object.keys(spec.context ?? {}), key)}`,
+      `spec.context has no key ${key}${didYouMean(definition, spec.context ?? {}, key)}`,
     ),
   ];
 }

@@ -3,6 +3,7 @@ import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { Work } from '../work/work.ts';
+import { Hints } from './hints.ts';
 
 /** A state that satisfies the schema. */
 export interface NamedState {
@@ -24,6 +25,8 @@ export interface Definition {
   readonly states: readonly NamedState[];
   /** Whether every state satisfies the schema; only then is it known what leads where. */
   readonly isComplete: boolean;
+  /** What mistyped names in it probably mean. */
+  readonly hints: Hints;
 }
 
 /** A question asked of a definition. What grows with the texts of its author takes from the work. @throws WorkBudgetExceeded */
@@ -45,5 +48,6 @@ export function soundParts(spec: unknown, problems: readonly Problem[]): Definit
       .filter((name) => !brokenStates.has(name))
       .map((name) => ({ name, at: ['spec', 'states', name], state: states[name] as State })),
     isComplete: names.length > 0 && brokenStates.size === 0,
+    hints: new Hints(),
   };
 }

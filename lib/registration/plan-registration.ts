@@ -1,10 +1,10 @@
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { ownerOf } from '../catalogue/scope.ts';
-import { canonicalJson } from '../definition/canonical.ts';
 import { changedFields } from '../definition/changed-fields.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';
+import { sameJson } from '../same-json.ts';
 
 /** What registering a workflow comes to. */
 export type Registration =
@@ -31,10 +31,10 @@ export function planRegistration(wanted: Workflow, namespace: string, facts: Reg
     return { kind: 'created', object: { ...wanted, metadata: { ...wanted.metadata, namespace } } };
   }
   assertSameWorkflow(existing, { ...wanted, metadata: { ...wanted.metadata, namespace } });
-  const isSame = sameContent(existing.spec, wanted.spec);
+  const isSame = sameJson(existing.spec, wanted.spec);
   const object = merged(existing, wanted, isSame ? forced(existing) : force);
-  if (isSame && sameContent(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
-  if (stored !== undefined && !sameContent(stored, wanted.spec) && !force) throw conflict(wanted, stored);
+  if (isSame && sameJson(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
+  if (stored !== undefined && !sameJson(stored, wanted.spec) && !force) throw conflict(wanted, stored);
   return { kind: 'updated', object };
 }
 
@@ -49,11 +49,6 @@ function assertSameWorkflow(existing: Workflow, wanted: Workflow): void {
 /** What was forced stays so until another content comes: the controllers may not have looked at it yet. */
 function forced({ metadata }: Workflow): boolean {
   return metadata.annotations?.[annotations.force] === 'true';
-}
-
-/** Equal whatever the order of keys. */
-function sameContent(a: unknown, b: unknown): boolean {
-  return canonicalJson(a) === canonicalJson(b);
 }
 
 function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow {

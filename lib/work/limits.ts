@@ -44,6 +44,8 @@ export const prices = {
   /** One key of an object that is written as JSON; in an object of many keys, each is looked up in a table. */
   jsonKey: 32,
   jsonTableKey: 96,
+  /** One value of two that are compared, besides its keys. */
+  comparedNode: 24,
   /** One byte of a text that goes to the output store under its hash. */
   storedByte: 0.6,
   /** One byte that is loaded from the output store: of text, and of JSON that becomes a value again. */

@@ -9,6 +9,7 @@ const mends = {
   'writing to the Blackboard': 'write less in one state',
   'reading stored outputs': 'read less of large outputs in one state',
   'rendering output_template': 'put less into the output',
+  'comparing with the origin': 'send less input',
   'checking the definition': 'use shorter or fewer templates and expressions, or split the workflow',
 } as const;
 

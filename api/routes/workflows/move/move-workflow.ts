@@ -1,7 +1,7 @@
 import { annotations } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import { formerIdsOf, formerIdsText, type Scope } from '../../../../lib/catalogue/index.ts';
-import { canonicalJson } from '../../../../lib/definition/canonical.ts';
+import { sameJson } from '../../../../lib/same-json.ts';
 import { AppError } from '../../../../lib/errors.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import { workflows as workflowKind } from '../../../../lib/kinds.ts';
@@ -61,7 +61,7 @@ async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Prom
   const force = move.force || isBegun;
   const older = await olderVersions(kube, source);
   if (existing !== undefined && !force) {
-    if (canonicalJson(existing.spec) !== canonicalJson(source.spec)) throw occupied(existing, move.scope);
+    if (!sameJson(existing.spec, source.spec)) throw occupied(existing, move.scope);
     await assertNoRival(kube, existing, older);
   }
   const ids = [...(existing === undefined ? [] : formerIdsOf(existing)), ...formerIdsOf(source), uid];

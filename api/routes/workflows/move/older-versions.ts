@@ -1,6 +1,6 @@
 import { annotations } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
-import { canonicalJson } from '../../../../lib/definition/canonical.ts';
+import { sameJson } from '../../../../lib/same-json.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
 import {
   type ControllerRevision,
@@ -44,7 +44,7 @@ export async function assertNoRival(
   for (const revision of revisions) {
     const spec = specOf(revision);
     const rival = await storedRevision(kube, target, spec.version);
-    if (rival === undefined || canonicalJson(specOf(rival)) === canonicalJson(spec)) continue;
+    if (rival === undefined || sameJson(specOf(rival), spec)) continue;
     throw new HttpError({ code: 'conflict', message: `version ${spec.version} exists there with other content` });
   }
 }
