@@ -52,6 +52,7 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
       clock,
       cache: informers.executions.cache,
       whole: informers.executions.whole,
+      weight: informers.executions.weight,
       tenants,
     }),
     get hasSynced() {

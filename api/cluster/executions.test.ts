@@ -49,7 +49,14 @@ function setUp() {
     tenantOf: () => undefined,
     assigneeOf: () => undefined,
   };
-  const executions = createExecutions({ kube: kube as never, clock, cache, whole: async (one) => one, tenants });
+  const executions = createExecutions({
+    kube: kube as never,
+    clock,
+    cache,
+    whole: async (one) => one,
+    weight: () => 0,
+    tenants,
+  });
   const settled = async <T>(answer: Promise<T>): Promise<T> => {
     await clock.advance(5_000);
     return answer;

@@ -12,10 +12,16 @@ import { createLiveReads, type LiveReads } from './live-reads.ts';
 /** Gives an execution of the cache in full; undefined when it is there no more. */
 export type WholeExecutions = (execution: WorkflowExecution) => Promise<WorkflowExecution | undefined>;
 
+/** Waits until so many bytes of memory may be taken. */
+export type Reserve = (bytes: number) => Promise<void>;
+
 /** Executions as one tenant sees them. */
 export interface Executions {
-  /** By id or name, in full; one that was created a moment ago is found. Undefined for what is none of the tenant. */
-  find(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined>;
+  /**
+   * By id or name, in full; one that was created a moment ago is found. Undefined for what is none of the tenant. Where it
+   * is large, `reserve` waits for the bytes of heap that it will take.
+   */
+  find(tenant: string, nameOrUid: string, reserve?: Reserve): Promise<WorkflowExecution | undefined>;
   /** In no particular order; of each only what a list shows. */
   list(tenant: string): readonly WorkflowExecution[];
   whole: WholeExecutions;
@@ -32,6 +38,8 @@ interface ExecutionsDeps {
   readonly clock: Clock;
   readonly cache: CacheReader<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly whole: WholeExecutions;
+  /** Bytes of heap of an execution in full, where that is much. */
+  readonly weight: (execution: WorkflowExecution) => number;
   readonly tenants: TenantDirectory;
 }
 
@@ -62,21 +70,23 @@ class CachedExecutions implements Executions {
     this.#notAsked = createUnknownIds(deps.clock, unknownApprovals);
   }
 
-  async find(tenant: string, nameOrUid: string): Promise<WorkflowExecution | undefined> {
+  async find(tenant: string, nameOrUid: string, reserve?: Reserve): Promise<WorkflowExecution | undefined> {
     const namespace = this.#deps.tenants.namespaceOf(tenant);
     if (namespace === undefined) return undefined;
     const key = `${namespace}/${nameOrUid}`;
     if (isUid(nameOrUid)) {
       const { cache } = this.#deps;
       // A name may look like an id.
-      return this.#search(namespace, { key, unknown: this.#unknown }, () => [
+      return this.#search(namespace, { key, unknown: this.#unknown, reserve }, () => [
         cache.getByUid(nameOrUid),
         cache.get(key),
       ]);
     }
     if (!objectName.test(nameOrUid)) return undefined;
     const known = this.#deps.cache.get(key);
-    return known === undefined ? this.#live.read({ namespace, name: nameOrUid }, namespace) : this.whole(known);
+    return known === undefined
+      ? this.#live.read({ namespace, name: nameOrUid }, namespace)
+      : this.#read(known, reserve);
   }
 
   list(tenant: string): readonly WorkflowExecution[] {
@@ -98,22 +108,35 @@ class CachedExecutions implements Executions {
     this.#deps.cache.remember(execution);
   }
 
+  async #read(known: WorkflowExecution, reserve: Reserve | undefined): Promise<WorkflowExecution | undefined> {
+    const bytes = this.#deps.weight(known);
+    if (bytes > 0) await reserve?.(bytes);
+    return this.whole(known);
+  }
+
   /** What stands in another namespace takes as long to be found absent as what is nowhere. */
   async #search(
     namespace: string,
-    { key, unknown }: { readonly key: string; readonly unknown: UnknownIds },
+    { key, unknown, reserve }: Search,
     candidates: () => readonly (WorkflowExecution | undefined)[],
   ): Promise<WorkflowExecution | undefined> {
     const probe = (): WorkflowExecution | undefined =>
       candidates().find((execution) => execution?.metadata.namespace === namespace);
     const known = probe();
-    if (known !== undefined) return this.whole(known);
+    if (known !== undefined) return this.#read(known, reserve);
     if (unknown.has(key)) return undefined;
     const found = await this.#catchUp.find({ namespace, tenant: namespace }, probe);
-    if (found !== undefined) return this.whole(found);
+    if (found !== undefined) return this.#read(found, reserve);
     unknown.add(key);
     return undefined;
   }
+}
+
+/** How an execution is looked for. */
+interface Search {
+  readonly key: string;
+  readonly unknown: UnknownIds;
+  readonly reserve?: Reserve | undefined;
 }
 
 /** A name that Kubernetes takes for an object. */

@@ -3,7 +3,7 @@ import { startDeadline } from '../deadline.ts';
 import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
 import type { Access } from './contract.ts';
 import { RawShares } from './raw-shares.ts';
-import { tooManyBodies } from './request-errors.ts';
+import { tooManyAnswers, tooManyBodies, tooManyStreams } from './request-errors.ts';
 
 /** A request whose handler runs. */
 export interface InFlightRequest {
@@ -12,8 +12,11 @@ export interface InFlightRequest {
   abort(): void;
   /** When the proof of who sent it ends. */
   validUntil(time: number): void;
-  /** Its answer has no end of its own: from now on a stop calls it off, and the end of its sender's proof. */
-  endAtStop(): void;
+  /**
+   * Its answer has no end of its own: from now on a stop calls it off, and the end of its sender's proof.
+   * @throws HttpError 503 where its owner, or all together, have too many such answers.
+   */
+  endAtStop(kind: Endless): void;
   /** Who it counts for: a tenant, or the source of a webhook. Until then nobody in particular. */
   ownedBy(owner: string): void;
   /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
@@ -23,9 +26,19 @@ export interface InFlightRequest {
    * @throws HttpError 503 where its owner's share has no room for too long.
    */
   reserve(bytes: number): Promise<void>;
-  /** The handler is done. */
+  /**
+   * Counts the bytes of an answer that is sent as a whole, unless it reserved as many before.
+   * @throws HttpError 503 where its owner's share has no room: what is held just now waits for clients to read.
+   */
+  answer(bytes: number): void;
+  /** It holds memory, which a client that does not read its answer keeps from others. */
+  readonly isLarge: boolean;
+  /** Nothing of it goes on: neither its handler nor its answer. */
   leave(): void;
 }
+
+/** Events come from one feed; each log that is followed has a connection to a kubelet of its own. */
+export type Endless = 'events' | 'log';
 
 /** The requests whose handlers run, and whether they may go on. */
 export interface InFlight {
@@ -38,7 +51,8 @@ export interface InFlight {
 const mib = 1_048_576;
 
 /**
- * What the bodies of all requests of one access may take together as they came, and what is made of them. Apart, so that
+ * What the bodies of all requests of one access may take together as they came, and what is made of them and of large
+ * answers that are under way. Apart, so that
  * those who may be anybody take nothing from callers who are known; no owner can have all of it. With the copies that
  * a start makes of its input this stays below the memory that the chart gives the API (design §11).
  */
@@ -52,8 +66,17 @@ export const bodyLimits = {
   waitMs: 15_000,
 } as const;
 
+/** Answers without an end that may be open at one time; one owner has four fifths at most. */
+export const endlessLimits = { events: 4_000, log: 200 } as const;
+
 export function createInFlight(clock: Clock): InFlight {
-  const state: ServerState = { isStopping: false, isAbandoned: false, clock, memory: createMemory(clock) };
+  const state: ServerState = {
+    isStopping: false,
+    isAbandoned: false,
+    clock,
+    memory: createMemory(clock),
+    endless: createEndless(clock),
+  };
   const ring = new Entry(state, 'public');
 
   function abort(which: (request: Entry) => boolean): void {
@@ -91,7 +114,13 @@ interface ServerState {
   isAbandoned: boolean;
   readonly clock: Clock;
   readonly memory: Readonly<Record<Access, { readonly raw: RawShares; readonly parsed: FairPool }>>;
+  readonly endless: Readonly<Record<Endless, FairPool>>;
 }
+
+const createEndless = (clock: Clock): ServerState['endless'] => ({
+  events: createFairPool({ size: endlessLimits.events, clock }),
+  log: createFairPool({ size: endlessLimits.log, clock }),
+});
 
 function createMemory(clock: Clock): ServerState['memory'] {
   const of = (access: Access) => ({
@@ -116,6 +145,8 @@ class Entry implements InFlightRequest {
   #owner = '';
   #heldBytes = 0;
   #place: Place | undefined;
+  #placeBytes = 0;
+  #stream: Place | undefined;
   #previous: Entry = this;
   #controller: AbortController | undefined;
   #isAborted = false;
@@ -146,7 +177,9 @@ class Entry implements InFlightRequest {
     this.#controller?.abort();
   }
 
-  endAtStop(): void {
+  endAtStop(kind: Endless): void {
+    this.#stream = this.#server.endless[kind].tryEnter({ tenant: this.#owner });
+    if (this.#stream === undefined) throw tooManyStreams();
     this.isEndless = true;
     if (this.#server.isStopping) this.abort();
     else void this.#endWithProof();
@@ -187,8 +220,21 @@ class Entry implements InFlightRequest {
     this.#giveBack();
     if (bytes <= bodyLimits.smallParsedBytes) return;
     this.#place = await this.#enter(bytes);
+    this.#placeBytes = bytes;
     // It ended while it waited: nobody else gives the place back.
     if (this.#hasLeft) this.#giveBack();
+  }
+
+  answer(bytes: number): void {
+    if (bytes <= Math.max(this.#placeBytes, bodyLimits.smallParsedBytes)) return;
+    this.#giveBack();
+    this.#place = this.#memory.parsed.tryEnter({ tenant: this.#owner, cost: bytes });
+    if (this.#place === undefined) throw tooManyAnswers();
+    this.#placeBytes = bytes;
+  }
+
+  get isLarge(): boolean {
+    return this.#place !== undefined;
   }
 
   async #enter(cost: number): Promise<Place> {
@@ -209,6 +255,7 @@ class Entry implements InFlightRequest {
   #giveBack(): void {
     this.#place?.leave();
     this.#place = undefined;
+    this.#placeBytes = 0;
   }
 
   /** Refers to nobody any more, so that it keeps nobody alive. */
@@ -216,6 +263,7 @@ class Entry implements InFlightRequest {
     this.#memory.raw.give(this.#owner, this.#heldBytes);
     this.#heldBytes = 0;
     this.#giveBack();
+    this.#stream?.leave();
     this.#hasLeft = true;
     this.#over?.abort();
     this.#previous.next = this.next;

@@ -32,6 +32,9 @@ export interface Listener {
   close(abandon: AbortSignal): Promise<void>;
 }
 
+/** More are closed as they come: an idle one takes some 6 KiB. */
+const connectionsMax = 10_000;
+
 /** How often Node looks for connections whose time is over. */
 const checkMs = 1_000;
 
@@ -46,6 +49,7 @@ export function listen(app: HttpApp, options: ListenOptions): Promise<Listener> 
     // Answered by the application, in the documented form.
     requireHostHeader: false,
   });
+  server.maxConnections = connectionsMax;
   const endIdle = watchIdle(server);
   server.on('request', app.handle).on('checkContinue', app.handle).on('checkExpectation', app.handle);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket as Socket));

@@ -25,6 +25,14 @@ export const payloadTooCostly = (): HttpError =>
 export const tooManyBodies = (): HttpError =>
   new HttpError({ code: 'unavailable', message: 'too many large bodies are being read; try again' });
 
+/** The caller's tenant has not taken other large answers yet, or many large answers are under way. */
+export const tooManyAnswers = (): HttpError =>
+  new HttpError({ code: 'unavailable', message: 'too many large answers are under way; read them, and try again' });
+
+/** Each open stream takes memory for as long as it lasts. */
+export const tooManyStreams = (): HttpError =>
+  new HttpError({ code: 'unavailable', message: 'too many streams are open; close some, or try again later' });
+
 export const unsupportedMediaType = (message: string): HttpError =>
   new HttpError({ code: 'invalid', status: 415, error: 'unsupported_media_type', message });
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
+import type { Clock } from '../clock.ts';
+import { dropUnread } from './drop-unread.ts';
 import { type EventStreams, unbuffered } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { InFlightRequest } from './in-flight.ts';
@@ -9,6 +11,7 @@ import type { Reply } from './route.ts';
 
 export interface SendDeps {
   readonly streams: EventStreams;
+  readonly clock: Clock;
   readonly metrics?: HttpMetrics;
 }
 
@@ -25,29 +28,27 @@ export async function sendReply(
     case 'stream':
       ctx.set('Content-Type', reply.mediaType);
       ctx.status = 200;
-      return ctx.method === 'HEAD' ? void reply.stream.destroy() : sendStream(ctx, reply, running.signal);
+      if (ctx.method === 'HEAD') return void reply.stream.destroy();
+      void dropUnread(ctx.res, deps.clock);
+      return sendStream(ctx, reply, running.signal);
     case 'events':
       return ctx.method === 'HEAD'
         ? endWithoutEvents(ctx, reply.events)
         : sendEvents(deps, ctx, reply.events, running.signal);
     default:
-      return sendWhole(ctx, reply);
+      return sendWhole(ctx, reply, running);
   }
 }
 
 type WholeReply = Extract<Reply, { kind: 'json' | 'text' | 'redirect' | 'no_content' }>;
 
 /** By Koa, which adds the length and leaves the body out of an answer to HEAD. */
-function sendWhole(ctx: HttpContext, reply: WholeReply): void {
+function sendWhole(ctx: HttpContext, reply: WholeReply, running: InFlightRequest): void {
   switch (reply.kind) {
     case 'json':
-      ctx.res.setHeader('Content-Type', 'application/json');
-      ctx.body = JSON.stringify(reply.value);
-      return;
+      return sendText(ctx, { text: JSON.stringify(reply.value), mediaType: 'application/json' }, running);
     case 'text':
-      ctx.res.setHeader('Content-Type', reply.mediaType);
-      ctx.body = reply.text;
-      return;
+      return sendText(ctx, reply, running);
     case 'redirect':
       ctx.status = 302;
       ctx.set('Location', reply.location);
@@ -58,12 +59,22 @@ function sendWhole(ctx: HttpContext, reply: WholeReply): void {
   }
 }
 
+function sendText(
+  ctx: HttpContext,
+  { text, mediaType }: { readonly text: string; readonly mediaType: string },
+  running: InFlightRequest,
+): void {
+  running.answer(text.length);
+  ctx.res.setHeader('Content-Type', mediaType);
+  ctx.body = text;
+}
+
 type StreamReply = Extract<Reply, { kind: 'stream' }>;
 
 /** Waits for the first bytes, unless they may never come: what fails before them is answered with its own status. */
 async function beginStream({ stream, isEndless = false }: StreamReply, running: InFlightRequest): Promise<void> {
-  if (isEndless) running.endAtStop();
   try {
+    if (isEndless) running.endAtStop('log');
     if (isEndless) running.signal.throwIfAborted();
     else await once(stream, 'readable', { signal: running.signal });
   } catch (error) {

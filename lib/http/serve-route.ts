@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { type HeaderList, toHeaderList } from './header-list.ts';
 import type { HttpAppOptions } from './http-app.ts';
@@ -5,6 +6,7 @@ import type { InFlight, InFlightRequest } from './in-flight.ts';
 import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
 import type { HttpContext } from './request-scope.ts';
 import type { Route } from './route.ts';
+import { dropUnread } from './drop-unread.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
 
 export interface ServeDeps<Caller>
@@ -26,6 +28,7 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
     const caller = contract.access === 'bearer' ? await identify(deps, ctx) : undefined;
     if (caller !== undefined) running.validUntil(deps.validUntil?.(caller) ?? Number.POSITIVE_INFINITY);
     running.ownedBy(ctx.state.tenant ?? params['source'] ?? '');
+    if (isStream) running.endAtStop('events');
     admit?.({ params, rawHeaders: toHeaderList(ctx.req.rawHeaders) });
     const parts = await readParts(read, { ctx, params, running });
     // The type of a request follows from its contract where the route is defined; here it is only known to be one.
@@ -36,15 +39,21 @@ export function serveRoute<Caller>(route: Route<Caller>, deps: ServeDeps<Caller>
   return async (ctx, params) => {
     ctx.state.contract = contract;
     const running = deps.inFlight.enter(contract.access);
-    if (isStream) running.endAtStop();
     // Aborting after the answer is complete would wake listeners for nothing.
     ctx.res.once('close', () => (ctx.res.writableFinished ? undefined : running.abort()));
     try {
       await serve(ctx, params, running);
     } finally {
-      running.leave();
+      leaveAtEnd(ctx, running, deps.clock);
     }
   };
+}
+
+/** A large answer that is sent as a whole takes memory until the client has read it, or is dropped. */
+function leaveAtEnd({ res, respond }: HttpContext, running: InFlightRequest, clock: Clock): void {
+  if (!running.isLarge || respond === false || res.closed) return running.leave();
+  res.once('close', () => running.leave());
+  void dropUnread(res, clock);
 }
 
 /**

@@ -39,6 +39,8 @@ export interface Informer<T extends KubeObject, I extends string = string> {
   readonly cache: CacheReader<T, I>;
   /** The object that the cache has this of, in full and at least as new; undefined where it is gone. */
   readonly whole: (object: T) => Promise<T | undefined>;
+  /** Bytes of heap that it takes in full, where that is much; else 0. */
+  readonly weight: (object: T) => number;
   /** The same for a task, which waits for its turn where the object is large. */
   readonly use: WholeObjects<T>['use'];
   /** Call before `run`, or changes before are missed. */
@@ -71,6 +73,7 @@ export function createInformer<T extends KubeObject, I extends string = never>(
 class CachingInformer<T extends KubeObject, I extends string> implements Informer<T, I>, ReflectorSink<T> {
   readonly cache: CacheReader<T, I>;
   readonly whole: Informer<T, I>['whole'];
+  readonly weight: Informer<T, I>['weight'];
   readonly use: Informer<T, I>['use'];
   readonly run: Informer<T, I>['run'];
   readonly synced: Promise<void>;
@@ -95,6 +98,7 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     this.#store = createCache<T, I>({ indexes });
     this.cache = readerOf(this.#store, keep);
     this.whole = async (object) => (wholes === undefined ? object : wholes.read(object));
+    this.weight = (object) => wholes?.weight(object) ?? 0;
     this.use = async (object, task) => (wholes === undefined ? task(object) : wholes.use(object, task));
     const reflector = createReflector(deps, { resource, namespace, labelSelector, fieldSelector, sink: this });
     this.#reflector = reflector;

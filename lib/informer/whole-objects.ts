@@ -20,6 +20,8 @@ export interface WholeObjects<T extends KubeObject> {
    * tenants for whom objects are in use share the budget.
    */
   use<R>(slim: T, task: (whole: T | undefined) => Promise<R>): Promise<R>;
+  /** Bytes of heap that the whole of it takes, as far as that is known and not little; else 0. */
+  weight(slim: T): number;
   /** The object is gone. */
   forget(object: T): void;
   /** The server went back to a lower version of the object, so that no version kept of it can be trusted. */
@@ -89,6 +91,10 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
     const cost = this.#large.get(slim.metadata.uid ?? '');
     const run = async (): Promise<R> => task(await this.read(slim));
     return cost === undefined ? run() : this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost }, run);
+  }
+
+  weight({ metadata: { uid = '' } }: T): number {
+    return this.#large.get(uid) ?? 0;
   }
 
   forget({ metadata: { uid = '' } }: T): void {

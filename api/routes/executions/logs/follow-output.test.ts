@@ -59,6 +59,7 @@ async function told(looks: readonly Look[], wish: Partial<LogWish> = {}, signal 
       return Promise.resolve(now()?.execution);
     },
     signal,
+    reserve: () => Promise.resolve(),
   };
   const first = looks[0]?.execution ?? building();
   const text = { stdout: '', stderr: '' };

@@ -22,6 +22,8 @@ export interface LogDeps {
   /** The execution as it is now, whole; undefined when it is gone. */
   readonly latest: () => Promise<WorkflowExecution | undefined>;
   readonly signal: AbortSignal;
+  /** Waits for the memory of what is read from the output store, in place of what it waited for before. */
+  readonly reserve: (bytes: number) => Promise<void>;
 }
 
 export interface LogWish extends LogChoice {
@@ -65,6 +67,9 @@ async function next({ latest }: LogDeps, before: WorkflowExecution): Promise<Wor
   }
 }
 
+/** What is read from the output store is there in its packed form as well. */
+const copies = 2;
+
 /** What has been told of one command: of which attempt, how far, and whether that was all. */
 interface Progress {
   readonly attempt: number;
@@ -102,6 +107,8 @@ class Told {
 
   async *#stored(execution: WorkflowExecution, source: StoredLog): AsyncGenerator<OutputPiece> {
     const reader = { outputs: this.#deps.outputs, execution };
+    const bytes = (source.value.refs ?? []).reduce((sum, part) => sum + part.bytes, 0);
+    await this.#deps.reserve(bytes * copies);
     for (const log of await singleSteps(reader, source)) {
       const progress = this.#of(log, log.attempts);
       if (progress.isWhole) continue;

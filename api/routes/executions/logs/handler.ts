@@ -8,7 +8,6 @@ import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.t
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { readExecutionLogs } from './contract.ts';
 import { executionOutput } from './follow-output.ts';
@@ -22,17 +21,20 @@ export interface LogsDeps {
 
 export function createLogsRoute({ cluster, ...deps }: LogsDeps): Route<Caller> {
   const { executions } = cluster;
-  return defineRoute<typeof readExecutionLogs, Caller>(readExecutionLogs, async ({ params, query, caller, signal }) => {
-    const known = await findExecution(executions, caller, params.execution_id);
-    const execution = await executions.whole(known);
-    if (execution === undefined) throw notFound(unknownExecution);
+  return defineRoute<typeof readExecutionLogs, Caller>(readExecutionLogs, async (request) => {
+    const { params, query, caller, signal } = request;
+    let weight = 0;
+    const execution = await findExecution(executions, caller, params.execution_id, (bytes) =>
+      request.reserve((weight = bytes)),
+    );
+    const reserve = (bytes: number): Promise<void> => request.reserve(weight + bytes);
     const { stream, follow, ...choice } = query;
     const latest = async () => {
       const found = await executions.find(caller.tenant, execution.metadata.uid ?? '');
       return found && executions.whole(found);
     };
     if (!follow) assertKnown(() => logSources(execution, choice));
-    const pieces = executionOutput({ ...deps, latest, signal }, execution, { ...choice, follow });
+    const pieces = executionOutput({ ...deps, latest, signal, reserve }, execution, { ...choice, follow });
     const output = bytesOf(pieces, stream);
     return { kind: 'stream', stream: Readable.from(output, { objectMode: false }), mediaType, isEndless: follow };
   });

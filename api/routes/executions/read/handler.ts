@@ -3,11 +3,10 @@ import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { presentExecution } from '../present.ts';
 import { readExecution } from './contract.ts';
-import { presentFull, presentWithOutput } from './inline-values.ts';
+import { presentFull, presentWithOutput, storedBytes } from './inline-values.ts';
 
 export interface ReadDeps {
   readonly cluster: Pick<Cluster, 'executions'>;
@@ -15,15 +14,21 @@ export interface ReadDeps {
 }
 
 export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
-  return defineRoute<typeof readExecution, Caller>(readExecution, async ({ params, query, caller }) => {
-    const known = await findExecution(cluster.executions, caller, params.execution_id);
-    const execution = await cluster.executions.whole(known);
-    if (execution === undefined) throw notFound(unknownExecution);
+  return defineRoute<typeof readExecution, Caller>(readExecution, async (request) => {
+    const { params, query, caller } = request;
+    let weight = 0;
+    const reserve = (bytes: number): Promise<void> => request.reserve((weight = bytes));
+    const execution = await findExecution(cluster.executions, caller, params.execution_id, reserve);
+    const stored = storedBytes(execution, query.full === true);
+    if (stored > 0) await reserve(weight + stored * copies);
     if (query.full) return json(await presentFull(outputs, execution));
     if (execution.status?.final_output_ref !== undefined) return json(await presentWithOutput(outputs, execution));
     return { kind: 'text', text: textOf(execution), mediaType: 'application/json' };
   });
 }
+
+/** What is read from the output store is there as bytes, as a value and as the text of the answer. */
+const copies = 3;
 
 /** By the very object of the cache, which nobody changes: clients ask again and again how an execution is doing. */
 const texts = new WeakMap<WorkflowExecution, string>();

@@ -36,6 +36,14 @@ export async function presentWithOutput(outputs: OutputReader, execution: Workfl
   };
 }
 
+/** Bytes that `presentFull`, or else `presentWithOutput`, reads from the output store at most. */
+export function storedBytes({ status }: WorkflowExecution, isFull: boolean): number {
+  const { final_output_ref: output, blackboard = {} } = status ?? {};
+  const others = isFull ? Object.values(blackboard).flatMap(({ refs = [] }) => refs) : [];
+  const bytes = [...(output === undefined ? [] : [output]), ...others].reduce((sum, part) => sum + part.bytes, 0);
+  return Math.min(bytes, limits.inlinedValuesBytes);
+}
+
 async function inlined(stored: StoredValue, parts: Parts): Promise<Json> {
   if (stored.refs === undefined) return stored.value ?? null;
   const places = stored.refs.map(async (part): Promise<[string, Json]> => {

@@ -16,9 +16,11 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
   const { executions, executionFeed } = cluster;
   const hub = createEventHub();
   executionFeed.listen(hub);
-  return defineRoute<typeof streamExecution, Caller>(streamExecution, async ({ params, headers, caller }) => {
+  return defineRoute<typeof streamExecution, Caller>(streamExecution, async (request) => {
+    const { params, headers, caller } = request;
+    const reserve = (bytes: number): Promise<void> => request.reserve(bytes);
     const after = positionBehind(headers['last-event-id']);
-    const { metadata } = await findExecution(executions, caller, params.execution_id);
+    const { metadata } = await findExecution(executions, caller, params.execution_id, reserve);
     if (!isBehind(endPosition, after)) return { kind: 'no_content' };
     const { uid = '' } = metadata;
     const channel = hub.open(uid);
@@ -27,6 +29,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
       const execution = await executions.whole(await findExecution(executions, caller, uid));
       if (execution === undefined) throw notFound(unknownExecution);
       channel.seen(execution);
+      await request.reserve(0);
     } catch (error) {
       channel.close();
       throw error;
