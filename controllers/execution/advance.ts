@@ -116,7 +116,8 @@ function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Vis
   delete status.current;
   draft.write(current.state, outcome.entry);
   for (const [key, value] of Object.entries(outcome.writes ?? {})) draft.write(key, value);
-  if (outcome.humanFeedback !== undefined) draft.setHumanFeedback(outcome.humanFeedback);
+  // A gate that nobody answered shows nothing, for an earlier gate's answer must not pass it (requirements AMB-171).
+  if (current.kind === 'Human') draft.setHumanFeedback(outcome.humanFeedback ?? '');
   if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
   return visit;
 }

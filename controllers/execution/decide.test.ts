@@ -691,6 +691,40 @@ describe('Human states', () => {
     expect(world.status).toMatchObject({ phase: 'failed', reason: 'StateTimeout', history: [failedAsk] });
   });
 
+  const readsFeedback = (yes: string, fields: object = {}): State =>
+    ask({
+      transitions: [
+        { condition: 'custom', expression: '{{human.feedback}} == "yes"', target: yes },
+        { condition: 'custom', expression: '{{human.feedback}} == "no"', target: 'stop' },
+      ],
+      ...fields,
+    });
+
+  it.each<[how: string, fields: object, reason: string]>([
+    ['is answered by nobody in time', { timeout: '1h' }, 'StateTimeout'],
+    ['has a prompt that cannot be rendered', { prompt: '{{input.big}}'.repeat(60) }, 'TemplateFailed'],
+  ])('WF-HUMAN-05 AMB-171 the answer to one gate does not pass the next, which %s', (_, fields, reason) => {
+    const gates = aWorkflow('w')
+      .state('ask', readsFeedback('second'))
+      .state('second', readsFeedback('ship', fields))
+      .state('ship', anEnd())
+      .state('stop', anEnd())
+      .build();
+    const world = new World(gates, { spec: { input: { big: 'x'.repeat(100_000) } } }).settle();
+    world.signal('ask', 'yes').settle().pass(3_600_000).settle();
+    expect(world.visits()).toEqual(['ask', 'second']);
+    expect(world.status).toMatchObject({ phase: 'failed', reason });
+  });
+
+  it('WF-HUMAN-05 AMB-171 the answer to one visit of a gate does not pass the next visit', () => {
+    const gate = readsFeedback('ask', { timeout: '10s' });
+    const world = new World(aWorkflow('w').state('ask', gate).state('stop', anEnd()).build()).settle();
+    world.signal('ask', 'yes').settle();
+    for (let round = 0; round < 5; round += 1) world.pass(10_000).settle();
+    expect(world.visits()).toEqual(['ask', 'ask']);
+    expect(world.status).toMatchObject({ phase: 'failed', reason: 'StateTimeout' });
+  });
+
   it('AMB-170 a response that matches no rule changes nothing but the message, and a later one decides', () => {
     const world = new World(workflow()).settle().signal('ask', 'aproved').settle();
     expect(world.status).toMatchObject({
