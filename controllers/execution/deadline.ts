@@ -1,4 +1,5 @@
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
+import { isDisruption } from './disruption.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult, timedOut } from './outcome.ts';
@@ -37,7 +38,8 @@ export function outcomeAtDeadline(
   { name, pod, ranBefore }: Stopped,
 ): StepOutcome | undefined {
   const failure = timeoutFailure(current);
-  if (pod?.outcome !== undefined) return isLate(pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
+  if (pod?.outcome !== undefined)
+    return isLate(current, pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
   if (pod !== undefined && hasBegun(pod)) return outcomeOfStop(draft, current, pod);
   if (ranBefore) return timedOut(noResult(failure), failure);
   return neverStarted(draft, { name, pod }, `the timeout of state ${current.state}`);
@@ -53,9 +55,17 @@ function outcomeOfStop(draft: Draft, current: CurrentState, pod: PodFact): StepO
   return undefined;
 }
 
-/** The runner's own limit never exceeds what was left of the state's, so both end at the same moment. */
-const isLate = ({ deleting }: PodFact, { failure }: StepOutcome): boolean =>
-  deleting || failure?.reason === 'ContainerTimeout';
+/**
+ * The runner's own limit never exceeds what was left of the state's, so both end at the same moment. A pod that is being
+ * deleted was stopped for the deadline, unless its command had ended by itself before.
+ */
+function isLate({ deadline = '' }: CurrentState, { deleting, endedAt }: PodFact, { failure }: StepOutcome): boolean {
+  if (failure?.reason === 'ContainerTimeout') return true;
+  if (!deleting) return false;
+  return wasStopped(failure) || endedAt === undefined || endedAt > Date.parse(deadline);
+}
+
+const wasStopped = (failure: Failure | undefined): boolean => failure?.reason === 'PodDeleted' || isDisruption(failure);
 
 /**
  * Whether a pod has ended and its outcome is on the way. Whoever reads its log bounds that time, except while the API

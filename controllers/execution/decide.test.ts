@@ -574,6 +574,39 @@ describe('ParallelContainerRun states', () => {
     },
   );
 
+  const short = aScript('x', { timeout: '5s' });
+  it.each<[kind: string, state: State, what: string]>([
+    ['a ContainerRun', short, 'p'],
+    ['a step', parallel({ timeout: '5s', steps: [{ name: 'a', image: 'i', command: ['x'] }] }), 'p/a'],
+  ])(
+    'AMB-070 AMB-168 a pod of %s that ended in time keeps its outcome where it is drained afterwards',
+    (_, p, what) => {
+      const world = new World(aWorkflow('w').state('p', p).build()).settle();
+      world.pass(1_000).end(what, { stdout: 'done' }).drain().pass(60_000).settle();
+      expect(world.status.history).toMatchObject([{ status: 'success' }]);
+      expect(JSON.stringify(world.board()['p'])).toContain('"exit_code":0');
+    },
+  );
+
+  const drained = { reason: 'PodDrained', message: 'why' } as const;
+  it.each([
+    { what: 'ended with 0 at the deadline', ms: 5_000, fields: {}, reason: undefined },
+    { what: 'ended with 0 after the deadline', ms: 5_001, fields: {}, reason: 'StateTimeout' },
+    { what: 'failed by itself before', ms: 4_999, fields: { exitCode: 3 }, reason: 'ExitCode' },
+    { what: 'was drained before', ms: 4_999, fields: { exitCode: 143, failure: drained }, reason: 'StateTimeout' },
+  ])('AMB-070 of a pod that is deleted and $what the state ends with $reason', ({ ms, fields, reason }) => {
+    const world = new World(aWorkflow('w').state('p', short).build()).settle();
+    world.pass(ms).end('p', fields).drain().pass(60_000).settle();
+    expect(world.status.history?.[0]?.reason).toBe(reason);
+  });
+
+  it('AMB-070 a pod that is deleted counts as stopped at the deadline where nobody knows when it ended', () => {
+    const world = new World(aWorkflow('w').state('p', short).build()).settle().end('p').drain();
+    for (const [name, pod] of world.pods) world.pods.set(name, { ...pod, endedAt: undefined });
+    world.pass(60_000).settle();
+    expect(world.status.history).toMatchObject([{ status: 'failed', reason: 'StateTimeout' }]);
+  });
+
   it('WF-RUN-13 a timeout stops the steps that still run', () => {
     const world = new World(
       aWorkflow('w')

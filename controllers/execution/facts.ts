@@ -50,6 +50,8 @@ export interface PodFact {
   readonly silentUntil?: number | undefined;
   /** When its container began to run by the node's clock, in milliseconds since the epoch; absent: it has not. */
   readonly begunAt?: number | undefined;
+  /** When its container had ended by the node's clock, in milliseconds since the epoch; absent: that is not known. */
+  readonly endedAt?: number | undefined;
   /** What it waits for before its container can run. */
   readonly waiting?: Waiting | undefined;
   /** Absent while the command runs, or its output is being read. */

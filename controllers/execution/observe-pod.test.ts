@@ -175,6 +175,28 @@ describe('what a pod waits for', () => {
   });
 });
 
+describe('the end of a container', () => {
+  const at = (ms: number) => new Date(begin + ms).toISOString();
+  const made = { creationTimestamp: at(0) };
+
+  it.each([
+    { what: 'it runs', state: { running: { startedAt: at(0) } }, want: undefined },
+    { what: 'nobody gives a time', state: { terminated: { exitCode: 0, startedAt: at(0) } }, want: undefined },
+    {
+      what: 'the kubelet gives its second',
+      state: { terminated: { exitCode: 0, startedAt: at(0), finishedAt: at(5_000) } },
+      want: begin + 6_000,
+    },
+    {
+      what: 'the clock of the node is behind the making of the pod',
+      state: { terminated: { exitCode: 0, startedAt: at(-9_000), finishedAt: at(-5_000) } },
+      want: undefined,
+    },
+  ])('AMB-070 was at $want at the latest where $what', ({ state, want }) => {
+    expect(observePod(aPod(state, {}, made), unknown, begin)?.endedAt).toBe(want);
+  });
+});
+
 describe('memory that ran out', () => {
   const report = { bytes: 0, total_bytes: 0, sha256: createHash('sha256').digest('hex'), truncated: false };
   const captured = (trailer: object) => ({

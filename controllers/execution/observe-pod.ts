@@ -4,7 +4,7 @@ import { slotOf, stepState } from '../../lib/pod-slot.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult } from './outcome.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
-import { begunAt, type NoteOf, waitingOf } from './pod-waiting.ts';
+import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 
 /** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
@@ -27,6 +27,7 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?:
     lost: isLost(pod, problem, now),
     silentUntil: silenceEndsAt(pod),
     begunAt: begunAt(pod),
+    endedAt: endedAt(pod),
     waiting: problem === undefined && outcome === undefined ? waitingOf(pod, noteOf) : undefined,
     outcome,
   };

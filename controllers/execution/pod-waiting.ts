@@ -18,6 +18,9 @@ const trouble: Readonly<Record<string, ExecutionReason>> = {
   RunContainerError: 'WaitingForContainer',
 };
 
+/** The kubelet's times have no fractions of a second. */
+const kubeletTickMs = 1_000;
+
 /**
  * When the step's container began to run, by the kubelet's clock, in milliseconds since the epoch; undefined: it has not.
  * A time before the pod was made shows a clock that is wrong: then it is infinite, and the reader's own time counts.
@@ -29,6 +32,15 @@ export function begunAt(pod: Pod): number | undefined {
   const at = Date.parse(begun.startedAt ?? '');
   const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
   return Number.isNaN(at) || at < createdAt ? Number.POSITIVE_INFINITY : at;
+}
+
+/**
+ * The latest moment at which the step's container can have ended, by the kubelet's clock, which gives whole seconds, in
+ * milliseconds since the epoch; undefined where it runs, or that clock is wrong.
+ */
+export function endedAt(pod: Pod): number | undefined {
+  const at = Date.parse(stepState(pod)?.terminated?.finishedAt ?? '');
+  return Number.isNaN(at) || begunAt(pod) === Number.POSITIVE_INFINITY ? undefined : at + kubeletTickMs;
 }
 
 /** What a pod waits for, in Kubernetes' own words; undefined once its container runs or has run. */

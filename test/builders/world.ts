@@ -147,7 +147,13 @@ export class World {
   /** Ends the running pod of a state, or of `state/step`. */
   end(what: string, fields: OutcomeFields = {}): this {
     const pod = this.#running(what);
-    this.pods.set(pod.name, { ...pod, ended: true, outcome: anOutcome(fields) });
+    this.pods.set(pod.name, { ...pod, ended: true, endedAt: this.now, outcome: anOutcome(fields) });
+    return this;
+  }
+
+  /** Deletes the pods of all steps, as a drain does; the capture finalizer holds those that ended. */
+  drain(): this {
+    for (const [name, pod] of this.pods) this.pods.set(name, { ...pod, deleting: true });
     return this;
   }
 
@@ -340,7 +346,13 @@ export class World {
     const pod = this.pods.get(name);
     const failure = { reason: 'PodDeleted', message: 'told to stop' } as const;
     if (pod !== undefined)
-      this.pods.set(name, { ...pod, deleting: true, ended: true, outcome: anOutcome({ exitCode: 143, failure }) });
+      this.pods.set(name, {
+        ...pod,
+        deleting: true,
+        ended: true,
+        endedAt: this.now,
+        outcome: anOutcome({ exitCode: 143, failure }),
+      });
   }
 
   #releasePod(name: string, stop: boolean): void {
