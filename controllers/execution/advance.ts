@@ -3,12 +3,11 @@ import type { State } from '../../crds/schema/state.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../lib/cut-text.ts';
-import { AppError } from '../../lib/errors.ts';
-import { WorkBudgetExceeded } from '../../lib/work/work.ts';
 import { firstMatch } from './conditions.ts';
-import { type Draft, LackingFacts } from './draft.ts';
+import type { Draft } from './draft.ts';
 import { enter } from './enter.ts';
 import type { Failure } from './facts.ts';
+import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
 import { lackingValues } from './lacking-values.ts';
 import type { VisitOutcome } from './outcome.ts';
@@ -184,12 +183,4 @@ function take(draft: Draft, rule: Transition): void {
   }
   status.transitions = transitions;
   enter(draft, rule.target);
-}
-
-/** What a template, expression or value that cannot be had means for its state. Anything else goes up: a bug, or a turn. */
-function failureOf(error: unknown): Failure {
-  if (error instanceof LackingFacts || error instanceof WorkBudgetExceeded || !(error instanceof AppError)) throw error;
-  const { message } = error;
-  if (error.reason === 'OutputLost' || error.reason === 'NestedTooDeep') return { reason: error.reason, message };
-  return { reason: error.name === 'ExpressionError' ? 'ExpressionFailed' : 'TemplateFailed', message };
 }

@@ -543,6 +543,23 @@ describe('ParallelContainerRun states', () => {
     expect(world.pods.size).toBe(2);
   });
 
+  it.each([
+    { completion: 'all_succeed', want: { status: 'failed', reason: 'StepsFailed' } },
+    { completion: 'any_succeed', want: { status: 'success' } },
+    { completion: 'best_effort', want: { status: 'success' } },
+  ])('WF-PCR-04 WF-PCR-05 $completion judges a step whose template cannot be rendered', ({ completion, want }) => {
+    const steps = [
+      { name: 's', image: 'i', command: ['echo', '{{input.big}}'.repeat(60)] },
+      { name: 'ok', image: 'i', command: ['true'] },
+    ];
+    const p = parallel({ completion, steps });
+    const world = new World(aWorkflow('w').state('p', p).build(), { spec: { input: { big: 'x'.repeat(100_000) } } });
+    world.settle().end('p/ok', { stdout: 'kept' }).settle();
+    expect(world.status.history).toMatchObject([want]);
+    const s = { exit_code: -1, error: expect.stringMatching(/^TemplateFailed: /) };
+    expect(world.board()['p']).toMatchObject({ s, ok: { exit_code: 0, stdout: 'kept' } });
+  });
+
   it('WF-PCR-05 steps that ended in time are judged by themselves, however late somebody looks', () => {
     const world = new World(
       aWorkflow('w')

@@ -8,10 +8,12 @@ import { outcomeAtDeadline, stopping, timeoutFailure } from '../deadline.ts';
 import { isDisruption } from '../disruption.ts';
 import type { Draft } from '../draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../facts.ts';
+import { failureOf } from '../failure-of.ts';
 import { warnOfLoss } from '../lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from '../outcome.ts';
 import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../starting.ts';
 import type { StateHandler } from '../state-handler.ts';
+import type { PlanOrFailure } from '../step-plan.ts';
 import { loadStored } from '../stored.ts';
 
 /** How long finished steps may wait in memory for the others before they are written down, in milliseconds. */
@@ -73,7 +75,7 @@ function proceed(draft: Draft, step: Step, current: CurrentState, pod: PodFact |
 const nameOf = ({ state }: CurrentState, { name }: Step): string => `step ${name} of state ${state}`;
 
 function start(draft: Draft, step: Step, current: CurrentState): StepOutcome | undefined {
-  const plan = containerPlan(draft, current, step);
+  const plan = planOf(draft, current, step);
   if ('failure' in plan) return noResult(plan.failure);
   const { state, visit } = current;
   draft.act({
@@ -82,6 +84,15 @@ function start(draft: Draft, step: Step, current: CurrentState): StepOutcome | u
     plan,
   });
   return undefined;
+}
+
+/** A template that cannot be rendered fails its step alone; `completion` judges the state (spec 1 §2.6). */
+function planOf(draft: Draft, current: CurrentState, step: Step): PlanOrFailure {
+  try {
+    return containerPlan(draft, current, step);
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
 }
 
 /** A step has no `retry` of its own, but may be run again where its pod was lost through nobody's fault (AMB-191). */
