@@ -25,7 +25,8 @@ export const executionReasons = {
   MaxTransitionsExceeded: 'One transition more than max_total_transitions would have been taken.',
   NoMatchingTransition: 'No transition rule of the state matched its outcome.',
   StateTimeout: 'The state took longer than its timeout.',
-  NeverStarted: 'A step did not start within queue_timeout, or within the timeout of its state.',
+  NeverStarted:
+    'A step did not start within queue_timeout or the timeout of its state, or a volume was not ready within an hour.',
   SubworkflowDepthExceeded: 'The child would be nested more than ten levels deep.',
   DescendantsExceeded: 'The execution that began it all has as many executions under it as there may be.',
   SubworkflowFailed: 'The child execution failed or was cancelled.',
@@ -75,6 +76,7 @@ export type WorkflowReason = keyof typeof workflowReasons;
 /** Reasons of the condition `Ready` of a Volume. */
 export const volumeReasons = {
   ClaimPending: 'The claim is being made, or that of an earlier volume is still being deleted.',
+  ClaimRefused: 'The API server makes no claim, such as for want of room in a quota; it is asked again.',
   ClaimReady: 'The claim can be mounted.',
   ClaimFailed: 'The claim could not be made, was deleted, or belongs to somebody else.',
   VolumeExpired: 'The volume has expired; its data were deleted, unless spec.claim_name names their claim.',

@@ -1131,6 +1131,22 @@ describe('volumes', () => {
     expect(world.settle().status.phase).toBe('completed');
   });
 
+  it.each([
+    { ms: 3_599_999, want: { phase: 'pending', reason: 'VolumesPending' } },
+    { ms: 3_600_000, want: { phase: 'failed', reason: 'NeverStarted' } },
+    { ms: 3_600_001, want: { phase: 'failed', reason: 'NeverStarted' } },
+  ])('AMB-190 a volume that is refused is awaited for an hour, and its cause shown: after $ms ms', ({ ms, want }) => {
+    const world = new World(workflow);
+    world.volumes['keep'] = { volume: 'k', phase: 'ready', claim: 'd' };
+    world.volumes['workspace'] = { volume: 'w', phase: 'pending', message: 'exceeded quota: few', isRefused: true };
+    expect(world.step().wakeAt).toBe(begin + 3_600_000);
+    world.pass(ms).settle();
+    expect(world.status).toMatchObject(want);
+    expect(world.status.message).toMatch(/volumes workspace.*; workspace: exceeded quota: few$/);
+    world.volumes['workspace'] = { volume: 'w', phase: 'ready', claim: 'c' };
+    expect(world.settle().status.phase).toBe(want.phase === 'pending' ? 'completed' : 'failed');
+  });
+
   it('WF-STOR-09 a volume_id that names no Volume fails the execution', () => {
     const id = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
     const named = { shared_volumes: [{ name: 'old', storage_class: 'persistent' as const, volume_id: id }] };

@@ -102,6 +102,8 @@ export interface VolumeFact {
   readonly phase: 'pending' | 'ready' | 'expired' | 'failed';
   readonly claim?: string;
   readonly message?: string;
+  /** The API server refuses to make its claim; the message says why. */
+  readonly isRefused?: boolean;
 }
 
 /** Everything that deciding may look at. Plain data; never changed. */

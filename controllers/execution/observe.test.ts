@@ -7,7 +7,9 @@ import type { Pod } from '../../lib/kube/index.ts';
 import { slotMetadata } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { after, anExecution, begin } from '../../test/builders/execution-builder.ts';
-import { observe, wholeChild } from './observe.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { volumeName } from './names.ts';
+import { observe, observeVolumes, wholeChild } from './observe.ts';
 
 const parent = anExecution('parent').build();
 const { uid = '', namespace = '' } = parent.metadata;
@@ -154,5 +156,32 @@ describe('the children of an execution', () => {
     const ref = { path: '', ref: 'abc', bytes: 9, encoding: 'json' } as const;
     const child = wholeChild(aChild({ final_output_ref: ref }));
     expect(child.result).toEqual(new LargeValue('json/c1/abc/9', 9));
+  });
+});
+
+describe('AMB-190 a volume whose claim', () => {
+  it.each([
+    { reason: 'ClaimPending', isRefused: false },
+    { reason: 'ClaimRefused', isRefused: true },
+  ])('says $reason is one that is refused: $isRefused', ({ reason, isRefused }) => {
+    const volume: Volume = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'Volume',
+      metadata: { name: volumeName(parent, 'workspace'), namespace, labels: { [labels.executionUid]: uid } },
+      spec: { storage_class: 'ephemeral' },
+      status: {
+        phase: 'pending',
+        conditions: [{ type: 'Ready', status: 'False', reason, message: 'why', lastTransitionTime: after(0) }],
+      },
+    };
+    const volumes = createCache<Volume>();
+    volumes.replaceAll([volume], '1');
+    const { spec } = aWorkflow('w')
+      .state('a', anEnd())
+      .with({ storage: { workspace: {} } })
+      .build();
+    const definition = { name: 'w', namespace, uid: 'w', version: '1.0.0', revision: 'r', spec };
+    const { workspace } = observeVolumes({ volumes }, parent, definition);
+    expect(workspace).toMatchObject({ phase: 'pending', message: 'why', isRefused });
   });
 });

@@ -1,3 +1,4 @@
+import type { VolumeReason } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
@@ -141,12 +142,14 @@ export function lacksNamedVolume(
 }
 
 function volumeFact({ metadata, status }: Volume): VolumeFact {
-  const message = status?.conditions?.[0]?.message;
+  const { message, reason } = status?.conditions?.[0] ?? {};
+  const refused: VolumeReason = 'ClaimRefused';
   return {
     volume: metadata.name,
     phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? 'pending') : 'expired',
     ...(status?.claim_name === undefined ? {} : { claim: status.claim_name }),
     ...(message === undefined ? {} : { message }),
+    isRefused: reason === refused,
   };
 }
 

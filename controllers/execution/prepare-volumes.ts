@@ -1,6 +1,8 @@
 import type { Static } from 'typebox';
+import { limits } from '../../crds/limits.ts';
 import type { SharedVolume, Workspace } from '../../crds/schema/storage.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import { parseDuration } from '../../lib/duration.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
@@ -15,7 +17,7 @@ type VolumesState =
 /** Asks for every volume that is lacking; they are all there before any state runs (spec 1 §2.6). */
 export function volumesState(draft: Draft): VolumesState {
   const { volumes: facts, execution } = draft.facts;
-  const pending: string[] = [];
+  const pending: Pending[] = [];
   for (const { name, spec, owned } of wantedVolumes(draft)) {
     const fact = ownMember(facts, name);
     const failure = failureOf(name, fact, spec);
@@ -23,12 +25,34 @@ export function volumesState(draft: Draft): VolumesState {
     if (fact === undefined && spec !== undefined) {
       draft.act({ kind: 'create_volume', name: volumeName(execution, name), declared: name, spec, owned });
     }
-    if (fact?.phase !== 'ready') pending.push(name);
+    if (fact?.phase !== 'ready') pending.push({ name, fact });
   }
-  return pending.length === 0
-    ? { kind: 'ready' }
-    : { kind: 'pending', message: `waits for volumes ${pending.join(', ')}` };
+  return pending.length === 0 ? { kind: 'ready' } : awaitVolumes(draft, pending);
 }
+
+interface Pending {
+  readonly name: string;
+  readonly fact: VolumeFact | undefined;
+}
+
+/** Volumes are awaited for as long as a step that waits for room (requirements AMB-190). */
+function awaitVolumes(draft: Draft, pending: readonly Pending[]): VolumesState {
+  const names = pending.map(({ name }) => name).join(', ');
+  const endsAt = Date.parse(draft.status.started_at ?? draft.time) + queueTimeoutMs;
+  if (draft.now >= endsAt) {
+    const causes = pending.map(({ name, fact }) => `${name}: ${fact?.message ?? notMade(draft)}`);
+    const message = `volumes ${names} were not ready within ${limits.queueTimeoutDefault}; ${causes.join('; ')}`;
+    return { kind: 'failed', failure: { reason: 'NeverStarted', message } };
+  }
+  draft.wakeAt(endsAt);
+  const refused = pending.filter(({ fact }) => fact?.isRefused === true);
+  const causes = refused.map(({ name, fact }) => `; ${name}: ${fact?.message ?? ''}`);
+  return { kind: 'pending', message: `waits for volumes ${names}${causes.join('')}` };
+}
+
+const notMade = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'no Volume was made';
+
+const queueTimeoutMs = parseDuration(limits.queueTimeoutDefault, { field: 'queue_timeout' });
 
 function failureOf(name: string, fact: VolumeFact | undefined, spec: VolumeSpec | undefined): Failure | undefined {
   if (fact === undefined && spec === undefined) {

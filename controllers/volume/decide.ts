@@ -2,6 +2,7 @@ import { conditionTypes, type VolumeReason } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
 import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
+import { cutText } from '../../lib/cut-text.ts';
 import type { PersistentVolumeClaim } from '../../lib/kube/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 
@@ -26,6 +27,13 @@ export function decideVolume(volume: Volume, claim: PersistentVolumeClaim | unde
     ...(expiresAt === undefined ? {} : { lookAt: expiresAt }),
   };
 }
+
+/** Longest answer of the API server that a status quotes, in characters. */
+const answerLength = 768;
+
+/** What a volume says whose claim the API server refuses to make; it may make it later. */
+export const refusedStatus = (volume: Volume, answer: string, now: number): VolumeStatus =>
+  statusOf(volume, now, 'ClaimRefused', `no claim could be made: ${cutText(answer, answerLength)}`);
 
 /** The claim that holds, or will hold, the data of a volume. */
 const claimName = ({ metadata, spec }: Volume): string => spec.claim_name ?? metadata.name;
@@ -96,6 +104,7 @@ const wasReady = ({ status }: Volume): boolean => status?.claim_name !== undefin
 
 const phases: Readonly<Record<VolumeReason, NonNullable<VolumeStatus['phase']>>> = {
   ClaimPending: 'pending',
+  ClaimRefused: 'pending',
   ClaimReady: 'ready',
   ClaimFailed: 'failed',
   VolumeExpired: 'expired',

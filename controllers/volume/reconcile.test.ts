@@ -81,3 +81,73 @@ describe('WF-STOR-11 a volume whose time is over', () => {
     expect(notes()).toEqual([`expired at ${expired}; ${kept}`, `deleted; ${kept}`]);
   });
 });
+
+describe('AMB-190 a volume whose claim the API server refuses to make', () => {
+  const quota = 'persistentvolumeclaims "data" is forbidden: exceeded quota: few, requested: 1, used: 3, limited: 3';
+  const refusal = (status: number, reason: string, message: string) =>
+    new KubeError(status, { reason, message } as never, { verb: 'create', resource: 'persistentvolumeclaims' });
+
+  const waiting = (error: Error, reason?: string) => {
+    const writes: string[] = [];
+    const told: Happening[] = [];
+    const volume: Volume = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'Volume',
+      metadata: { name: 'data', namespace: 'tenant', uid: 'volume-uid', resourceVersion: '1' },
+      spec: { storage_class: 'ephemeral' },
+      status: reason === undefined ? {} : { conditions: [{ type: 'Ready', status: 'False', reason, message: '' }] },
+    } as Volume;
+    const caches = {
+      volumes: createCache<Volume>(),
+      claims: createCache<PersistentVolumeClaim>(),
+      pods: createCache<Pod, 'claim'>({ indexes: { claim: () => [] } }),
+    };
+    caches.volumes.replaceAll([volume], '5');
+    caches.claims.replaceAll([], '5');
+    const kube = {
+      create: async () => Promise.reject(error),
+      jsonPatchStatus: async (_: unknown, __: unknown, patch: unknown) => {
+        writes.push(JSON.stringify(patch));
+        return volume;
+      },
+    };
+    const reconcile = createVolumeReconcile({
+      kube: kube as never,
+      clock: createManualClock(),
+      events: { record: (happening) => void told.push(happening), flush: async () => undefined },
+      domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+      ...caches,
+      settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
+    });
+    return { reconcile, writes, told };
+  };
+
+  it.each([
+    refusal(403, 'Forbidden', quota),
+    refusal(400, 'BadRequest', 'admission webhook "sizes.example.com" denied the request: too large'),
+    refusal(422, 'Invalid', 'spec.resources: Invalid value'),
+  ])('says so in its status and an Event, and is tried again: %s', async (error) => {
+    const { reconcile, writes, told } = waiting(error);
+    await expect(reconcile('tenant/data')).rejects.toBe(error);
+    const message = `no claim could be made: ${error.serverMessage}`;
+    expect(writes).toHaveLength(1);
+    expect(writes[0]).toContain(JSON.stringify(message).slice(1, -1));
+    expect(writes[0]).toMatch(/phase","value":"pending"/);
+    expect(told).toMatchObject([{ type: 'Warning', reason: 'ClaimRefused', note: message }]);
+  });
+
+  it('tells of it in one Event, however often it is tried', async () => {
+    const { reconcile, told } = waiting(refusal(403, 'Forbidden', quota), 'ClaimRefused');
+    await expect(reconcile('tenant/data')).rejects.toThrow(quota);
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    refusal(500, 'InternalError', 'etcdserver: request timed out'),
+    refusal(403, 'Forbidden', 'unable to create new content in namespace tenant because it is being terminated'),
+  ])('says nothing of what is no refusal of the claim: %s', async (error) => {
+    const { reconcile, writes, told } = waiting(error);
+    await expect(reconcile('tenant/data')).rejects.toBe(error);
+    expect([writes, told]).toEqual([[], []]);
+  });
+});

@@ -6,14 +6,19 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
   createUnlessExists,
+  isDenied,
+  isForbidden,
+  isInvalid,
+  isNamespaceGone,
   type KubeClient,
+  KubeError,
   type PersistentVolumeClaim,
   persistentVolumeClaims,
 } from '../../lib/kube/index.ts';
 import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { writeStatus } from '../runtime/write-status.ts';
-import { claimKey, decideVolume, endOfData, type VolumeDecision } from './decide.ts';
+import { claimKey, decideVolume, endOfData, refusedStatus, type VolumeDecision } from './decide.ts';
 import { deleteAsRead } from './delete-as-read.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
@@ -68,8 +73,31 @@ async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDec
   const decision = decideVolume(volume, claim, now);
   if (decision.claim === 'delete' && claim !== undefined) await deleteAsRead(deps.kube, persistentVolumeClaims, claim);
   if (decision.claim !== 'create') return decision;
-  const created = await createClaim(deps, volume);
+  const created = await tellRefusal(deps, volume, () => createClaim(deps, volume));
   return created === undefined ? decision : decideVolume(volume, created, now);
+}
+
+/** A refusal is tried again like any error, but whoever looks at the volume, or waits for it, must see why. */
+async function tellRefusal<T>(deps: VolumeDeps, volume: Volume, create: () => Promise<T>): Promise<T> {
+  try {
+    return await create();
+  } catch (error) {
+    if (error instanceof KubeError && isOfClaim(error)) await reportRefusal(deps, volume, error.serverMessage);
+    throw error;
+  }
+}
+
+const isOfClaim = (error: unknown): boolean =>
+  (isForbidden(error) || isInvalid(error) || isDenied(error)) && !isNamespaceGone(error);
+
+async function reportRefusal(deps: VolumeDeps, volume: Volume, answer: string): Promise<void> {
+  const reason: VolumeReason = 'ClaimRefused';
+  const isNews = volume.status?.conditions?.[0]?.reason !== reason;
+  const status = refusedStatus(volume, answer, deps.clock.now());
+  await report(deps, volume, status);
+  if (!isNews) return;
+  const note = status.conditions?.[0]?.message ?? answer;
+  deps.events.record({ resource: volumes, object: volume, type: 'Warning', reason, action: 'CreateClaim', note });
 }
 
 /** Undefined where one of that name exists, which the cache does not know yet. */
