@@ -17,8 +17,11 @@ const table = (rows: LimitGroup['rows']): string =>
   [
     '| What | At most | A refusal says |',
     '|---|---|---|',
-    ...rows.map((row) => `| ${cell(row.what)} | ${amount(row)} | \`${cell(row.says)}\` |`),
+    ...rows.map((row) => `| ${cell(row.what)} | ${amount(row)} | ${answer(row)} |`),
   ].join('\n');
+
+const answer = ({ says, otherwise }: LimitRow): string =>
+  otherwise === undefined ? `\`${cell(says)}\`` : cell(otherwise);
 
 const binaryUnits = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 

@@ -4,15 +4,22 @@ import { schemaLimits } from '../../lib/json-schema/limits.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { prices, workLimits } from '../../lib/work/limits.ts';
 
+type LimitKey = keyof typeof limits;
+type NumberKey = { [Key in LimitKey]: (typeof limits)[Key] extends number ? Key : never }[LimitKey];
+
 /** A ceiling that a user can meet. */
 export interface LimitRow {
   /** What is bounded, in the words of the field. */
   readonly what: string;
   readonly most: number;
+  /** Its name in crds/limits.ts, where that has it. */
+  readonly key?: LimitKey;
   /** Of the number; empty where `what` says it. */
   readonly unit: string;
   /** The message that names the ceiling, or the part of it that is always the same; `…` stands for what varies. */
   readonly says: string;
+  /** What happens beyond it where nothing is refused; then `says` is empty. */
+  readonly otherwise?: string;
 }
 
 export interface LimitGroup {
@@ -20,39 +27,40 @@ export interface LimitGroup {
   readonly rows: readonly LimitRow[];
 }
 
-const row = (what: string, most: number, unit: string, says: string): LimitRow => ({ what, most, unit, says });
-const items = (what: string, most: number): LimitRow => row(what, most, 'items', 'must have at most … items');
-const entries = (what: string, most: number): LimitRow => row(what, most, 'entries', 'must have at most … entries');
-const characters = (what: string, most: number): LimitRow =>
+const row = (what: string, most: number | NumberKey, unit: string, says: string): LimitRow =>
+  typeof most === 'number' ? { what, most, unit, says } : { what, most: limits[most], key: most, unit, says };
+const items = (what: string, most: NumberKey): LimitRow => row(what, most, 'items', 'must have at most … items');
+const entries = (what: string, most: NumberKey): LimitRow => row(what, most, 'entries', 'must have at most … entries');
+const characters = (what: string, most: number | NumberKey): LimitRow =>
   row(what, most, 'characters', 'must have at most … characters');
 
 const definition: LimitGroup = {
   title: 'A workflow',
   rows: [
-    entries('`states`', limits.states),
-    items('`transitions` of a state', limits.transitionsPerState),
-    items('`steps` of a ParallelContainerRun', limits.steps),
-    items('`agents` of a ParallelAgents', limits.judges),
-    items('`volumes` of a container', limits.volumes),
-    items('`storage.shared_volumes`', limits.sharedVolumes),
-    items('`command`', limits.commandElements),
-    entries('`env`, `context`, `output_template`', limits.mapEntries),
-    entries('`labels` of a manifest, and `annotations`', limits.mapEntries),
+    entries('`states`', 'states'),
+    items('`transitions` of a state', 'transitionsPerState'),
+    items('`steps` of a ParallelContainerRun', 'steps'),
+    items('`agents` of a ParallelAgents', 'judges'),
+    items('`volumes` of a container', 'volumes'),
+    items('`storage.shared_volumes`', 'sharedVolumes'),
+    items('`command`', 'commandElements'),
+    entries('`env`, `context`, `output_template`', 'mapEntries'),
+    entries('`labels` of a manifest, and `annotations`', 'mapEntries'),
     row(
       '`labels` and `annotations` of a manifest as JSON, where Kubernetes refuses one of them',
-      limits.givenMetadataBytes,
+      'givenMetadataBytes',
       'bytes',
       'at most … are kept',
     ),
-    row('`max_total_transitions`', limits.transitionsMax, '', 'must be at most …, not …'),
-    row('`max_state_visits`', limits.stateVisitsMax, '', 'must be at most …, not …'),
-    row('`retry.max_attempts`', limits.retryAttemptsMax, '', 'must be at most …, not …'),
-    row('`size_limit_mb` of a volume', limits.volumeSizeMb, 'MiB', 'must be at most …, not …'),
-    characters('Names of states, steps, volumes and sources', limits.nameLength),
-    characters('A template', limits.templateLength),
-    characters('`image`', limits.imageReferenceLength),
-    characters('`resources.memory`', limits.quantityLength),
-    row('Levels of a value in `context`', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
+    row('`max_total_transitions`', 'transitionsMax', '', 'must be at most …, not …'),
+    row('`max_state_visits`', 'stateVisitsMax', '', 'must be at most …, not …'),
+    row('`retry.max_attempts`', 'retryAttemptsMax', '', 'must be at most …, not …'),
+    row('`size_limit_mb` of a volume', 'volumeSizeMb', 'MiB', 'must be at most …, not …'),
+    characters('Names of states, steps, volumes and sources', 'nameLength'),
+    characters('A template', 'templateLength'),
+    characters('`image`', 'imageReferenceLength'),
+    characters('`resources.memory`', 'quantityLength'),
+    row('Levels of a value in `context`', 'jsonDepth', 'levels', 'is nested deeper than … levels'),
   ],
 };
 
@@ -80,12 +88,7 @@ const templates: LimitGroup = {
       'tokens',
       'takes too much work for one turn of the controllers',
     ),
-    row(
-      'Levels of a value that is read, printed or written',
-      limits.jsonDepth,
-      'levels',
-      'is nested deeper than … levels',
-    ),
+    row('Levels of a value that is read, printed or written', 'jsonDepth', 'levels', 'is nested deeper than … levels'),
     characters('`expression`', expressionLimits.length),
     row(
       'Parentheses and negations of an `expression` in each other',
@@ -114,33 +117,31 @@ const templates: LimitGroup = {
 const execution: LimitGroup = {
   title: 'An execution',
   rows: [
-    row('Input, as JSON', limits.executionInputBytes, 'bytes', 'its input may have … bytes'),
-    row('Levels of the input', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
-    entries('`blackboard` at the start', limits.mapEntries),
-    items('`signals`', limits.signals),
+    row('Input, as JSON', 'executionInputBytes', 'bytes', 'its input may have … bytes'),
+    row('Levels of the input', 'jsonDepth', 'levels', 'is nested deeper than … levels'),
+    entries('`blackboard` at the start', 'mapEntries'),
+    items('`signals`', 'signals'),
     row(
       'Executions under one root that are still there',
-      limits.descendantsMax,
+      'descendantsMax',
       'executions',
       'would be one of more than … executions',
     ),
-    row('Subworkflows in each other', limits.subworkflowDepthMax, 'levels', 'would be nested more than … levels deep'),
+    row('Subworkflows in each other', 'subworkflowDepthMax', 'levels', 'would be nested more than … levels deep'),
     row(
       'One argument or variable of a command',
       128 * 1024 - 1,
       'bytes',
       'has … bytes and a process takes …; pass large values through a file on a volume',
     ),
-    row(
-      'What is kept of standard output, and of standard error',
-      limits.outputStreamBytes,
-      'bytes',
-      'stdout_truncated',
-    ),
-    row('Outputs in ConfigMaps, compressed', limits.configMapStoreBytes, 'bytes', 'OutputBudgetExceeded'),
-    row('One stored output', limits.storedBlobBytes, 'bytes', 'OutputBudgetExceeded'),
-    row('The status of an execution', limits.statusBytes, 'bytes', 'StatusTooLarge'),
-    row('`final_output` in full, in an answer', limits.inlinedValuesBytes, 'bytes', 'OutputBudgetExceeded'),
+    row('What is kept of standard output, and of standard error', 'outputStreamBytes', 'bytes', 'stdout_truncated'),
+    row('Outputs in ConfigMaps, compressed', 'configMapStoreBytes', 'bytes', 'OutputBudgetExceeded'),
+    row('One stored output', 'storedBlobBytes', 'bytes', 'OutputBudgetExceeded'),
+    row('The status of an execution', 'statusBytes', 'bytes', 'StatusTooLarge'),
+    {
+      ...row('`final_output` in full, in an answer', 'inlinedValuesBytes', 'bytes', ''),
+      otherwise: 'nothing: what has no room stays a reference',
+    },
   ],
 };
 
@@ -149,14 +150,14 @@ const requests: LimitGroup = {
   rows: [
     row(
       'Memory that the JSON of a body takes',
-      limits.parsedJsonBytes,
+      'parsedJsonBytes',
       'bytes',
       'it would take more than … bytes of memory',
     ),
-    row('Levels of a body', limits.jsonDepth, 'levels', 'is nested deeper than … levels'),
-    row('Body of a webhook', limits.webhookBodyBytes, 'bytes', 'payload_too_large'),
-    row('An idempotency key', limits.idempotencyKeyLength, 'characters', 'characters; at most … are allowed'),
-    row('Items a page', limits.pageSizeMax, 'items', 'more than … counts as …'),
+    row('Levels of a body', 'jsonDepth', 'levels', 'is nested deeper than … levels'),
+    row('Body of a webhook', 'webhookBodyBytes', 'bytes', 'payload_too_large'),
+    row('An idempotency key', 'idempotencyKeyLength', 'characters', 'characters; at most … are allowed'),
+    row('Items a page', 'pageSizeMax', 'items', 'more than … counts as …'),
   ],
 };
 
@@ -202,4 +203,9 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'warningLength',
   'answersListed',
   'answerLength',
+  'uidLength',
+  'annotationBytes',
+  'refsPerValue',
+  'successors',
+  'warnings',
 ];
