@@ -30,9 +30,7 @@ func runMain(args []string) int {
 	if err != nil {
 		return usageError(err.Error() + "; try: runner help")
 	}
-	if runtime.NumCPU() > processors {
-		runtime.GOMAXPROCS(processors)
-	}
+	runtime.GOMAXPROCS(min(processors, runtime.NumCPU()))
 	return run(o, os.Stdout)
 }
 

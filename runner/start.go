@@ -41,11 +41,9 @@ func enterWorkdir(dir string) *outcome {
 	if dir == "" {
 		return nil
 	}
-	err := os.Chdir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(dir, 0o777); err == nil {
-			err = os.Chdir(dir)
-		}
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		err = os.Chdir(dir)
 	}
 	if err == nil {
 		return nil
