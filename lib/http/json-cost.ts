@@ -1,4 +1,5 @@
 import { limits } from '../../crds/limits.ts';
+import { readJsonString } from '../work/json-string.ts';
 
 /** Bytes of heap that V8 24 takes for each part of a parsed text, measured and rounded up (design §11). */
 const price = {
@@ -21,15 +22,7 @@ const quote = 0x22;
 const comma = 0x2c;
 const colon = 0x3a;
 const openList = 0x5b;
-const backslash = 0x5c;
 const openObject = 0x7b;
-
-/** The string that was read last: where it ends, and what it costs as a key. */
-interface LastString {
-  end: number;
-  hash: number;
-  startsWithDigit: boolean;
-}
 
 /**
  * Bytes of heap that a JSON text takes when it is parsed, at most: found out in one pass that makes nothing of it. A
@@ -37,41 +30,30 @@ interface LastString {
  */
 export function jsonCost(text: string): number {
   const known = new Uint8Array(1 << hashBits);
-  const last: LastString = { end: 0, hash: 0, startsWithDigit: false };
+  const last = { end: 0, hash: 0 };
+  let start = 0;
   // Two bytes a character, which text outside of Latin-1 takes.
   let bytes = 2 * text.length;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === quote) {
-      readString(text, index, last);
+      start = index + 1;
+      readJsonString(text, index, last);
       index = last.end;
       bytes += price.string;
     } else if (code === openObject || code === openList) bytes += price.container;
     else if (code === comma) bytes += price.element;
-    else if (code === colon) bytes += keyPrice(last, known);
+    else if (code === colon) bytes += isDigit(text.charCodeAt(start)) ? price.index : keyPrice(last.hash, known);
   }
   return bytes;
 }
 
-function readString(text: string, start: number, into: LastString): void {
-  let hash = 0;
-  let index = start + 1;
-  for (; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === quote) break;
-    if (code === backslash) index += 1;
-    hash = (Math.imul(hash, 31) + code) | 0;
-  }
-  const first = text.charCodeAt(start + 1);
-  into.end = index;
-  into.hash = (hash ^ (hash >>> hashBits)) & ((1 << hashBits) - 1);
-  into.startsWithDigit = first >= 0x30 && first <= 0x39;
-}
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-function keyPrice({ hash, startsWithDigit }: LastString, known: Uint8Array): number {
-  if (startsWithDigit) return price.index;
-  if (known[hash] === 1) return 0;
-  known[hash] = 1;
+function keyPrice(hash: number, known: Uint8Array): number {
+  const place = (hash ^ (hash >>> hashBits)) & ((1 << hashBits) - 1);
+  if (known[place] === 1) return 0;
+  known[place] = 1;
   return price.newKey;
 }
 

@@ -1,11 +1,10 @@
-import { randomInt } from 'node:crypto';
 import { limits } from '../../crds/limits.ts';
 import { NestedTooDeep } from '../nesting.ts';
+import { readJsonString } from './json-string.ts';
 import { prices } from './limits.ts';
 import type { Work } from './work.ts';
 
 const quote = 0x22;
-const backslash = 0x5c;
 const colon = 0x3a;
 const comma = 0x2c;
 
@@ -45,7 +44,7 @@ function census(text: string): Census {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) {
-      readString(text, index, string);
+      readJsonString(text, index, string);
       index = string.end;
     } else if (code === comma) found.nodes++;
     else if (code === colon) {
@@ -62,23 +61,6 @@ function census(text: string): Census {
 /** `[` and `{`, `]` and `}` differ in one bit. */
 const isOpening = (code: number): boolean => (code | 0x20) === 0x7b;
 const isClosing = (code: number): boolean => (code | 0x20) === 0x7d;
-
-/** Unknown outside the process, so that nobody can write keys that pass for one key. */
-const seed = randomInt(2 ** 31 - 1) | 1;
-
-/** Finds the end of a string and a hash of it. */
-function readString(text: string, start: number, into: { end: number; hash: number }): void {
-  let hash = seed;
-  let index = start + 1;
-  for (; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === quote) break;
-    if (code === backslash) index++;
-    hash = Math.imul(hash ^ code, seed) ^ (hash >>> 15);
-  }
-  into.end = index;
-  into.hash = hash;
-}
 
 function tryParse(text: string): { readonly value: unknown } | undefined {
   try {

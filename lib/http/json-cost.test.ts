@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { jsonCost } from './json-cost.ts';
+
+/** Keys that share one hash of the kind `31 · hash + code`, which is known to everybody: `Aa` and `BB` do. */
+const alike = (pairs: number): string[] =>
+  pairs === 0 ? [''] : alike(pairs - 1).flatMap((key) => [`${key}Aa`, `${key}BB`]);
+const objectOf = (keys: readonly string[]): string => `{${keys.map((key) => `"k${key}":0`).join(',')}}`;
+
+it('keys that a sender has chosen to hash alike cost as much as others', () => {
+  const chosen = alike(12);
+  const others = chosen.map((_, index) => index.toString(2).padStart(24, 'x'));
+  const [costs, usual] = [jsonCost(objectOf(chosen)), jsonCost(objectOf(others))];
+  expect(costs / usual).toBeGreaterThan(0.8);
+  expect(costs / usual).toBeLessThan(1.25);
+});
+
+it('a key costs once, however often it stands', () => {
+  const cost = (count: number): number => jsonCost(`[${'{"a":0},'.repeat(count)}0]`);
+  expect(cost(1_000) - cost(999)).toBe(cost(2) - cost(1));
+});
