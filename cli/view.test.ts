@@ -16,6 +16,23 @@ describe('the view of an execution', () => {
     ]);
   });
 
+  it('cuts no message for a file or another program, and to the width of a terminal', () => {
+    const cause = `pulling: ${'x'.repeat(400)}: connect: no route to host`;
+    const waiting = { reason: 'Pulling', message: cause, since: after(0) };
+    const execution = anExecution().now({ state: 'a', kind: 'ContainerRun', waiting }).build();
+    const linesAt = (columns: number) => text(view(execution, begin, { columns, flags: '' }));
+    expect(linesAt(Number.POSITIVE_INFINITY).join('\n')).toContain(cause);
+    expect(linesAt(80).every((line) => textWidth(line) <= 80)).toBe(true);
+  });
+
+  it('shows the whole of a prompt to another program', () => {
+    const prompt = Array.from({ length: 9 }, (_, index) => `line ${index}`).join('\n');
+    const execution = anExecution().now({ state: 'a', kind: 'Human', prompt }).build();
+    const whole = text(view(execution, begin, { columns: Number.POSITIVE_INFINITY, flags: '' })).join('\n');
+    expect(whole).toContain('line 8');
+    expect(text(view(execution, begin, wide)).join('\n')).toContain('… 3 more lines');
+  });
+
   it('WF-CR-19 shows each visit with its outcome, exit code and where it led', () => {
     const execution = anExecution()
       .past({ state: 'build', target: 'test' }, { status: 'success', output: { exit_code: 0 } })

@@ -7,7 +7,7 @@ import { exitText } from './exit-text.ts';
 import { type Line, type Span, span, type Tone } from './terminal.ts';
 import { fitText, padText, printable, textWidth } from './text-width.ts';
 
-/** The room there is; `rows` bounds the height by leaving out the oldest visits. */
+/** The room there is: nothing is cut where `columns` has no end; `rows` bounds the height by leaving out the oldest visits. */
 interface ViewSize {
   readonly columns: number;
   readonly rows?: number;
@@ -18,7 +18,7 @@ interface ViewSize {
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /** How long a picture of the spinner is shown. */
 export const frameMs = 100;
-/** Lines of a prompt that are shown. */
+/** Lines of a prompt that are shown in a terminal. */
 const longestPrompt = 6;
 
 /**
@@ -29,7 +29,7 @@ export function view(execution: WorkflowExecution, now: number, size: ViewSize):
   const { status } = execution;
   const head = headLine(execution, now);
   if (status === undefined) return [head, [span('  waiting for the Windlass controller to pick it up', 'dim')]];
-  const foot = footLines(execution, status, size.flags);
+  const foot = footLines(execution, status, size);
   const visits = visitLines(status, now);
   const room = size.rows === undefined ? visits.length : Math.max(1, size.rows - foot.length - 3);
   const hidden = visits.length - room;
@@ -165,19 +165,20 @@ function signalText(visit: Visit): string {
   return visit.signal ? `${visit.signal.response} by ${visit.signal.by}` : '';
 }
 
-function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus, flags: string): Line[] {
+function footLines(execution: WorkflowExecution, status: WorkflowExecutionStatus, size: ViewSize): Line[] {
   const warnings = (status.warnings ?? []).map((text) => [span(`  warning: ${printable(text)}`, 'wait')]);
-  return [...promptLines(execution, status, flags), ...reasonLines(status), ...warnings];
+  return [...promptLines(execution, status, size), ...reasonLines(status), ...warnings];
 }
 
-function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus, flags: string): Line[] {
+function promptLines(execution: WorkflowExecution, { current }: WorkflowExecutionStatus, size: ViewSize): Line[] {
   if (waitingFor(execution) === undefined) return [];
-  const name = `${execution.metadata.name}${flags}`;
+  const name = `${execution.metadata.name}${size.flags}`;
   const prompt = (current?.prompt ?? '').split(/\r?\n/);
-  const more = prompt.length - longestPrompt;
+  const room = size.columns === Number.POSITIVE_INFINITY ? prompt.length : longestPrompt;
+  const more = prompt.length - room;
   return [
     [],
-    ...prompt.slice(0, longestPrompt).map((text) => [span(`    ${printable(text)}`, 'wait')]),
+    ...prompt.slice(0, room).map((text) => [span(`    ${printable(text)}`, 'wait')]),
     ...(more > 0 ? [[span(`    … ${more} more lines`, 'dim')]] : []),
     ...(current?.prompt_ref ? [[span(`    the whole of it: windlass get ${name} --full -o yaml`, 'dim')]] : []),
     [],
@@ -195,6 +196,7 @@ function reasonLines({ phase, reason, message, current }: WorkflowExecutionStatu
 
 /** Cut to the width of the terminal: a line that wraps would break redrawing. */
 function fitLine(line: Line, columns: number): Line {
+  if (columns === Number.POSITIVE_INFINITY) return line;
   const fitted: Span[] = [];
   let left = columns;
   for (const { text, tone } of line) {

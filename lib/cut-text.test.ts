@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText } from './cut-text.ts';
+import { cutMiddle, cutText } from './cut-text.ts';
 
 describe('a text that is cut', () => {
   it.each([
@@ -12,5 +12,24 @@ describe('a text that is cut', () => {
     { text: '', length: 0, want: '' },
   ])('$text at $length is $want', ({ text, length, want }) => {
     expect(cutText(text, length)).toBe(want);
+  });
+});
+
+describe('a message that is too long', () => {
+  const message = `Failed to pull image "registry.example.com/${'x'.repeat(300)}": dial tcp 10.0.0.1:443: connect: no route to host`;
+
+  it('keeps its beginning and its cause at the end', () => {
+    expect(cutMiddle(message, 256)).toMatch(/^Failed to pull image "registry.* … .*connect: no route to host$/);
+    expect(cutMiddle(message, 256).length).toBe(256);
+  });
+
+  it.each([
+    [9, 'abc … hij'],
+    [10, 'abcdefghij'],
+    [11, 'abcdefghij'],
+  ])('of ten characters at %d is %s', (length, want) => expect(cutMiddle('abcdefghij', length)).toBe(want));
+
+  it('loses no half of a character', () => {
+    for (let length = 4; length < 20; length++) expect(cutMiddle('😀'.repeat(10), length).isWellFormed()).toBe(true);
   });
 });

@@ -1,3 +1,17 @@
+/**
+ * At most `length` UTF-16 units of a message: where it is longer, its beginning and its end, for that is where messages of
+ * Kubernetes and of registries name the cause, as in `…: connect: no route to host`.
+ */
+export function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const begin = Math.ceil((length - gap.length) / 2);
+  const end = text.slice(text.length - (length - gap.length - begin));
+  const isLowSurrogate = /^[\udc00-\udfff]/.test(end);
+  return `${cutText(text, begin)}${gap}${isLowSurrogate ? end.slice(1) : end}`;
+}
+
+const gap = ' … ';
+
 /** The first `length` UTF-16 units of a text, or one less where a character would be cut in two. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -29,9 +29,6 @@ export function getCommand(launch: Launch): Command {
     .action(launch(get));
 }
 
-/** The width of what is written to a file or another program. */
-const columnsElsewhere = 200;
-
 const get: Run<GetOptions> = async (session, [name = ''], options): Promise<ExitCode> => {
   const { executions, words } = await session.door();
   const execution = await executions.read(name);
@@ -39,7 +36,9 @@ const get: Run<GetOptions> = async (session, [name = ''], options): Promise<Exit
   const shown = options.full ? await executions.inFull(execution) : execution;
   if (await printedObject(session, shown)) return ok;
   const { terminal, clock } = session;
-  const size = { columns: terminal.live ? terminal.columns() : columnsElsewhere, flags: words.flags };
+  // A file or another program takes lines of any length; so does whoever asks for the wide form.
+  const isFitted = terminal.live && session.format !== 'wide';
+  const size = { columns: isFitted ? terminal.columns() : Number.POSITIVE_INFINITY, flags: words.flags };
   for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));
   if (execution.status?.phase === 'completed') await printOutput(session, execution);
   return ok;

@@ -67,6 +67,7 @@ function columnsAt(now: number): Column<WorkflowExecution>[] {
     { heading: 'VERSION', cell: ({ status, spec }) => status?.workflow?.version ?? spec.version, wide: true },
     { heading: 'ELAPSED', cell: (execution) => elapsed(execution, now), wide: true },
     { heading: 'REASON', cell: ({ status }) => status?.reason, wide: true },
+    { heading: 'MESSAGE', cell: ({ status }) => status?.current?.waiting?.message ?? status?.message, wide: true },
     { heading: 'UID', cell: ({ metadata }) => metadata.uid, wide: true },
   ];
 }

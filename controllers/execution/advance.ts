@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { State } from '../../crds/schema/state.ts';
 import type { Transition } from '../../crds/schema/transition.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { cutText } from '../../lib/cut-text.ts';
+import { cutMiddle, cutText } from '../../lib/cut-text.ts';
 import { firstMatch } from './conditions.ts';
 import type { Draft } from './draft.ts';
 import { enter } from './enter.ts';
@@ -129,7 +129,7 @@ function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState,
     visit,
     status: failure === undefined ? 'success' : 'failed',
     reason: failure?.reason,
-    message: failure && cutText(failure.message, visitMessageLength),
+    message: failure && cutMiddle(failure.message, visitMessageLength),
     attempts,
     entered_at,
     finished_at: draft.time,

@@ -1,5 +1,6 @@
 import { podReporters } from '../../crds/pod-reporters.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { cutMiddle } from '../../lib/cut-text.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -100,7 +101,7 @@ export function newest(items: readonly Event[]): string | undefined {
   const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
   return event === undefined
     ? undefined
-    : `${event.reason ?? ''}: ${event.note ?? ''}`.slice(0, engineLimits.noteLength);
+    : cutMiddle(`${event.reason ?? ''}: ${event.note ?? ''}`, engineLimits.noteLength);
 }
 
 /** Events of older components have their times in other fields. */

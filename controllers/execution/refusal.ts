@@ -1,6 +1,6 @@
 import { conditionTypes } from '../../crds/conditions.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { cutText } from '../../lib/cut-text.ts';
+import { cutMiddle } from '../../lib/cut-text.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import type { Decision } from './decision.ts';
 import type { Facts, Failure } from './facts.ts';
@@ -38,7 +38,7 @@ const messageLength = 1_024;
  */
 export function bareFailure({ execution }: Facts, { reason, message: why }: Failure, now: number): Decision {
   const { current: _, ...before } = execution.status ?? {};
-  const message = cutText(why, messageLength);
+  const message = cutMiddle(why, messageLength);
   const verdict = { type: conditionTypes.succeeded, status: 'False', reason, message } as const;
   const status: WorkflowExecutionStatus = {
     ...before,

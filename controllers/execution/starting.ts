@@ -1,6 +1,6 @@
 import { limits } from '../../crds/limits.ts';
 import type { CurrentState } from '../../crds/schema/workflow-execution-status.ts';
-import { cutText } from '../../lib/cut-text.ts';
+import { cutMiddle } from '../../lib/cut-text.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { instantAfter } from '../../lib/instant.ts';
 import type { Draft } from './draft.ts';
@@ -34,7 +34,7 @@ export function queueOutcome(draft: Draft, queued: Queued): StepOutcome | undefi
 /** The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160). */
 export function neverStarted(draft: Draft, { name, pod }: Omit<Queued, 'since'>, bound: string): StepOutcome {
   const cause = causeOf(draft, pod)?.message ?? draft.status.current?.waiting?.message ?? 'nothing says for what';
-  const message = `${name} did not start within ${bound}; it waited: ${cutText(cause, causeLength)}`;
+  const message = `${name} did not start within ${bound}; it waited: ${cutMiddle(cause, causeLength)}`;
   return noResult({ reason: 'NeverStarted', message });
 }
 
@@ -52,13 +52,13 @@ export function showWaiting(draft: Draft, current: CurrentState, causes: readonl
   const known = causes.filter((cause) => cause !== undefined);
   for (const { since } of known) if (since > draft.now) draft.wakeAt(since);
   const due = known.filter(({ since }) => since <= draft.now);
-  const cause = due.find(({ message }) => cutText(message, causeLength) === current.waiting?.message) ?? due[0];
+  const cause = due.find(({ message }) => cutMiddle(message, causeLength) === current.waiting?.message) ?? due[0];
   if (cause === undefined) delete current.waiting;
   else show(draft, current, cause);
 }
 
 function show(draft: Draft, current: CurrentState, cause: Waiting): void {
-  const message = cutText(cause.message, causeLength);
+  const message = cutMiddle(cause.message, causeLength);
   const { reason } = cause;
   const since = current.waiting?.reason === reason ? current.waiting.since : draft.time;
   if (current.waiting?.reason !== reason) draft.say('Warning', reason, `${current.state}: ${message}`);

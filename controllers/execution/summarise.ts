@@ -1,7 +1,7 @@
 import { conditionTypes } from '../../crds/conditions.ts';
 import type { Condition } from '../../crds/schema/condition.ts';
 import type { Phase, WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { cutText } from '../../lib/cut-text.ts';
+import { cutMiddle } from '../../lib/cut-text.ts';
 import { isTerminal, succeeded } from '../../lib/execution/finished.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import type { Draft } from './draft.ts';
@@ -41,7 +41,7 @@ export function summarise(draft: Draft): void {
   const { status } = draft;
   const { execution } = draft.facts;
   if (!isTerminal(status)) showRefusals(draft);
-  if (status.message !== undefined) status.message = cutText(status.message, messageLength);
+  if (status.message !== undefined) status.message = cutMiddle(status.message, messageLength);
   const { reason = 'Pending', message = '', phase } = status;
   const end = endReasons[phase];
   const verdicts = [

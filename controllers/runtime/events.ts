@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { cutMiddle } from '../../lib/cut-text.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
@@ -162,7 +163,7 @@ class Recorder implements EventRecorder {
       type,
       reason,
       action,
-      note: note.length > lengths.note ? `${note.slice(0, lengths.note - 1)}…` : note,
+      note: cutMiddle(note, lengths.note),
       regarding: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion },
       reportingController: this.#options.controller,
       reportingInstance: this.#options.instance,
