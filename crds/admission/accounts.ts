@@ -6,6 +6,8 @@ export interface Identities {
   readonly controllers: readonly string[];
   /** Processes that have checked a token themselves and write decisions in the name of its subject. */
   readonly trustedWriters: readonly string[];
+  /** Jobs of the chart that label the release's own namespace, and by RBAC no other. */
+  readonly labellers: readonly string[];
 }
 
 /** CEL variables `user`, `isController` and `isTrusted`. The chart puts accounts of its values into these lists. */

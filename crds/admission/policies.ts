@@ -17,6 +17,7 @@ import { warningPolicy } from './warning-policy.ts';
 const defaultIdentities: Identities = {
   controllers: [`system:serviceaccount:${systemNamespace}:windlass-controllers`],
   trustedWriters: [`system:serviceaccount:${systemNamespace}:windlass-api`],
+  labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 
 /** Every policy with its binding, by the name of the policy. */
@@ -24,21 +25,14 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
   const ofAccounts = [
     executionPolicy,
     statusPolicy,
+    tenantPolicy,
     workflowIdentityPolicy,
     revisionPolicy,
     stepPodPolicy,
     podBindingPolicy,
     volumePolicy,
   ].map((policy) => policy(identities));
-  const policies = [
-    definitionPolicy,
-    versionPolicy,
-    routerPolicy,
-    tenantPolicy,
-    eventPolicy,
-    warningPolicy,
-    ...ofAccounts,
-  ];
+  const policies = [definitionPolicy, versionPolicy, routerPolicy, eventPolicy, warningPolicy, ...ofAccounts];
   return new Map([
     ...policies.map((policy): [string, readonly object[]] => [policy.name, policyObjects(policy)]),
     [inputMutation.name, mutationObjects(inputMutation)],

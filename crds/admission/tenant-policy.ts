@@ -1,4 +1,6 @@
 import { annotations, labels } from '../labels.ts';
+import { celList } from '../rules/cel-text.ts';
+import type { Identities } from './accounts.ts';
 import { type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
@@ -18,12 +20,16 @@ const isClusters = ['update', 'patch']
  * Which tenant a namespace is, how strict it is and which webhooks come to it is not for its own administrators to say.
  * Writes of the subresources store labels and annotations as well; the namespace controller changes none of these.
  */
-export const tenantPolicy: AdmissionPolicy = {
+export const tenantPolicy = ({ labellers }: Identities): AdmissionPolicy => ({
   name: 'tenant-namespaces',
   api: { group: '', version: 'v1' },
   resources: ['namespaces', 'namespaces/status', 'namespaces/finalize'],
   label: labels.tenant,
   operations: ['UPDATE'],
-  variables: { ...markVariables(marks), isClusters },
-  rules: markRules(marks, 'variables.isClusters', 'whoever may write all namespaces'),
-};
+  variables: {
+    ...markVariables(marks),
+    isLabeller: `request.userInfo.username in ${celList(labellers)}`,
+    isClusters,
+  },
+  rules: markRules(marks, 'variables.isLabeller || variables.isClusters', 'those who may write all namespaces'),
+});

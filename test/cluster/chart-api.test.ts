@@ -7,6 +7,7 @@ import { ApiConfig } from '../../api/config.ts';
 import { GrpcConfig } from '../../api/grpc/config.ts';
 import { parseConfig } from '../../lib/config.ts';
 import {
+  type Container,
   defineResource,
   type KubeClient,
   type KubeObject,
@@ -55,6 +56,18 @@ const endpointSlices = defineResource<KubeObject & { ports: readonly { readonly 
 const issuer = 'https://id.example.com:8443/realms/windlass';
 const on = { oidc: { issuer } };
 const nats = 'windlass-nats';
+
+interface ExecProbe {
+  readonly exec: { readonly command: readonly string[] };
+}
+
+type Probed = Container & {
+  readonly ports: readonly { readonly containerPort: number }[];
+  readonly startupProbe: ExecProbe;
+  readonly livenessProbe: ExecProbe;
+  readonly readinessProbe: ExecProbe;
+};
+
 /** Where browsers come back to from the payment provider. */
 const pages = {
   successUrl: 'https://a.example.com/thanks',
@@ -376,6 +389,20 @@ describe('the event bus of the chart', () => {
     ]);
   });
 
+  it('has a monitor, which asks for no password, for the probes of its own pod alone', async () => {
+    const objects = await render({ api: on, nats: { replicaCount: 3 } });
+    expect(config(objects)).toMatch(/^http: 127\.0\.0\.1:8222$/m);
+    const container = firstContainer(objects, 'StatefulSet', nats) as Probed;
+    expect(container.ports.map(({ containerPort }) => containerPort)).toEqual([4222, 6222]);
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const asked = [startupProbe, livenessProbe, readinessProbe].map(({ exec }) => exec.command.at(-1));
+    for (const script of asked) expect(script).toContain('nc -w 5 127.0.0.1 8222');
+    const which = asked.map((script) => /healthz\?([a-z-]+)=true/.exec(script ?? '')?.[1]);
+    expect(which).toEqual(['js-enabled-only', 'js-enabled-only', 'js-server-only']);
+    const services = objects.filter(({ kind }) => kind === 'Service');
+    expect(JSON.stringify(services)).not.toContain('8222');
+  });
+
   it('is one server by default, that nobody enters without the password, and that uses nine tenths of its volume', async () => {
     const text = config(await render({ nats: { enabled: true } }));
     expect(text).toContain('password: $PASSWORD');
@@ -442,7 +469,7 @@ describe('the event bus of the chart', () => {
     const values = readFileSync(join(chart, 'values.yaml'), 'utf8');
     const module = readFileSync(join(projectDir, 'dev/setup/go/nats-server/go.mod'), 'utf8');
     const built = /nats-server\/v2 v(\S+)/.exec(module)?.[1] ?? 'none';
-    expect(values).toContain(`repository: docker.io/library/nats\n    # -- Tag.\n    tag: ${built}\n`);
+    expect(values).toContain(`repository: docker.io/library/nats\n    # -- Tag.\n    tag: ${built}-alpine\n`);
   });
 
   it.each<[string, object, string]>([

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ControllersConfig } from '../../controllers/config.ts';
 import { kinds } from '../../crds/kinds.ts';
+import { labels } from '../../crds/labels.ts';
 import { parseConfig } from '../../lib/config.ts';
 import {
   customResourceDefinitions,
@@ -50,6 +51,11 @@ const wholeBus = {
   credentials: { existingSecret: 'nats-credentials' },
   tls: { existingSecret: 'nats-tls', clientCertificate: true },
 };
+
+const privileged = (inside: string): Pod => ({
+  metadata: { name: 'privileged', namespace: inside },
+  spec: { containers: [{ name: 'c', image: 'x' }], hostPID: true } as Pod['spec'],
+});
 
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
 interface Affinity {
@@ -451,6 +457,7 @@ describe('the installed chart', () => {
     for (const name of [namespace, 'windlass-global', tenant]) {
       const { metadata } = await kube.get(namespaces, { name });
       expect(metadata).toMatchObject({ name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } });
+      await expect(kube.create(pods, privileged(name), { dryRun: true })).rejects.toThrow('violates PodSecurity');
     }
     const { template } = find<Deployment>(objects, 'Deployment', clusterNames.controllers).spec;
     const rendered = [template.spec, find<Pod>(objects, 'Pod', 'windlass-test').spec];
@@ -467,6 +474,19 @@ describe('the installed chart', () => {
       spec: { ...insecure, serviceAccountName: 'default' },
     };
     await expect(kube.create(pods, refused, { dryRun: true })).rejects.toThrow('violates PodSecurity');
+  });
+
+  it('labels its own namespace, which Helm makes without labels, and where they were taken away an upgrade brings them back', async () => {
+    const [enforce, slug] = ['pod-security.kubernetes.io/enforce', labels.tenant];
+    const bare = { metadata: { labels: { [enforce]: null, [slug]: null } } };
+    await kube.mergePatch(namespaces, { name: namespace }, bare);
+    await expect(kube.create(pods, privileged(namespace), { dryRun: true })).resolves.toBeDefined();
+    await install();
+    const { metadata } = await kube.get(namespaces, { name: namespace });
+    expect(metadata.labels).toMatchObject({ [enforce]: 'restricted', [slug]: 'system' });
+    await expect(kube.create(pods, privileged(namespace), { dryRun: true })).rejects.toThrow('violates PodSecurity');
+    const left = await kube.listAll(pods, { namespace, labelSelector: 'app.kubernetes.io/component=namespace-labels' });
+    expect(left.items).toEqual([]);
   });
 
   it('has two replicas that are ready, of which one holds the Lease', async () => {

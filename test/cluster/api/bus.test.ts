@@ -1,3 +1,4 @@
+import { createConnection } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import { busOptions } from '../../../lib/bus/bus-config.ts';
@@ -131,6 +132,20 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
       { type: 'VolumeExpired', subject: metadata.uid, data: { volume: 'short-lived', storage_class: 'ephemeral' } },
       { type: 'VolumeDeleted', subject: metadata.uid, data: { volume: 'short-lived', claim_kept: false } },
     ]);
+  });
+
+  it('its monitor, which asks for no password, is not to be reached from outside its pod', async () => {
+    const { status } = await kube.get(pods, nats0);
+    const opens = (port: number): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = createConnection({ host: status?.podIP ?? '', port, timeout: 5_000 });
+        const end = (how: string) => () => {
+          socket.destroy();
+          resolve(how);
+        };
+        socket.on('connect', end('open')).on('error', end('closed')).on('timeout', end('silent'));
+      });
+    expect([await opens(4222), await opens(8222)]).toEqual(['open', 'closed']);
   });
 
   it('stops no workflow while it is away, and is told afterwards; what it held it holds', async () => {

@@ -2,7 +2,8 @@
 {{- define "windlass.nats.config" -}}
 server_name: $POD_NAME
 listen: 0.0.0.0:4222
-http: 0.0.0.0:8222
+# It asks nobody for a password, so that nobody but the probes of this pod may reach it.
+http: 127.0.0.1:8222
 pid_file: /tmp/nats.pid
 lame_duck_grace_period: 5s
 lame_duck_duration: 30s
@@ -31,4 +32,16 @@ cluster {
   ]
 }
 {{- end }}
+{{- end -}}
+
+{{/*
+A probe that asks the server in its own pod, where its monitor listens. By `nc`, which every busybox has in working order.
+usage: include "windlass.nats.health" "js-server-only"
+*/}}
+{{- define "windlass.nats.health" -}}
+exec:
+  command:
+    - sh
+    - -c
+    - printf 'GET /healthz?{{ . }}=true HTTP/1.0\r\n\r\n' | nc -w 5 127.0.0.1 8222 | grep -q '^HTTP/1.. 200'
 {{- end -}}
