@@ -4,7 +4,13 @@ import { pointerKeys } from './json-pointer.ts';
 import { labelNamePattern } from './label-name.ts';
 import { errorAt, type Place, type Problem } from './problem.ts';
 import { stateNamePattern, volumeNamePattern } from './reserved-names.ts';
-import { backoffPattern, durationPattern, memoryPattern, semanticVersionPattern } from './schema/parts.ts';
+import {
+  backoffPattern,
+  durationPattern,
+  memoryPattern,
+  pullSecretPattern,
+  semanticVersionPattern,
+} from './schema/parts.ts';
 import { isSimilar } from './similar-name.ts';
 import { uidPattern } from './uid.ts';
 
@@ -107,6 +113,8 @@ const patternTexts: Readonly<Record<string, string>> = {
   [memoryPattern]: 'must be an amount that Kubernetes takes, as 512Mi, 1.5Gi or 512M',
   [imageReferencePattern]:
     'must be an image reference, its path in lower case and without blanks, as docker.io/library/busybox:1.36',
+  [pullSecretPattern]:
+    'must be NAME or NAME/KEY of a Secret, and KEY .dockerconfigjson or .dockercfg, for kubelets read no other key',
   [labelNamePattern]: 'must have up to 63 lower-case letters, digits or dashes, no dash first or last',
   [volumeNamePattern]: 'must have 1 to 63 characters, none of them / or a control character',
   '^/': 'must be an absolute path',

@@ -3,7 +3,7 @@ import { imageReferencePattern } from '../image-reference.ts';
 import { limits } from '../limits.ts';
 import { stateNamePattern } from '../reserved-names.ts';
 import { memoryRules, stepRules } from '../rules/state-rules.ts';
-import { backoffPattern, cel, durationPattern, mapOf, memoryPattern, oneOf } from './parts.ts';
+import { backoffPattern, cel, durationPattern, mapOf, memoryPattern, oneOf, pullSecretPattern } from './parts.ts';
 
 const ContainerVolume = Type.Object(
   {
@@ -84,7 +84,7 @@ export const containerFields = {
   resources: Type.Optional(Resources),
   registry_credentials: Type.Optional(
     Type.String({
-      pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(/\\.docker(configjson|cfg))?$',
+      pattern: pullSecretPattern,
       description:
         'NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg, as kubelets read no other.',
     }),

@@ -53,6 +53,8 @@ export const semanticVersionPattern =
 export const memoryPattern =
   '^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,2})?$';
 /** The name of a Workflow or an Agent in its manifest; a uid matches as well. */
+/** `NAME` or `NAME/KEY` of a pull secret; kubelets read one key of each of the two types (requirements AMB-180). */
+export const pullSecretPattern = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(/\\.docker(configjson|cfg))?$';
 export const manifestNamePattern = '^[a-z0-9][a-z0-9-]{0,62}$';
 
 /** A point in time, RFC 3339 in UTC. */

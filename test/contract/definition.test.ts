@@ -58,6 +58,9 @@ describe('a good definition', () => {
       `app@sha256:${'0'.repeat(64)}`,
       `app:1@sha256:${'f'.repeat(64)}`,
     ].map((image): [string, ...Edit] => ['WF-CR-03', 'spec.states.container.image', image]),
+    ...['registry', 'team.registry', 'registry/.dockerconfigjson', 'registry/.dockercfg'].map(
+      (secret): [string, ...Edit] => ['WF-CR-16 AMB-180', 'spec.states.container.registry_credentials', secret],
+    ),
     ['AMB-061', `spec.states.${'x'.repeat(63)}`, { kind: 'System', command: 'finalize', transitions: [] }],
   ];
   it.each(boundaries)('%s %s may be %j', (_ids, ...edit) => expect(errors(edit)).toEqual([]));
@@ -232,6 +235,21 @@ describe('warnings', () => {
       ['spec.states.approval.transitions', 'unmatched_response'],
     ],
     [
+      'AMB-035 a gate whose expression reads the note of an answer',
+      [
+        [
+          'spec.states.approval.transitions',
+          [...yesAndNo, { condition: 'custom', expression: '{{human.feedback}} == "later"', target: 'done' }],
+        ],
+      ],
+      ['spec.states.approval.transitions[2].expression', 'feedback_decides'],
+    ],
+    [
+      'AMB-193 a default_response that never applies',
+      [['spec.states.approval.timeout', undefined]],
+      ['spec.states.approval.default_response', 'no_effect'],
+    ],
+    [
       'an output_schema without output_template',
       [['spec.output_template', undefined]],
       ['spec.output_schema', 'no_effect'],
@@ -241,4 +259,16 @@ describe('warnings', () => {
     expect(warnings(...edits)).toContainEqual(want);
     expect(errors(...edits)).toEqual([]);
   });
+});
+
+describe('registry_credentials', () => {
+  it.each(['secret/registry', 'registry/config.json', 'registry/', 'Registry'])(
+    'WF-CR-16 AMB-180 %s is refused, and the message says why',
+    (secret) => {
+      const problems = check(['spec.states.container.registry_credentials', secret]);
+      expect(problems.map(({ message }) => message)).toContainEqual(
+        'must be NAME or NAME/KEY of a Secret, and KEY .dockerconfigjson or .dockercfg, for kubelets read no other key',
+      );
+    },
+  );
 });

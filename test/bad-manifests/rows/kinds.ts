@@ -208,8 +208,8 @@ export const kinds: readonly BadManifest[] = [
     [`${s}.container.resources.timeout`, 'pattern'],
   ),
   bySchema(
-    'WF-CR-16',
-    'a path as registry_credentials',
+    'WF-CR-16 AMB-180',
+    'registry_credentials of a key that no kubelet reads',
     [[`${s}.container.registry_credentials`, 'secret/registry']],
     [`${s}.container.registry_credentials`, 'pattern'],
   ),
