@@ -24,6 +24,7 @@ export const executionReasons = {
   MaxStateVisitsExceeded: 'A state would have been entered more often than its max_state_visits.',
   MaxTransitionsExceeded: 'One transition more than max_total_transitions would have been taken.',
   NoMatchingTransition: 'No transition rule of the state matched its outcome.',
+  SignalsFull: 'spec.signals holds as many answers as there may be, and none of them leads on from the Human state.',
   StateTimeout: 'The state took longer than its timeout.',
   NeverStarted:
     'A step did not start within queue_timeout or the timeout of its state, or a volume was not ready within an hour.',

@@ -820,6 +820,24 @@ describe('Human states', () => {
     expect(world.visits()).toEqual(end);
   });
 
+  it.each([
+    { count: 499, fields: {}, want: { phase: 'waiting' } },
+    { count: 500, fields: {}, want: { phase: 'failed', reason: 'SignalsFull' } },
+    { count: 500, fields: { timeout: '1m' }, want: { phase: 'failed', reason: 'SignalsFull' } },
+    { count: 500, fields: { timeout: '1m', default_response: 'no' }, want: { phase: 'waiting' } },
+    { count: 500, fields: { default_response: 'no' }, want: { phase: 'failed', reason: 'SignalsFull' } },
+  ])('AMB-170 after $count answers that match nothing a gate with $fields is $want', ({ count, fields, want }) => {
+    const world = new World(workflow(fields)).settle();
+    for (let index = 0; index < count; index += 1) world.signal('ask', 'hm');
+    expect(world.settle().status).toMatchObject(want);
+  });
+
+  it('AMB-170 the last answer that there is room for decides like any other', () => {
+    const world = new World(workflow()).settle();
+    for (let index = 0; index < 499; index += 1) world.signal('ask', 'hm');
+    expect(world.signal('ask', 'yes').settle().visits()).toEqual(['ask', 'ship']);
+  });
+
   it('AMB-170 always takes every response, and so does a terminal gate', () => {
     const always = new World(workflow({ transitions: [{ target: 'ship' }] })).settle().signal('ask', 'hm').settle();
     expect(always.visits()).toEqual(['ask', 'ship']);

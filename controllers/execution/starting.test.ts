@@ -265,6 +265,29 @@ describe('a Subworkflow', () => {
   });
 
   it.each([
+    { child: 'waits', fields: { phase: 'pending' }, want: 'NeverStarted' },
+    { child: 'has started and waits', fields: { phase: 'pending', startedAt: begin }, want: 'StateTimeout' },
+    { child: 'runs', fields: { phase: 'running', startedAt: begin }, want: 'StateTimeout' },
+  ] as const)('AMB-190 with a timeout of its own whose child $child is $want', ({ fields, want }) => {
+    const world = worldOf({ timeout: '10s' });
+    world.endChild({ ...fields, failure: { reason: 'WorkflowNotReady', message: 'not yet' } });
+    world.pass(10_000).settle();
+    expect(world.status.history).toMatchObject([{ reason: want }]);
+    if (want === 'NeverStarted') expect(world.status.history?.[0]?.message).toContain('WorkflowNotReady: not yet');
+  });
+
+  it('AMB-190 with a timeout of its own whose child was never made is NeverStarted, with the cause', () => {
+    const world = worldOf({ timeout: '10s' });
+    world.execution = { ...world.execution, status: { phase: 'pending' } };
+    world.children.clear();
+    world.blocked = { reason: 'QuotaExceeded', message: 'exceeded quota: q' };
+    world.step(() => false);
+    world.pass(10_000).step(() => false);
+    expect(world.status.history).toMatchObject([{ reason: 'NeverStarted' }]);
+    expect(world.status.history?.[0]?.message).toContain('exceeded quota: q');
+  });
+
+  it.each([
     { what: 'full', reason: 'QuotaExceeded', message: 'exceeded quota: q', want: 'exceeded quota: q' },
     { what: 'away', want: 'it was not made' },
   ])('AMB-190 whose child is not made while the quota is $what is NeverStarted', ({ reason, message = '', want }) => {

@@ -1,3 +1,4 @@
+import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
@@ -10,6 +11,7 @@ import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
 import { firstMatch } from '../conditions.ts';
 import { stopping, timeoutFailure } from '../deadline.ts';
 import type { Draft } from '../draft.ts';
+import type { Failure } from '../facts.ts';
 import { lackingValues } from '../lacking-values.ts';
 import type { VisitOutcome } from '../outcome.ts';
 import { renderText, scopeOf } from '../scope.ts';
@@ -33,10 +35,11 @@ export const human: StateHandler<'Human'> = (draft, state, current) => {
   const outcome = decided(draft, state, current);
   // An answer that came before the deadline still counts in the next turn.
   if (outcome === 'later') return undefined;
-  if (outcome !== undefined || !stopping(draft, current)) return outcome;
-  if (state.default_response === undefined) return unanswered(current);
+  if (outcome !== undefined) return outcome;
+  if (!stopping(draft, current)) return isDeadEnd(draft, state, current) ? unanswered(signalsFull(current)) : undefined;
+  if (state.default_response === undefined) return unanswered(timeoutFailure(current));
   const fallback = answered(defaultSignal(state, current, state.default_response));
-  return leads(draft, state, fallback) ? fallback : unanswered(current);
+  return leads(draft, state, fallback) ? fallback : unanswered(timeoutFailure(current));
 };
 
 /** What the execution says while it waits; it names the last response that matched no rule. */
@@ -119,6 +122,16 @@ function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response:
 }
 
 /** requirements AMB-171: nobody answered and nothing stands in for an answer; the rules for any outcome are tested. */
-function unanswered(current: CurrentState): VisitOutcome {
-  return { entry: { status: 'failed', output: '' }, failure: timeoutFailure(current) };
+function unanswered(failure: Failure): VisitOutcome {
+  return { entry: { status: 'failed', output: '' }, failure };
 }
+
+/** Signals are only ever appended: a full list takes no answer any more. A default_response may still come. */
+const isDeadEnd = (draft: Draft, state: StateOf<'Human'>, current: CurrentState): boolean =>
+  (draft.facts.execution.spec.signals?.length ?? 0) >= limits.signals &&
+  (state.default_response === undefined || current.deadline === undefined);
+
+const signalsFull = ({ state }: CurrentState): Failure => ({
+  reason: 'SignalsFull',
+  message: `spec.signals has ${limits.signals} entries, which is as many as it takes, and none answers state ${state}`,
+});

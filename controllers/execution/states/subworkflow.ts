@@ -30,19 +30,32 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
     return ended(draft, state, child);
   }
-  return stopping(draft, current) ? failed(timeoutFailure(current), child.uid) : awaitEnd(draft, current, child);
+  return stopping(draft, current) ? failed(lateness(current, child), child.uid) : awaitEnd(draft, current, child);
 };
 
 /** Undefined where the fact does not tell. */
 const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentState): boolean | undefined =>
   madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
 
+/** Why a state past its deadline failed: its child took too long, or never began (requirements AMB-190). */
+function lateness(current: CurrentState, child: ChildFact): Failure {
+  if (child.phase !== 'pending' || child.startedAt !== undefined) return timeoutFailure(current);
+  return notWithinTimeout(current, `child ${child.name} says ${wordsOf(child)}`);
+}
+
+const wordsOf = ({ failure, phase }: ChildFact): string =>
+  failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
+
+const notWithinTimeout = ({ state }: CurrentState, cause: string): Failure => ({
+  reason: 'NeverStarted',
+  message: `the child of state ${state} did not start within the timeout of the state; ${cause}`,
+});
+
 /** A child that has not started may wait for as long as the state's `queue_timeout` (requirements AMB-190). */
 function awaitEnd(draft: Draft, current: CurrentState, child: ChildFact): VisitOutcome | undefined {
   noteStart(draft, current, child.startedAt);
   if (child.startedAt !== undefined) return undefined;
-  const words = child.failure === undefined ? child.phase : `${child.failure.reason}: ${child.failure.message}`;
-  const late = childNeverStarted(draft, current, `child ${child.name} says ${words}`);
+  const late = childNeverStarted(draft, current, `child ${child.name} says ${wordsOf(child)}`);
   return late === undefined ? undefined : failed(late, child.uid);
 }
 
@@ -65,7 +78,7 @@ function start(
   current: CurrentState,
   name: string,
 ): VisitOutcome | undefined {
-  if (stopping(draft, current)) return failed(timeoutFailure(current));
+  if (stopping(draft, current)) return failed(notWithinTimeout(current, causeOf(draft)));
   const obstacle = refusalOf(draft, current, name) ?? excessOf(draft, state);
   if (obstacle !== undefined) return failed(obstacle);
   const lookup = lookUp(draft, state.workflow_id);
@@ -94,7 +107,9 @@ function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentState, name:
 
 /** A child that is not made, such as for want of room in a quota, is awaited for as long as one that does not start. */
 const notMadeFor = (draft: Draft, current: CurrentState): Failure | undefined =>
-  childNeverStarted(draft, current, draft.facts.blocked?.message ?? 'it was not made');
+  childNeverStarted(draft, current, causeOf(draft));
+
+const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 
 /** The child looks for it anew, and knows no names of a user's own workflows. */
 const referenceTo = (name: string, { user, uid }: Definition): string => (user === undefined ? name : uid);
