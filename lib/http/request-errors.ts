@@ -9,12 +9,12 @@ export const invalidRequest = (message: string, details?: readonly RequestProble
 export const invalidField = (path: string, message: string): HttpError =>
   invalidRequest(`${path} ${message}`, [{ path, message }]);
 
-export const payloadTooLarge = (maxBytes: number): HttpError =>
+export const payloadTooLarge = (maxBytes: number, what = 'the body'): HttpError =>
   new HttpError({
     code: 'invalid',
     status: 413,
     error: 'payload_too_large',
-    message: `the body is larger than ${maxBytes} bytes`,
+    message: `${what} is larger than ${maxBytes} bytes`,
   });
 
 /** The body is short enough, and holds more objects, lists and fields than are kept of it in memory. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
@@ -63,6 +63,7 @@ describe('a webhook whose body is coded', () => {
     ['gzip', gzipSync(event)],
     ['GZip', gzipSync(event)],
     ['deflate', deflateSync(event)],
+    ['deflate', deflateRawSync(event)],
     ['br', brotliCompressSync(event)],
     ['gzip, br', brotliCompressSync(gzipSync(event))],
     ['identity', Buffer.from(event)],
@@ -79,19 +80,28 @@ describe('a webhook whose body is coded', () => {
     expect(submissions).toMatchObject([{ content }]);
   });
 
-  it.each([
+  it.each(['gzip', 'deflate', 'br'])('AMB-176 as %s and empty is what it is without a coding', async (coding) => {
+    expect(await sendBytes(Buffer.alloc(0), [`Content-Encoding: ${coding}`])).toMatchObject({ status: 200 });
+    expect(submissions).toMatchObject([{ content: '' }]);
+  });
+
+  const tooMuchHeld = `an execution holds at most ${limits.executionInputBytes}`;
+  const tooMuchDecoded = `the decoded body is larger than ${limits.webhookBodyBytes} bytes`;
+  it.each<[what: string, bytes: number, want: number, says?: string]>([
     ['one byte less than an execution holds', limits.executionInputBytes - 1, 200],
     ['as much as an execution holds', limits.executionInputBytes, 200],
-    ['one byte more than an execution holds', limits.executionInputBytes + 1, 413],
-    ['one byte less than is decoded', limits.webhookBodyBytes - 1, 413],
-    ['one byte more than is decoded', limits.webhookBodyBytes + 1, 413],
-    ['a hundred times as much', 1_024 * 1_048_576, 413],
-  ])('AMB-176 that is %s when it is decoded is answered %i', async (_what, bytes, want) => {
+    ['one byte more than an execution holds', limits.executionInputBytes + 1, 413, tooMuchHeld],
+    ['one byte less than is decoded', limits.webhookBodyBytes - 1, 413, tooMuchHeld],
+    ['as much as is decoded', limits.webhookBodyBytes, 413, tooMuchHeld],
+    ['one byte more than is decoded', limits.webhookBodyBytes + 1, 413, tooMuchDecoded],
+    ['a hundred times as much', 1_024 * 1_048_576, 413, tooMuchDecoded],
+  ])('AMB-176 that is %s when it is decoded is answered %i', async (_what, bytes, want, says = '') => {
     const parts =
       bytes > 100_000_000 ? brotliCompressSync(Buffer.alloc(100_000_000, 'x')) : gzipSync(Buffer.alloc(bytes, 'x'));
     const coding = bytes > 100_000_000 ? 'br' : 'gzip';
-    const { status } = await sendBytes(parts, [`Content-Encoding: ${coding}`]);
+    const { status, body } = await sendBytes(parts, [`Content-Encoding: ${coding}`]);
     expect([status, submissions.length]).toEqual([want, want === 200 ? 1 : 0]);
+    expect(body).toContain(says);
   });
 
   it('AMB-176 otherwise than it says is refused', async () => {
