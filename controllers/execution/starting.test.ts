@@ -265,15 +265,20 @@ describe('a Subworkflow', () => {
   });
 
   it.each([
-    { child: 'waits', fields: { phase: 'pending' }, want: 'NeverStarted' },
-    { child: 'has started and waits', fields: { phase: 'pending', startedAt: begin }, want: 'StateTimeout' },
-    { child: 'runs', fields: { phase: 'running', startedAt: begin }, want: 'StateTimeout' },
-  ] as const)('AMB-190 with a timeout of its own whose child $child is $want', ({ fields, want }) => {
+    { child: 'waits', fields: { phase: 'pending' }, want: 'NeverStarted', says: 'WorkflowNotReady: not yet' },
+    {
+      child: 'has started and waits',
+      fields: { phase: 'pending', startedAt: begin },
+      want: 'StateTimeout',
+      says: 'took longer',
+    },
+    { child: 'runs', fields: { phase: 'running', startedAt: begin }, want: 'StateTimeout', says: 'took longer' },
+  ] as const)('AMB-190 with a timeout of its own whose child $child is $want', ({ fields, want, says }) => {
     const world = worldOf({ timeout: '10s' });
     world.endChild({ ...fields, failure: { reason: 'WorkflowNotReady', message: 'not yet' } });
     world.pass(10_000).settle();
     expect(world.status.history).toMatchObject([{ reason: want }]);
-    if (want === 'NeverStarted') expect(world.status.history?.[0]?.message).toContain('WorkflowNotReady: not yet');
+    expect(world.status.history?.[0]?.message).toContain(says);
   });
 
   it('AMB-190 with a timeout of its own whose child was never made is NeverStarted, with the cause', () => {
