@@ -24,7 +24,10 @@ function matched(rule: Rule, facts: Partial<StateOutcome> = {}): boolean {
   return match.matched;
 }
 
-const judged = (scores: number[], facts: { score?: number; confidence?: number; agreement?: number } = {}) => ({
+const judged = (
+  scores: readonly (number | undefined)[],
+  facts: { score?: number; confidence?: number; agreement?: number } = {},
+) => ({
   kind: 'ParallelAgents' as const,
   consensus: { score: 0.7, confidence: 0.6, threshold: 0.7, scores, ...facts },
 });
@@ -137,6 +140,16 @@ describe('conditions', () => {
     [[0, 0], false, true],
     [[], false, false],
   ])('WF-COND-20 WF-COND-21 scores %j: all approved %s, any rejected %s', (scores, all, any) => {
+    expect(matched({ condition: 'all_approved' }, judged(scores))).toBe(all);
+    expect(matched({ condition: 'any_rejected' }, judged(scores))).toBe(any);
+  });
+
+  it.each([
+    [[0.9, undefined], false, false],
+    [[undefined], false, false],
+    [[0.6, undefined], false, true],
+    [[0.9, 0.7], true, false],
+  ])('AMB-183 a judge that did not complete has not approved: %j, all %s, any rejected %s', (scores, all, any) => {
     expect(matched({ condition: 'all_approved' }, judged(scores))).toBe(all);
     expect(matched({ condition: 'any_rejected' }, judged(scores))).toBe(any);
   });

@@ -10,8 +10,8 @@ import type { Work } from '../../lib/work/work.ts';
 interface ConsensusOutcome {
   readonly score: number;
   readonly confidence: number;
-  /** Score of every judge that completed. */
-  readonly scores: readonly number[];
+  /** Score of every judge; undefined for one that did not complete (requirements AMB-183). */
+  readonly scores: readonly (number | undefined)[];
   /** The state's `consensus.threshold`, its default filled in. */
   readonly threshold: number;
   /** The state's `consensus.min_agreement_confidence`; absent where it has none. */
@@ -65,7 +65,7 @@ const tests: Readonly<Record<Exclude<ConditionName, 'custom'>, Test>> = {
   consensus: agreed,
   all_approved: (_rule, { consensus }) => allApproved(consensus),
   any_rejected: (_rule, { consensus }) =>
-    consensus !== undefined && consensus.scores.some((score) => score < consensus.threshold),
+    consensus !== undefined && consensus.scores.some((score) => number(score) < consensus.threshold),
   input_equals: ({ value }, { signal }) => signal !== undefined && signal === value,
   input_equals_yes: (_rule, { signal }) => isYes(signal ?? ''),
   input_equals_no: (_rule, { signal }) => isNo(signal ?? ''),
@@ -101,10 +101,10 @@ function agreed(rule: Rule, { consensus }: StateOutcome): boolean {
   return consensus.score >= threshold && consensus.confidence >= agreement;
 }
 
-/** No judge at all has approved nothing. */
+/** No judge at all has approved nothing, and one that did not complete has not approved. */
 function allApproved(consensus: ConsensusOutcome | undefined): boolean {
   if (consensus === undefined || consensus.scores.length === 0) return false;
-  return consensus.scores.every((score) => score >= consensus.threshold);
+  return consensus.scores.every((score) => number(score) >= consensus.threshold);
 }
 
 /** NaN compares false with everything (requirements AMB-066). */

@@ -56,6 +56,44 @@ describe('evaluate', () => {
   });
 
   it.each([
+    ['==', [false, true, false]],
+    ['!=', [true, false, true]],
+    ['<', [false, false, true]],
+    ['<=', [false, true, true]],
+    ['>', [true, false, false]],
+    ['>=', [true, true, false]],
+  ])('WF-COND-25 a score of 0.8 %s 0.79, 0.8 and 0.81 is %j', (operator, want) => {
+    expect(['0.79', '0.8', '0.81'].map((bound) => holds(`review.score ${operator} ${bound}`))).toEqual(want);
+  });
+
+  it.each([
+    ['true && true', true],
+    ['true && false', false],
+    ['false || true', true],
+    ['false || false', false],
+    ['!false', true],
+    ['!true', false],
+  ])('WF-COND-25 %s is %s', (source, want) => expect(holds(source)).toBe(want));
+
+  it.each([
+    ['"{{trim build.output.text}}" == "ok"', true],
+    ['"{{build.status}}" == "success"', true],
+    ['"{{build.status}}" == "failed"', false],
+    ['"{{input.quote}}" == "yes"', false],
+    ['"{{input.braces}}" == "Ada"', false],
+  ])('AMB-172 %s is %s: templates within quotes are rendered, and their values are data', (source, want) => {
+    const quoting = createScope({
+      input: { quote: 'a" == "a', braces: '{{input.name}}', name: 'Ada' },
+      blackboard: { build: { status: 'success', output: { text: ' ok\n' } } },
+      workflow: {},
+      execution: { id: 'e-1' },
+      stateNames: ['build'],
+      completedStates: ['build'],
+    });
+    expect(evaluate(source, quoting)).toMatchObject({ kind: 'value', value: want });
+  });
+
+  it.each([
     ['input.count > 4', true],
     ['input.count == 5.0', true],
     ['input.count == "5"', true],

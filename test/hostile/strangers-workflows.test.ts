@@ -115,7 +115,7 @@ describe('Mallory creates an object that stands where the workflow of Ada would'
 
 describe('Mallory names a workflow so that two keys would join alike', () => {
   it.each([`${ada}/payroll`, `${namespace}/${ada}/payroll`, `${ada}","payroll`, 'null","payroll'])(
-    'WF-COND-25 %s finds nothing of Ada',
+    'WF-API-12 %s finds nothing of Ada',
     (nameOrUid) => {
       expect(found([adas], { nameOrUid })).toBeUndefined();
       expect(found([adas], { user: ownerKey('mallory'), nameOrUid })).toBeUndefined();

@@ -4,10 +4,11 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createRateLimit } from '../../../lib/http/index.ts';
 import { readAnswer, requestText, sendRaw, startTestServer, type TestServer } from '../../../lib/http/test-server.ts';
 import { newId } from '../../../lib/ids.ts';
+import { createManualClock } from '../../../lib/manual-clock.ts';
 import type { Submission } from '../../ingest/index.ts';
 import { createWebhookRoutes } from './handler.ts';
 import { secretsFromEnvironment } from './secrets.ts';
@@ -21,13 +22,13 @@ let submissions: Submission[];
 let events: BusEvent[];
 let ended: string[];
 
-async function serve(perSecond: number): Promise<void> {
+async function serve(perSecond: number, clock: Clock = systemClock): Promise<void> {
   const routes = createWebhookRoutes({
     ingest: async (submission) => {
       submissions.push(submission);
       return { stimulusId: 's-1', workflowExecutionId: 'e-1' };
     },
-    clock: systemClock,
+    clock,
     secrets,
     table: { tenantOf: (source) => (source === 'other' ? 'globex' : 'acme') },
     events: { raise: (event) => void events.push(event) },
@@ -133,6 +134,19 @@ describe('a webhook that cannot be authentic', () => {
     expect(`${answer.status} ${JSON.parse(answer.body).error}`).toBe(want);
     expect(ended).toEqual(['not_authentic']);
     expect(events.map(({ type, data }) => [type, data['reason']])).toEqual([['StimulusRejected', 'HmacInvalid']]);
+  });
+
+  it('AMB-181 ROUTE-08 is told of a hundred times at once, and later how often it was not', async () => {
+    await server.close();
+    const clock = createManualClock();
+    await serve(0, clock);
+    for (let sent = 0; sent < 150; sent += 1) await send('ci', []);
+    expect(events).toHaveLength(100);
+    expect(ended.filter((one) => one === 'left_out')).toHaveLength(50);
+    await clock.advance(100);
+    await send('ci', []);
+    expect(events).toHaveLength(101);
+    expect(events[100]?.data).toMatchObject({ left_out: 50 });
   });
 
   it('AMB-045 is told so rather than that it is too large, compressed, or has too long a key', async () => {

@@ -120,7 +120,7 @@ describe("Bob and Ada's private workflow", () => {
     expect(await run(bob, name)).toEqual({ whose: 'of Bob' });
   });
 
-  it('WF-COND-25 a start that names it by key and name finds nothing, nor does a Subworkflow', async () => {
+  it('WF-API-12 a start that names it by key and name finds nothing, nor does a Subworkflow', async () => {
     const joined = `${adaKey}/payroll`;
     expect(await run(bob, joined)).toBe(404);
     const parent = aWorkflow('parent')

@@ -78,7 +78,15 @@ describe('what happened to an execution', () => {
     expect(told(execution)).toEqual(want);
   });
 
-  it('AMB-032 ends in exactly one of three ways', () => {
+  it('AMB-169 says of a run that came to its end why its last state failed', () => {
+    const reason = 'LastStateFailed';
+    const failed = anExecution().status({ reason, message: 'terminal state end failed' }).ended('completed', 9).build();
+    expect(byId(failed, 'end')).toMatchObject({ reason, message: 'terminal state end failed' });
+    const sound = byId(anExecution().status({ reason: 'Completed', message: '' }).ended('completed', 9).build(), 'end');
+    expect(sound).not.toHaveProperty('reason');
+  });
+
+  it('AMB-032 AMB-186 ends in exactly one of three ways while it exists', () => {
     expect(
       byId(aRun().status({ reason: 'NodeLost', message: 'gone', transitions: 4 }).ended('failed', 9).build(), 'end'),
     ).toEqual({ execution_id: id, reason: 'NodeLost', error: 'gone', transitions: 4, failed_at: after(9) });
