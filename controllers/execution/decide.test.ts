@@ -1150,6 +1150,18 @@ describe('volumes', () => {
   });
 
   it.each([
+    { volume: {}, owned: true },
+    { volume: { ttl_hours: 1 }, owned: false },
+    { volume: { storage_class: 'persistent' as const }, owned: false },
+  ])('WF-STOR-03 AMB-173 the object of the execution owns the volume $volume: $owned', ({ volume, owned }) => {
+    const one = aWorkflow('w')
+      .state('a', anEnd())
+      .with({ storage: { workspace: volume } })
+      .build();
+    expect(new World(one).step().actions).toMatchObject([{ kind: 'create_volume', owned }]);
+  });
+
+  it.each([
     { ms: 3_599_999, want: { phase: 'pending', reason: 'VolumesPending' } },
     { ms: 3_600_000, want: { phase: 'failed', reason: 'NeverStarted' } },
     { ms: 3_600_001, want: { phase: 'failed', reason: 'NeverStarted' } },

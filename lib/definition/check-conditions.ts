@@ -45,13 +45,15 @@ function idle(at: Place, condition: ConditionName, rule: Transition): Problem[] 
 }
 
 function checkNumbers(at: Place, { condition, min, max, value }: Transition): Problem[] {
-  const isExitCode = value === undefined || /^(0|[1-9][0-9]{0,2})$/.test(value);
   return [
     ...(min !== undefined && max !== undefined && min > max
       ? [errorAt([...at, 'min'], 'min_above_max', `min ${min} is greater than max ${max}`)]
       : []),
-    ...(condition === 'exit_code' && !isExitCode
+    ...(condition === 'exit_code' && value !== undefined && !isExitCode(value)
       ? [warningAt([...at, 'value'], 'never_matches', `'${value}' is never an exit code; write a number such as "2"`)]
       : []),
   ];
 }
+
+/** Linux has 0 to 255; -1 is that of a command that never ran (requirements AMB-160). */
+const isExitCode = (text: string): boolean => /^(-1|0|[1-9][0-9]{0,2})$/.test(text) && Number(text) <= 255;

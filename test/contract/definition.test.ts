@@ -261,6 +261,22 @@ describe('warnings', () => {
   });
 });
 
+describe('the value of exit_code', () => {
+  it.each([
+    ['-2', true],
+    ['-1', false],
+    ['0', false],
+    ['255', false],
+    ['256', true],
+    ['01', true],
+    ['abc', true],
+  ])('AMB-193 %s is warned of as one that no command has: %s', (value, want) => {
+    const rules = [{ condition: 'exit_code', value, target: 'approval' }];
+    const found = warnings(['spec.states.container.transitions', rules]).map(([path]) => path);
+    expect(found.includes('spec.states.container.transitions[0].value')).toBe(want);
+  });
+});
+
 describe('registry_credentials', () => {
   it.each(['secret/registry', 'registry/config.json', 'registry/', 'Registry'])(
     'WF-CR-16 AMB-180 %s is refused, and the message says why',
