@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
+import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
@@ -25,6 +26,7 @@ export const ApiConfig = Type.Object({
   /** Namespace of the release, where the system tenant's objects stand. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   ...busVariables,
+  ...archiveVariables,
   ...s3Variables,
   ...identityVariables,
   ...billingVariables,

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
+import { archiveOwnerOf, createArchive } from '../lib/archive/create-archive.ts';
 import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
@@ -8,6 +9,7 @@ import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from './identity/index.ts';
 import { createStimuli } from './ingest/index.ts';
+import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ApiDeps } from './run-api.ts';
 
@@ -37,10 +39,11 @@ export function createServices(deps: ApiDeps): Services {
   const systemTenant = config.WINDLASS_SYSTEM_TENANT;
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
+  const archived = createArchived(deps, bus, cluster);
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, cluster, bus, audit, stimuli, billing: createBilling(config, deps), rateLimit },
+    routes: { ...deps, archived, cluster, bus, audit, stimuli, billing: createBilling(config, deps), rateLimit },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {
@@ -70,6 +73,22 @@ const busGraceMs = 3_000;
 function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
   const observer = createBusMetrics(metrics.registry);
   return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-api', busOptions(config));
+}
+
+/** Whoever may read an execution may read its record: those of the tenant whose namespace it was in. */
+function createArchived(
+  { config, clock }: ApiDeps,
+  bus: EventBus,
+  { tenants, informers }: Cluster,
+): ArchivedExecutions {
+  return createArchivedExecutions({
+    archive: createArchive({ bus }, config),
+    clock,
+    ownerOf(tenant) {
+      const namespace = tenants.namespaceOf(tenant);
+      return namespace === undefined ? undefined : archiveOwnerOf(informers.tenants.cache, namespace);
+    },
+  });
 }
 
 async function synced({ informers }: Cluster): Promise<void> {

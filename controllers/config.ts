@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../crds/limits.ts';
 import { oneOf } from '../crds/schema/parts.ts';
+import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
@@ -29,6 +30,7 @@ export const ControllersConfig = Type.Object({
   WINDLASS_OUTPUT_STORE: oneOf(['configmap', 's3'], { default: 'configmap' }),
   ...s3Variables,
   ...busVariables,
+  ...archiveVariables,
   /** Slug of the tenant that the release's namespace belongs to, which is also the namespace of the Lease. */
   WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),

@@ -64,7 +64,7 @@ describe('the cache of executions', () => {
       children: [],
       volumes: {},
       loaded: new Map(),
-      settings: { executionTtlSeconds: 60 },
+      settings: { executionTtlSeconds: 60, archiveGraceSeconds: 60 },
     };
     const decision = decide(facts, Date.parse(execution.status?.finished_at ?? ''));
     const patch = decision.kind === 'decision' ? statusPatch(execution, decision.status) : undefined;

@@ -1,4 +1,4 @@
-import { busOptions, createEventBus, type EventSink } from '../lib/bus/index.ts';
+import { busOptions, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import { type KubeClient, withFence } from '../lib/kube/index.ts';
@@ -12,6 +12,7 @@ import { checkPage, metricsPage } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import { createTenantDirectory, type TenantDirectory } from '../lib/tenant/tenant-directory.ts';
 import type { ControllersConfig } from './config.ts';
+import { archiving } from './archiving.ts';
 import { createDomainEvents } from './domain-events.ts';
 import { createExecutionController } from './execution/controller.ts';
 import { createInformers, endingNamespaces, type Informers } from './informers.ts';
@@ -108,7 +109,7 @@ const busGraceMs = 2_000;
 /** What the controllers need: a client that writes only while this replica leads, and the same guard by itself. */
 interface ControllersDeps extends ProcessDeps {
   readonly guard: () => void;
-  readonly bus: EventSink;
+  readonly bus: EventBus;
 }
 
 async function createControllers(
@@ -129,7 +130,8 @@ async function createControllers(
   const isEnding = endingNamespaces(informers);
   const turns = createTurnGate();
   const store = createStore(deps);
-  const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants: directoryOf(deps, informers) });
+  const tenants = directoryOf(deps, informers);
+  const domainEvents = createDomainEvents({ events: deps.bus, clock, tenants });
   const controllers = {
     workflows: controller('Workflow', createWorkflowReconcile({ kube, clock, ...workflowCaches, isEnding, turns })),
     volumes: controller('Volume', createVolumeReconcile({ kube, clock, events, domainEvents, ...volumeDeps })),
@@ -143,6 +145,7 @@ async function createControllers(
       controller,
       store,
       turns,
+      createArchives: archiving({ ...deps, informers, tenants, store, turns }),
     }),
   };
   connect(informers, controllers, waiting);

@@ -99,6 +99,7 @@ export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
 export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',
   UnmatchedResponse: 'A signal matches no rule of the Human state that it answers; the state keeps waiting.',
+  ExecutionNotArchived: 'An execution was deleted, its time long over, and the archive had not taken its record.',
   OutputsHeld: 'An execution cannot be deleted: its outputs are in S3, and the controllers have no bucket.',
 } as const;
 export type EventReason = keyof typeof eventReasons;

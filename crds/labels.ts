@@ -66,6 +66,8 @@ export const annotations = {
 export const captureFinalizer = 'windlass.dev/capture';
 /** Held by an execution whose outputs stand where Kubernetes cannot collect them (design §5, the S3 store). */
 export const outputsFinalizer = 'windlass.dev/outputs';
+/** Held by a finished execution that could not be archived at once (requirements AMB-174). */
+export const archiveFinalizer = 'windlass.dev/archive';
 
 /** Namespace of workflows that every tenant may run (design §3). */
 export const globalNamespace = 'windlass-global';

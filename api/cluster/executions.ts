@@ -140,4 +140,6 @@ interface Search {
 }
 
 /** A name that Kubernetes takes for an object. */
+export const isObjectName = (text: string): boolean => objectName.test(text);
+
 const objectName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;

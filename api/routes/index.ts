@@ -15,6 +15,7 @@ import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
+import type { ArchivedExecutions } from './executions/archived.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from './service/index.ts';
@@ -36,6 +37,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly newId: NewId;
   readonly manifests: ManifestReader;
   readonly outputs: OutputReader;
+  readonly archived: ArchivedExecutions;
   readonly stimuli: Stimuli;
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */

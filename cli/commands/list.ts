@@ -12,6 +12,7 @@ interface ListOptions {
   readonly workflow?: string;
   readonly phase?: string;
   readonly selector?: string;
+  readonly archived?: boolean;
 }
 
 export function listCommand(launch: Launch): Command {
@@ -23,6 +24,7 @@ export function listCommand(launch: Launch): Command {
     .option('--workflow <name>', 'only of this workflow')
     .addOption(new Option('--phase <phase>', 'only in this phase').choices(phaseNames))
     .option('-l, --selector <labels>', 'only with these labels, as KEY=VALUE,…')
+    .option('--archived', 'what the archive holds, also of executions that are gone (with --server)')
     .addHelpText(
       'after',
       examples('windlass list --phase waiting', 'windlass list -A -o wide', 'windlass list --workflow review -o name'),
@@ -32,12 +34,14 @@ export function listCommand(launch: Launch): Command {
 
 const list: Run<ListOptions> = async (session, _, options): Promise<ExitCode> => {
   const { executions, words } = await session.door();
-  const { allNamespaces: everywhere = false, workflow, phase, selector } = options;
-  const found = await executions.list({ everywhere, workflow, phase, selector });
+  const { allNamespaces: everywhere = false, ...filter } = options;
+  const found = await executions.list({ everywhere, ...filter });
   const shown = found.toSorted(newestFirst);
   if (await printedList(session, shown)) return ok;
   if (shown.length === 0) {
-    session.terminal.note(`no executions ${everywhere ? 'in any namespace' : words.place}`);
+    session.terminal.note(
+      `no ${filter.archived === true ? 'archived ' : ''}executions ${everywhere ? 'in any namespace' : words.place}`,
+    );
     return ok;
   }
   const columns = everywhere ? [namespaceColumn, ...columnsAt(session.clock.now())] : columnsAt(session.clock.now());

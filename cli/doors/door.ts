@@ -133,6 +133,8 @@ export interface ExecutionFilter extends ListOptions {
   readonly workflow?: string;
   readonly phase?: string;
   readonly selector?: string;
+  /** Of the archive, which only the HTTP API reads. */
+  readonly archived?: boolean;
 }
 
 /** What a person decides on a waiting Human state. */

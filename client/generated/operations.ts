@@ -166,9 +166,29 @@ export type Execution = {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly completed_at: string | null;
+  /** This is read from the archive; the execution itself may be gone. */
+  readonly archived: boolean;
   /** What it was started with. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly intent: string | null;
+  /** The states that it has been in, in their order. */
+  readonly history: readonly ({
+    readonly state: string;
+    readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
+    readonly visit: number;
+    readonly status: "success" | "failed";
+    readonly reason: string | null;
+    readonly message: string | null;
+    readonly attempts: number;
+    readonly started_at: string;
+    readonly completed_at: string;
+    readonly target: string | null;
+    readonly decision: {
+      readonly by: string;
+      readonly at: string;
+      readonly response: string;
+    } | null;
+  })[];
   /** Values that the states share, by key; large parts as {ref, bytes, truncated}. */
   readonly blackboard: Readonly<Record<string, unknown>>;
   readonly final_output: Readonly<Record<string, unknown>> | null;
@@ -213,6 +233,8 @@ export type ExecutionSummary = {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly completed_at: string | null;
+  /** This is read from the archive; the execution itself may be gone. */
+  readonly archived: boolean;
 };
 
 export type ListedApprovalRequest = {
@@ -1149,6 +1171,11 @@ export interface ListExecutionsRequest {
   readonly workflow?: string;
   /** Only executions in this status. */
   readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+  /**
+   * List what the archive holds, the last to end first, also of executions that are gone. A page may then be
+   * short, or empty, and have a next one.
+   */
+  readonly archived?: boolean;
   /** Executions a page; more than 200 counts as 200. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -1504,6 +1531,8 @@ export interface Operations {
    * `GET /v1/workflows/executions`
    *
    * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 503 `Archive not configured`: There is neither NATS nor an S3 bucket that records could be kept in, or the
+   *   archive is turned off. `unavailable`: Something that the operation needs cannot be reached; try again.
    */
   listExecutions(request?: ListExecutionsRequest, options?: CallOptions): Promise<ListExecutionsReply>;
   /**
@@ -1531,8 +1560,9 @@ export interface Operations {
   /**
    * Read an execution
    *
-   * Where an execution stands, its Blackboard and its output. `final_output` is there in full up to 10 MiB; a part
-   * of another value that is too large stands as `{"ref", "bytes", "truncated"}`.
+   * Where an execution stands, its history, its Blackboard and its output. One that is gone is read from the
+   * archive, where there is one: by its id, or the one that had the name last. `final_output` is there in full up
+   * to 10 MiB; a part of another value that is too large stands as `{"ref", "bytes", "truncated"}`.
    *
    * `GET /v1/workflows/executions/{execution_id}`
    *
@@ -1860,7 +1890,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listWorkflowVersions: {"method":"GET","path":"/v1/workflows/{workflow}/versions","bearer":true,"query":["scope"],"headers":{},"reply":"json"},
   promoteWorkflow: {"method":"POST","path":"/v1/workflows/{workflow}/promote","bearer":true,"query":["scope","force"],"headers":{},"reply":"json"},
   demoteWorkflow: {"method":"POST","path":"/v1/workflows/{workflow}/demote","bearer":true,"query":["scope","force"],"headers":{},"reply":"json"},
-  listExecutions: {"method":"GET","path":"/v1/workflows/executions","bearer":true,"query":["workflow","status","limit","cursor"],"headers":{},"reply":"json"},
+  listExecutions: {"method":"GET","path":"/v1/workflows/executions","bearer":true,"query":["workflow","status","archived","limit","cursor"],"headers":{},"reply":"json"},
   startExecution: {"method":"POST","path":"/v1/workflows/executions","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
   readExecution: {"method":"GET","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":["full"],"headers":{},"reply":"json"},
   deleteExecution: {"method":"DELETE","path":"/v1/workflows/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},

@@ -74,6 +74,8 @@ function setUp(
     podSettings,
     quota: createQuotaGate(createManualClock(), () => undefined),
     onRejected: (_execution, name, _action, failure) => rejected.push({ name, ...failure }),
+    archives: { begin: () => undefined },
+    onUnarchived: () => undefined,
     onReleased: (pod) => released.push(pod),
     onChildMade: (...child) => made.push(child),
     identity: 'controllers',

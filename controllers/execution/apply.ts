@@ -18,6 +18,8 @@ import {
   pods,
 } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
+import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
+import type { Archives } from './archives.ts';
 import { createChild } from './create-child.ts';
 import type { Action, PodStop } from './decision.ts';
 import type { Failure } from './facts.ts';
@@ -44,6 +46,9 @@ export interface ApplyDeps {
   readonly onReleased: (uid: string) => void;
   /** Told of a child that was made. */
   readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
+  readonly archives: Pick<Archives, 'begin'>;
+  /** Told of an execution that was deleted without a record, and why. */
+  readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
   /** Who cancels children. */
   readonly identity: string;
   readonly now: () => number;
@@ -64,6 +69,9 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   create_child: createChildOf,
   cancel_child: cancelChild,
   create_volume: createVolume,
+  archive_execution: async ({ archives }, execution) => archives.begin(execution),
+  hold_execution: (deps, execution) => ignoreGone(holdForArchive(deps, execution)),
+  let_execution_go: (deps, execution) => ignoreGone(letGoOfArchive(deps, execution)),
   delete_execution: deleteExecution,
 };
 
@@ -237,7 +245,13 @@ function volumeObject(
   };
 }
 
-async function deleteExecution({ kube }: ApplyDeps, { metadata }: WorkflowExecution): Promise<void> {
+async function deleteExecution(
+  { kube, onUnarchived }: ApplyDeps,
+  execution: WorkflowExecution,
+  { unarchived }: Extract<Action, { kind: 'delete_execution' }>,
+): Promise<void> {
+  const { metadata } = execution;
+  if (unarchived !== undefined) onUnarchived(execution, unarchived);
   const { name, namespace = '', uid } = metadata;
   await ignoreGone(
     kube.delete(

@@ -12,6 +12,7 @@ import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import type { Waiting } from '../wiring.ts';
 import type { ApplyDeps } from './apply.ts';
+import type { Archives } from './archives.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
 import { type Captures, createCaptures } from './captures.ts';
@@ -39,6 +40,8 @@ interface ExecutionControllerDeps {
   readonly controller: ControllerFactory;
   readonly store: OutputStore;
   readonly runtime: ProcessRuntime;
+  /** Makes what writes records; it tells of news by the key of the execution. */
+  readonly createArchives: (onNews: (key: string) => void) => Archives;
   readonly metrics: Metrics;
   /** One gate for the whole process. */
   readonly turns: TurnGate;
@@ -67,17 +70,17 @@ type Wake = (key: string | undefined) => void;
 
 function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, waiting, turns } = deps;
-  const { executions, pods, volumes } = informers;
-  const caches = { executions: executions.cache, pods: pods.cache, volumes: volumes.cache };
+  const { executions, pods } = informers;
+  const caches = { executions: executions.cache, pods: pods.cache, volumes: informers.volumes.cache };
   const { rejected, blocked, unstored, made, bugs, onEnded } = createNotes();
-  const confirmed = createConfirmed({ kube, cache: executions.cache });
+  const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), deps.createArchives(wake)];
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
   const notes = podNotes(deps, onKnown);
   const quota = quotaGate(deps, wake);
   onGone(pods, (uid) => captures.forget(uid));
   onGone(executions, onEnded);
-  onGone(executions, (uid) => confirmed.forget(uid));
+  for (const memory of [archives, confirmed]) onGone(executions, (uid) => memory.forget(uid));
   return {
     kube,
     clock,
@@ -93,14 +96,15 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     blocked,
     quota,
     unstored,
+    archives,
     onUnstored: (uid) => captures.giveBack(uid),
     confirmed,
     onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
     onFinished: (execution) => deps.domainEvents.executionEnded(execution),
     onOutcome: countOutcome(deps),
     onEnded,
-    observe: { ...observeDeps(config, caches, { captures, rejected, made }), noteOf: (pod) => notes.noteOf(pod) },
-    apply: applyDeps(deps, settings, caches, { captures, rejected, made, quota, wake }),
+    observe: observeDeps(config, caches, { captures, rejected, made, archives, noteOf: (pod) => notes.noteOf(pod) }),
+    apply: applyDeps(deps, settings, caches, { captures, rejected, made, archives, quota, wake }),
   };
 }
 
@@ -152,14 +156,19 @@ function findWorkflowOf({ kube, informers: { workflows, revisions } }: Execution
 function observeDeps(
   config: ControllersConfig,
   caches: Caches,
-  { captures, rejected, made }: Pick<Memory, 'captures' | 'rejected' | 'made'>,
+  { captures, rejected, made, archives, noteOf }: Omit<Memory, 'wake' | 'quota'> & Pick<ObserveDeps, 'noteOf'>,
 ): ObserveDeps {
   return {
     caches,
     outcomeOf: (pod) => captures.outcomeOf(pod),
     rejectedPods: (uid) => rejected.of(uid),
     madeChildren: (uid) => made.of(uid),
-    settings: { executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS },
+    ...(noteOf && { noteOf }),
+    archiveOf: (execution) => archives.stateOf(execution),
+    settings: {
+      executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
+      archiveGraceSeconds: config.WINDLASS_ARCHIVE_GRACE_SECONDS,
+    },
   };
 }
 
@@ -178,20 +187,26 @@ interface Memory {
   readonly rejected: RejectedPods;
   readonly made: MadeChildren;
   readonly quota: QuotaGate;
+  readonly archives: Archives;
   readonly wake: Wake;
 }
 
 function applyDeps(
-  { kube, clock }: ExecutionControllerDeps,
+  { kube, clock, logger, metrics }: ExecutionControllerDeps,
   settings: PodSettings,
   caches: Caches,
-  { captures, rejected, made, quota, wake }: Memory,
+  { captures, rejected, made, archives, quota, wake }: Memory,
 ): ApplyDeps {
   return {
     kube,
     ...caches,
     quota,
     podSettings: settings,
+    archives,
+    onUnarchived({ metadata: { namespace, name, uid } }, why) {
+      metrics.executionUnarchived();
+      logger.error({ namespace, execution: name, uid, problem: why }, 'execution deleted without a record');
+    },
     onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),
     identity: 'windlass-controllers',
     newId,

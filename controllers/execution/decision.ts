@@ -39,7 +39,13 @@ export type Action =
       readonly spec: VolumeSpec;
       readonly owned: boolean;
     }
-  | { readonly kind: 'delete_execution' };
+  /** Writes the record of a finished execution in the background. */
+  | { readonly kind: 'archive_execution' }
+  /** Keeps a finished execution, whoever deletes it, until it is archived; and lets it go again. */
+  | { readonly kind: 'hold_execution' }
+  | { readonly kind: 'let_execution_go' }
+  /** `unarchived`: why there is no record of it. */
+  | { readonly kind: 'delete_execution'; readonly unarchived?: string };
 
 /** What happened to the execution, for Kubernetes Events. */
 export interface Happening {

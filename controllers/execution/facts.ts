@@ -136,8 +136,15 @@ export interface Facts {
   readonly blocked?: Blockage | undefined;
   /** Why the output store has not taken the outputs of this state yet. */
   readonly unstored?: Blockage | undefined;
+  /** How far the record of the execution is, once it has ended; absent: there is no archive for it. */
+  readonly archive?: ArchiveFact | undefined;
   readonly settings: Settings;
 }
+
+/** The record of a finished execution; `at` and `retryAt` in milliseconds since the epoch. */
+export type ArchiveFact =
+  | { readonly kind: 'archived'; readonly at: number }
+  | { readonly kind: 'pending'; readonly problem?: string; readonly retryAt?: number };
 
 /** A refusal of the API server. */
 export interface Blockage extends Failure {
@@ -150,4 +157,6 @@ export interface Blockage extends Failure {
 /** What an operator configured and deciding depends on. */
 export interface Settings {
   readonly executionTtlSeconds: number;
+  /** How long a finished execution outlives its time while it cannot be archived. */
+  readonly archiveGraceSeconds: number;
 }

@@ -34,7 +34,7 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
   };
   caches.pods.replaceAll(pods, '1');
   caches.executions.replaceAll(executions, '1');
-  const settings = { executionTtlSeconds: 60 };
+  const settings = { executionTtlSeconds: 60, archiveGraceSeconds: 60 };
   const madeChildren = () => new Map();
   return observe({ caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren, settings }, parent, begin);
 }

@@ -11,7 +11,7 @@ import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
-import type { ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
+import type { ArchiveFact, ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './facts.ts';
 import { rootOf, volumeName } from './names.ts';
 import { type OutcomeOf, observePod } from './observe-pod.ts';
 import type { NoteOf } from './pod-waiting.ts';
@@ -32,6 +32,7 @@ export interface ObserveDeps {
   readonly rejectedPods: (executionUid: string) => readonly PodFact[];
   /** Children that this process has made, by the uid of their parent (`MadeChildren`). */
   readonly madeChildren: (executionUid: string) => ReadonlyMap<string, string>;
+  readonly archiveOf?: (execution: WorkflowExecution) => ArchiveFact | undefined;
   readonly settings: Settings;
 }
 
@@ -55,6 +56,7 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     awaited: isAwaited(execution, deps.caches.executions.get(`${namespace}/${execution.spec.parent?.name ?? ''}`)),
     volumes: {},
     loaded: new Map(),
+    archive: deps.archiveOf?.(execution),
     settings: deps.settings,
   };
 }

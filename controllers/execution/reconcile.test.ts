@@ -44,7 +44,7 @@ async function lookAt(
   caches.pods.replaceAll(pods, '5');
   const failure = { reason: 'WorkflowNotFound', message: 'why' } as const;
   const lookup = async () => ({ kind: 'absent', failure }) as const;
-  const settings = { executionTtlSeconds: 3_600 };
+  const settings = { executionTtlSeconds: 3_600, archiveGraceSeconds: 60 };
   const deps: Partial<ExecutionDeps> = {
     kube: { jsonPatchStatus: async () => execution } as never,
     clock: createManualClock(begin),

@@ -21,6 +21,7 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import { type ApplyDeps, apply } from './apply.ts';
+import type { Archives } from './archives.ts';
 import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
@@ -40,6 +41,7 @@ import {
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import type { QuotaGate } from './quota-gate.ts';
+import { releaseRecord } from './release-record.ts';
 import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
@@ -65,6 +67,7 @@ export interface ExecutionDeps {
   /** The line of those who want an object that a quota has no room for. */
   readonly quota: Pick<QuotaGate, 'leave'>;
   readonly unstored: Blocked;
+  readonly archives: Archives;
   readonly onUnstored: (podUid: string) => void;
   readonly confirmed: Confirmed;
   /** Told once, as far as this process knows, of the status with which an execution has ended. */
@@ -232,12 +235,20 @@ async function releaseAll(
   deps: ExecutionDeps,
   key: string,
   execution: WorkflowExecution | undefined,
-): Promise<undefined> {
+): Promise<ReconcileResult> {
   const { namespace = '', name } = refOfKey(key);
   deps.quota.leave(key);
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
   await apply(deps.apply, owner, releases(deps, key));
-  if (execution !== undefined) await releaseOutputs(deps, execution);
+  if (execution === undefined) return undefined;
+  const graceMs = deps.observe.settings.archiveGraceSeconds * 1_000;
+  const releasing = { ...deps.apply, archives: deps.archives, graceMs };
+  const waitMs = await releaseRecord(releasing, execution, {
+    now: deps.clock.now(),
+    isEnding: deps.isEnding(namespace),
+  });
+  if (waitMs !== undefined) return { requeueAfterMs: waitMs, reason: 'archive' };
+  await releaseOutputs(deps, execution);
   return undefined;
 }
 

@@ -20,6 +20,8 @@ export interface Metrics {
   stateEnded(kind: string, status: string, seconds: number): void;
   /** That an execution has come to its end; `outcome` is its phase, or why a completed one did not succeed. */
   executionFinished(tenant: string, outcome: string): void;
+  /** That an execution was deleted and the archive has no record of it. */
+  executionUnarchived(): void;
   leader(leading: boolean): void;
   eventDropped(): void;
   readonly bus: BusObserver;
@@ -57,6 +59,7 @@ export function createMetrics(): Metrics {
       void askedGauge(registry, { name: 'executions', help: 'Executions by phase.', label: 'phase' }, count),
     stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
     executionFinished: finishedCounter(meters),
+    executionUnarchived: () => meters.unarchived.inc(),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
     bus: createBusMetrics(registry),
@@ -102,6 +105,7 @@ function createMeters(registry: Registry) {
       registers,
     }),
     finished: counter('executions_finished_total', 'Executions that came to their end.', ['tenant', 'outcome']),
+    unarchived: counter('executions_unarchived_total', 'Executions that were deleted without a record.'),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
     stateSeconds: histogram('state_seconds', 'From a state being entered to its end.', {

@@ -167,6 +167,7 @@ export const WorkflowExecutionStatus = Type.Object(
     ),
     started_at: Type.Optional(timestamp()),
     finished_at: Type.Optional(timestamp()),
+    archived_at: Type.Optional(timestamp({ description: 'When its final record was written to the archive.' })),
     state: Type.Optional(Type.String({ description: 'Name of the current or last state.' })),
     current: Type.Optional(CurrentState),
     interrupted: Type.Optional(InterruptedState),

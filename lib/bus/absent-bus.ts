@@ -18,6 +18,8 @@ export function createAbsentBus(clock: Clock): EventBus {
       // Whoever asks for a bucket says what it holds, as with one on a server.
       return bucket as KeyValueBucket<T>;
     },
+    objects: () => ({ put: refuse, get: refuse, page: refuse, trim: refuse }),
+    objectBytes: refuse,
     problem: () => 'no event bus is configured',
     close: async () => undefined,
   };

@@ -1,7 +1,16 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** What a call to the bus was for. */
-export type BusOperation = 'publish' | 'get' | 'create' | 'update' | 'delete';
+export type BusOperation =
+  | 'publish'
+  | 'get'
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'put_object'
+  | 'get_object'
+  | 'list_objects'
+  | 'trim_objects';
 /** `conflict`: another caller was first. `refused`: it can never succeed. `unavailable`: it may, later. */
 export type BusOutcome = 'ok' | 'conflict' | 'refused' | 'unavailable';
 /** Why an event that was raised is lost: no room, refused by the bus, or the process had to end. */

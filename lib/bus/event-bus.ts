@@ -1,3 +1,5 @@
+import type { ObjectBuckets } from './object-bucket.ts';
+
 /** A CloudEvent (version 1.0) before the bus adds what is the same for all. */
 export interface BusEvent {
   /** Unique; the bus drops a second one with the same id within its window. Derive it from the fact where that may be told twice. */
@@ -64,7 +66,7 @@ export interface KeyValueBucket<T> {
 }
 
 /** Everything that a process exchanges with others through the bus. */
-export interface EventBus extends EventPublisher, EventSink {
+export interface EventBus extends EventPublisher, EventSink, ObjectBuckets {
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T>;
   /** Undefined while calls can succeed, else why they cannot, in one phrase. */
   problem(): string | undefined;

@@ -13,5 +13,6 @@ export type {
   KeyValueBucket,
   KeyValueEntry,
 } from './event-bus.ts';
+export type { ObjectBucket, ObjectBucketDefinition, ObjectBuckets, ObjectPage } from './object-bucket.ts';
 export { duplicateWindowMs } from './streams.ts';
 export { auditTopic } from './subjects.ts';

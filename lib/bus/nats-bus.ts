@@ -5,6 +5,7 @@ import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
 import { cloudEventMediaType, cloudEventOf } from './cloud-event.ts';
 import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
+import type { ObjectBucket, ObjectBucketDefinition } from './object-bucket.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './outbox.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
 import type { SessionBucket } from './session-bucket.ts';
@@ -86,6 +87,21 @@ class NatsBus implements EventBus {
     };
   }
 
+  objects(definition: ObjectBucketDefinition): ObjectBucket {
+    const call = <R>(operation: BusOperation, work: (bucket: ObjectBucket) => Promise<R>): Promise<R> =>
+      this.#long(operation, async (session) => work(await session.objects.open(definition)));
+    return {
+      put: (object) => call('put_object', (bucket) => bucket.put(object)),
+      get: (nameOrAlias, bytesMax) => call('get_object', (bucket) => bucket.get(nameOrAlias, bytesMax)),
+      page: (query) => call('list_objects', (bucket) => bucket.page(query)),
+      trim: (bytes) => call('trim_objects', (bucket) => bucket.trim(bytes)),
+    };
+  }
+
+  objectBytes(prefix: string): Promise<ReadonlyMap<string, number>> {
+    return this.#long('list_objects', (session) => session.objects.bytes(prefix));
+  }
+
   problem(): string | undefined {
     return this.#keeper.problem();
   }
@@ -109,6 +125,15 @@ class NatsBus implements EventBus {
     } finally {
       done.abort(answered);
     }
+  }
+
+  /** A call that moves much, or looks at much. */
+  async #long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R> {
+    const end = this.#deps.clock.now() + longestObjectCallMs;
+    const done = await this.#call(operation, async (session) => ({ value: await this.#within(end, work(session)) }));
+    if (done === undefined)
+      throw new AppError('unavailable', 'another replica writes the same object', { reason: 'EventBusConflict' });
+    return done.value;
   }
 
   /** Undefined where somebody else wrote first. */
@@ -137,6 +162,9 @@ class NatsBus implements EventBus {
 
 /** Given as the reason, it spares the making of an error with its stack for each call. */
 const answered = 'answered';
+
+/** A call about objects takes no longer. */
+const longestObjectCallMs = 60_000;
 
 /** A call takes no longer, the wait for a connection and the making of a bucket included. */
 const longestCallMs = 2_000;

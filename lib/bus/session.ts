@@ -8,12 +8,14 @@ import type { BucketDefinition } from './event-bus.ts';
 import { prepareStream } from './prepare-stream.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { createSessionBucket, type SessionBucket } from './session-bucket.ts';
+import { createSessionObjects, type SessionObjects } from './session-objects.ts';
 import { bucketName, bucketStream, eventStreams } from './streams.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
 export interface Session extends Publisher {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
+  readonly objects: SessionObjects;
   /** Which of the servers it is. */
   readonly server: string;
   /** Resolves when the connection is of no more use. Calls under way fail by then, or in their own time. */
@@ -66,7 +68,8 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
       return createSessionBucket({ kv, publisher }, definition);
     };
-    return sessionOf({ connection, logger }, publisher, open);
+    const objects = createSessionObjects({ client, manager, logger, replicas: options.replicas });
+    return { ...sessionOf({ connection, logger }, publisher, open), objects };
   } catch (error) {
     await connection.close();
     throw error;
@@ -97,7 +100,7 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Session {
+): Omit<Session, 'objects'> {
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
   return {
     publish: (message) => publisher.publish(message),

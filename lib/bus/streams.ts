@@ -1,6 +1,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { BusOptions, Retention } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
+import type { ObjectBucketDefinition } from './object-bucket.ts';
 import { streamNames, subjectRoots } from './subjects.ts';
 
 /** A stream as it has to be; what is not named is left to the server. */
@@ -39,7 +40,7 @@ function eventStream(which: keyof typeof streamNames, retention: Retention, repl
 }
 
 /** A bucket's own name on a server that others use too. */
-export const bucketName = ({ name }: BucketDefinition): string => `windlass_${name}`;
+export const bucketName = ({ name }: Pick<BucketDefinition, 'name'>): string => `windlass_${name}`;
 
 /** Subject of the messages that hold a key's values. */
 export const bucketSubject = (definition: BucketDefinition, key: string): string =>
@@ -64,6 +65,51 @@ export function bucketStream(definition: BucketDefinition, replicas: number): Wa
     deny_delete: true,
     // A read from a follower could miss what was just written.
     allow_direct: false,
+    num_replicas: replicas,
+  };
+}
+
+/** Names of the streams behind buckets of objects begin so, for every client of NATS. */
+const objectPrefix = 'OBJ_';
+
+export const objectStreamName = (definition: Pick<ObjectBucketDefinition, 'name'>): string =>
+  `${objectPrefix}${bucketName(definition)}`;
+
+/** The rest of the name of a stream behind a bucket of objects whose name begins with a text. */
+export function objectBucketRest(stream: string, prefix: string): string | undefined {
+  const begin = objectStreamName({ name: prefix });
+  return stream.startsWith(begin) ? stream.slice(begin.length) : undefined;
+}
+
+/** Subjects of a bucket of objects, as clients of NATS expect them. */
+export const objectSubjects = (definition: Pick<ObjectBucketDefinition, 'name'>) => {
+  const root = `$O.${bucketName(definition)}`;
+  return {
+    infos: `${root}.M.>`,
+    infoOf: (name: string) =>
+      `${root}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`,
+    chunks: `${root}.C.>`,
+    chunksOf: (nuid: string) => `${root}.C.${nuid}`,
+  };
+};
+
+/**
+ * The stream behind a bucket of objects. It reserves no room: whoever writes sees to it that nobody takes too much, and a
+ * server without room refuses what comes.
+ */
+export function objectStream(definition: ObjectBucketDefinition, replicas: number): WantedStream {
+  const { chunks, infos } = objectSubjects(definition);
+  return {
+    name: objectStreamName(definition),
+    subjects: [chunks, infos],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'new',
+    max_age: nanos(definition.ttlMs),
+    duplicate_window: nanos(Math.min(bucketWindowMs, definition.ttlMs)),
+    allow_rollup_hdrs: true,
+    // Lists are read in batches, which only direct reads give.
+    allow_direct: true,
     num_replicas: replicas,
   };
 }

@@ -42,7 +42,7 @@ function slimSignal({ feedback: _feedback, note: _note, ...signal }: Signal): Si
 
 function slimStatus(status: WorkflowExecutionStatus, promptLength: number): WorkflowExecutionStatus {
   const { observedGeneration, conditions, phase, reason, message, workflow, state, current, transitions } = status;
-  const { started_at, finished_at, stored_bytes, successors } = status;
+  const { started_at, finished_at, archived_at, stored_bytes, successors } = status;
   return defined({
     observedGeneration,
     conditions,
@@ -54,6 +54,7 @@ function slimStatus(status: WorkflowExecutionStatus, promptLength: number): Work
     transitions,
     started_at,
     finished_at,
+    archived_at,
     stored_bytes,
     successors,
     current: current === undefined ? undefined : slimCurrent(current, promptLength),

@@ -1,4 +1,11 @@
-import { annotations as notes, captureFinalizer, group, labels, outputsFinalizer } from '../../crds/labels.ts';
+import {
+  archiveFinalizer,
+  annotations as notes,
+  captureFinalizer,
+  group,
+  labels,
+  outputsFinalizer,
+} from '../../crds/labels.ts';
 import { defined } from '../defined.ts';
 import type { KubeObject, ObjectMeta } from '../kube/index.ts';
 
@@ -6,7 +13,7 @@ type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 const ourLabels: ReadonlySet<string> = new Set(Object.values(labels));
 const ourNotes: ReadonlySet<string> = new Set(Object.values(notes).filter((key) => key !== notes.given));
-const ourFinalizers: ReadonlySet<string> = new Set([captureFinalizer, outputsFinalizer]);
+const ourFinalizers: ReadonlySet<string> = new Set([archiveFinalizer, captureFinalizer, outputsFinalizer]);
 /** Characters of an annotation that are kept; Windlass itself writes none that is longer. */
 const noteLength = 8 * 1024;
 /** Finalizers whose places are kept: a finalizer is removed by its place. One of ours behind so many waits for them. */

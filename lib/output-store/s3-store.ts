@@ -1,27 +1,10 @@
-import type * as Sdk from '@aws-sdk/client-s3';
-import { AppError, messageOf } from '../errors.ts';
 import type { BlobLocator } from './blob.ts';
 import type { BlobOwner, OutputStore } from './output-store.ts';
-import { boundOf, lost, packAll, packedBytesMax, unpack } from './packed.ts';
+import { boundOf, packAll, packedBytesMax, unpack } from './packed.ts';
+import { createS3Bucket, type S3BucketOptions } from './s3-bucket.ts';
 
-/** A bucket, and how it is reached. Credentials are found as the AWS SDK finds them, unless they are given. */
-export interface S3StoreOptions {
-  readonly bucket: string;
-  /** URL of an S3-compatible server; absent: that of AWS for the region. */
-  readonly endpoint?: string | undefined;
-  readonly region: string;
-  /** Put before every key. */
-  readonly prefix: string;
-  /** The bucket stands in the path and not in the host name. */
-  readonly pathStyle: boolean;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Asked before every write; what it throws ends the call with nothing written. */
-  readonly guard?: () => void;
-}
-
-/** Milliseconds until a server that does not answer counts as down; the SDK then tries twice more. */
-const connectMs = 5_000;
-const answerMs = 30_000;
+/** The bucket of the outputs. */
+export type S3StoreOptions = S3BucketOptions;
 
 /**
  * Keeps outputs in a bucket of any S3-compatible store, gzipped, one object a blob, under
@@ -29,16 +12,14 @@ const answerMs = 30_000;
  * puts must see to it that `deleteAll` is called when the execution goes. The SDK is loaded at the first use.
  */
 export function createS3Store(options: S3StoreOptions): OutputStore {
-  let opened: Promise<Bucket> | undefined;
-  const bucket = (): Promise<Bucket> => (opened ??= openBucket(options));
+  const bucket = createS3Bucket(options);
   return {
     async put(owner, blobs) {
-      const to = await bucket();
       const folder = folderOf(options, owner);
       const rest = (await packAll(blobs)).values();
       const lanes = Array.from({ length: writesAtOnce }, async () => {
         let bytes = 0;
-        for (const { blob, data } of rest) bytes += await to.write(`${folder}${blob.ref}`, data);
+        for (const { blob, data } of rest) bytes += await bucket.write(`${folder}${blob.ref}`, data);
         return bytes;
       });
       return (await Promise.all(lanes)).reduce((sum, bytes) => sum + bytes, 0);
@@ -46,16 +27,15 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
     async get(namespace, locator: BlobLocator) {
       const { executionUid: uid, ref } = locator;
       const key = `${folderOf(options, { namespace, uid })}${ref}`;
-      return unpack(await (await bucket()).read(key, packedBytesMax(boundOf(locator))), locator);
+      return unpack(await bucket.read(key, packedBytesMax(boundOf(locator))), locator);
     },
     async adopt(owner, blobs) {
-      const to = await bucket();
       const rest = blobs.values();
       const absent: BlobLocator[] = [];
       const lanes = Array.from({ length: writesAtOnce }, async () => {
         for (const blob of rest) {
           const from = folderOf(options, { namespace: owner.namespace, uid: blob.executionUid });
-          const isThere = await to.copy(`${from}${blob.ref}`, `${folderOf(options, owner)}${blob.ref}`);
+          const isThere = await bucket.copy(`${from}${blob.ref}`, `${folderOf(options, owner)}${blob.ref}`);
           if (!isThere) absent.push(blob);
         }
       });
@@ -63,7 +43,7 @@ export function createS3Store(options: S3StoreOptions): OutputStore {
       return absent;
     },
     async deleteAll(owner) {
-      await (await bucket()).clear(folderOf(options, owner));
+      await bucket.clear(folderOf(options, owner));
     },
   };
 }
@@ -76,124 +56,3 @@ const writesAtOnce = 16;
 
 const folderOf = ({ prefix }: S3StoreOptions, { namespace, uid }: Pick<BlobOwner, 'namespace' | 'uid'>): string =>
   `${prefix}${namespace}/${uid}/`;
-
-/** What the store does with a bucket. */
-interface Bucket {
-  /** Gives the number of bytes back. */
-  write(key: string, body: Uint8Array): Promise<number>;
-  /** Throws where the object has more than `bytesMax` bytes. */
-  read(key: string, bytesMax: number): Promise<Uint8Array>;
-  /** Copies an object inside the server; false where there is none under `from`. */
-  copy(from: string, to: string): Promise<boolean>;
-  /** Deletes every object whose key begins with `folder`. */
-  clear(folder: string): Promise<void>;
-}
-
-async function openBucket(options: S3StoreOptions): Promise<Bucket> {
-  const sdk = await import('@aws-sdk/client-s3');
-  const client = new sdk.S3Client(clientConfig(options));
-  const { bucket: Bucket, guard = () => undefined } = options;
-  const commands = { sdk, client, Bucket, guard };
-  return {
-    write: (key, body) => named(Bucket, write(commands, key, body)),
-    read: (key, bytesMax) => named(Bucket, read(commands, key, bytesMax)),
-    copy: (from, to) => named(Bucket, copy(commands, from, to)),
-    clear: (folder) => named(Bucket, clear(commands, folder)),
-  };
-}
-
-/** Servers answer with a word such as AccessDenied; which bucket it is about is for us to say. */
-async function named<T>(bucket: string, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const message = `output store, bucket ${bucket}: ${messageOf(error)}`;
-    throw new AppError('unavailable', message, { reason: 'OutputStoreUnavailable', cause: error });
-  }
-}
-
-function clientConfig({ endpoint, region, pathStyle, credentials }: S3StoreOptions): Sdk.S3ClientConfig {
-  return {
-    region,
-    forcePathStyle: pathStyle,
-    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
-    // Many S3-compatible servers do not know the checksums that AWS asks for since 2025; the hash in the key is ours.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(credentials === undefined ? {} : { credentials }),
-  };
-}
-
-interface Commands {
-  readonly sdk: typeof Sdk;
-  readonly client: Sdk.S3Client;
-  readonly Bucket: string;
-  readonly guard: () => void;
-}
-
-async function write({ sdk, client, Bucket, guard }: Commands, Key: string, Body: Uint8Array): Promise<number> {
-  guard();
-  await client.send(new sdk.PutObjectCommand({ Bucket, Key, Body, ContentType: 'application/gzip' }));
-  return Body.byteLength;
-}
-
-async function copy({ sdk, client, Bucket, guard }: Commands, from: string, Key: string): Promise<boolean> {
-  guard();
-  // The only key of a request that the SDK does not escape; those that we make need it for the prefix alone.
-  const CopySource = `${Bucket}/${from}`.split('/').map(encodeURIComponent).join('/');
-  try {
-    await client.send(new sdk.CopyObjectCommand({ Bucket, Key, CopySource }));
-    return true;
-  } catch (error) {
-    if (error instanceof sdk.S3ServiceException && error.name === 'NoSuchKey') return false;
-    throw error;
-  }
-}
-
-async function read({ sdk, client, Bucket }: Commands, Key: string, bytesMax: number): Promise<Uint8Array> {
-  try {
-    // One byte more than may be there shows that there is too much; a server that ignores the range is cut off.
-    const command = new sdk.GetObjectCommand({ Bucket, Key, Range: `bytes=0-${bytesMax}` });
-    const { Body } = await client.send(command);
-    return Body === undefined ? new Uint8Array() : await bounded(Body.transformToWebStream(), Key, bytesMax);
-  } catch (error) {
-    if (error instanceof Error && error.name === 'InvalidRange')
-      throw lost(Key, `it is empty in bucket ${Bucket}`, error);
-    if (!(error instanceof sdk.NoSuchKey)) throw error;
-    throw lost(Key, `it is gone from bucket ${Bucket}`, error);
-  }
-}
-
-async function bounded(stream: ReadableStream<Uint8Array>, key: string, bytesMax: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of stream) {
-    parts.push(part);
-    bytes += part.byteLength;
-    if (bytes > bytesMax) throw lost(key, `the object has more than ${bytesMax} bytes`);
-  }
-  return Buffer.concat(parts);
-}
-
-async function clear(commands: Commands, folder: string): Promise<void> {
-  // A page at a time, and always the first one: what was listed before is gone by then.
-  for (let keys = await listed(commands, folder); keys.length > 0; keys = await listed(commands, folder)) {
-    commands.guard();
-    await remove(commands, keys);
-  }
-}
-
-async function listed({ sdk, client, Bucket }: Commands, Prefix: string): Promise<string[]> {
-  const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix }));
-  return Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
-}
-
-async function remove({ sdk, client, Bucket }: Commands, keys: readonly string[]): Promise<void> {
-  const Objects = keys.map((Key) => ({ Key }));
-  const { Errors = [] } = await client.send(new sdk.DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
-  const [first] = Errors;
-  if (first === undefined) return;
-  throw new Error(`${Errors.length} objects are not deleted, first ${first.Key ?? ''}: ${first.Message ?? first.Code}`);
-}

@@ -57,6 +57,7 @@ export interface WorldOptions {
   /** Bytes that the output store takes in all. */
   readonly budget?: number;
   readonly executionTtlSeconds?: number;
+  readonly archiveGraceSeconds?: number;
 }
 
 /**
@@ -226,7 +227,10 @@ export class World {
       volumes: this.volumes,
       descendants: this.descendants ?? this.children.size,
       loaded: new Map(),
-      settings: { executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400 },
+      settings: {
+        executionTtlSeconds: this.#options.executionTtlSeconds ?? 86_400,
+        archiveGraceSeconds: this.#options.archiveGraceSeconds ?? 3_600,
+      },
       ...(this.blocked === undefined ? {} : { blocked: this.blocked }),
       ...extra,
     };
@@ -328,6 +332,10 @@ export class World {
         return void this.endChild({ cancelled: true });
       case 'create_volume':
         this.created.push(action.spec);
+        return undefined;
+      case 'archive_execution':
+      case 'hold_execution':
+      case 'let_execution_go':
         return undefined;
       case 'delete_execution':
         this.deleted = true;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { anyObject, oneOf, timestamp } from '../../../crds/schema/parts.ts';
+import { stateKinds } from '../../../crds/schema/state-kinds.ts';
 import { phases } from '../../../crds/schema/workflow-execution-status.ts';
 import { orNull } from '../../../lib/http/or-null.ts';
 
@@ -28,11 +29,36 @@ const summaryFields = {
   created_at: timestamp({ description: 'When it was asked for.' }),
   started_at: orNull(timestamp({ description: 'When the controllers began with it.' })),
   completed_at: orNull(timestamp({ description: 'When it ended, however it ended.' })),
+  archived: Type.Boolean({ description: 'This is read from the archive; the execution itself may be gone.' }),
 };
 
 /** An execution in a list. */
 export const ExecutionSummary = Type.Object(summaryFields, { additionalProperties: false });
 export type ExecutionSummary = Static<typeof ExecutionSummary>;
+
+/** A visit of a state that has ended, as the history of an execution tells it (requirements AMB-174). */
+export const PastVisit = Type.Object(
+  {
+    state: Type.String(),
+    kind: oneOf(stateKinds),
+    visit: Type.Integer({ minimum: 1 }),
+    status: oneOf(['success', 'failed']),
+    reason: orNull(Type.String()),
+    message: orNull(Type.String()),
+    attempts: Type.Integer({ minimum: 0 }),
+    started_at: timestamp(),
+    completed_at: timestamp(),
+    target: orNull(Type.String({ description: 'The state that followed.' })),
+    decision: orNull(
+      Type.Object(
+        { by: Type.String(), at: timestamp(), response: Type.String() },
+        { additionalProperties: false, description: 'What a person decided, and who it was.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type PastVisit = Static<typeof PastVisit>;
 
 /** An execution in full (requirements AMB-154). */
 export const Execution = Type.Object(
@@ -40,6 +66,7 @@ export const Execution = Type.Object(
     ...summaryFields,
     input: anyObject({ description: 'What it was started with.' }),
     intent: orNull(Type.String()),
+    history: Type.Array(PastVisit, { description: 'The states that it has been in, in their order.' }),
     blackboard: anyObject({
       description: 'Values that the states share, by key; large parts as {ref, bytes, truncated}.',
     }),
@@ -68,12 +95,28 @@ export const summaryExample: ExecutionSummary = {
   created_at: '2026-01-02T03:04:04.000Z',
   started_at: '2026-01-02T03:04:05.000Z',
   completed_at: '2026-01-02T03:04:06.250Z',
+  archived: false,
 };
 
 export const executionExample: Execution = {
   ...summaryExample,
   input: { name: 'Ada' },
   intent: null,
+  history: [
+    {
+      state: 'greet',
+      kind: 'System',
+      visit: 1,
+      status: 'success',
+      reason: null,
+      message: null,
+      attempts: 1,
+      started_at: '2026-01-02T03:04:05.000Z',
+      completed_at: '2026-01-02T03:04:06.250Z',
+      target: null,
+      decision: null,
+    },
+  ],
   blackboard: { greet: { status: 'success', exit_code: 0, stdout: 'Hello, Ada!\n', stderr: '' } },
   final_output: { greeting: 'Hello, Ada!' },
 };

@@ -1,9 +1,14 @@
 import { labels } from '../../../crds/labels.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
-import type { BlobRef, StoredValue, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import type {
+  BlobRef,
+  StoredValue,
+  Visit,
+  WorkflowExecutionStatus,
+} from '../../../crds/schema/workflow-execution-status.ts';
 import { fill, siblingOf } from '../../../lib/execution/whole-value.ts';
-import type { Execution, ExecutionSummary, LargeValue } from './execution-object.ts';
+import type { Execution, ExecutionSummary, LargeValue, PastVisit } from './execution-object.ts';
 
 export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
   const { metadata, status = { phase: 'pending' } } = execution;
@@ -19,6 +24,7 @@ export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
     created_at: metadata.creationTimestamp ?? '',
     started_at: status.started_at ?? null,
     completed_at: status.finished_at ?? null,
+    archived: false,
   };
 }
 
@@ -38,8 +44,25 @@ export function presentExecution(execution: WorkflowExecution): Execution {
     ...presentSummary(execution),
     input: spec.input ?? {},
     intent: spec.intent ?? null,
+    history: (status?.history ?? []).map(presentVisit),
     blackboard: Object.fromEntries(blackboard.map(([key, stored]) => [key, valueWithReferences(stored)])),
     final_output: status === undefined ? null : finalOutputOf(status),
+  };
+}
+
+function presentVisit({ state, kind, visit, status, signal, ...rest }: Visit): PastVisit {
+  return {
+    state,
+    kind,
+    visit,
+    status,
+    reason: rest.reason ?? null,
+    message: rest.message ?? null,
+    attempts: rest.attempts ?? 1,
+    started_at: rest.entered_at,
+    completed_at: rest.finished_at,
+    target: rest.target ?? null,
+    decision: signal === undefined ? null : { by: signal.by, at: signal.at, response: signal.response },
   };
 }
 

@@ -51,6 +51,16 @@
 {{- end }}
 {{- end -}}
 
+{{/* What the archive of finished executions keeps. */}}
+{{- define "windlass.archive.env" }}
+{{- with .Values.archive }}
+- { name: WINDLASS_ARCHIVE, value: {{ .enabled | quote }} }
+- { name: WINDLASS_ARCHIVE_MAX_AGE_DAYS, value: {{ .maxAgeDays | int64 | quote }} }
+- { name: WINDLASS_ARCHIVE_MAX_MB, value: {{ .maxMb | int64 | quote }} }
+- { name: WINDLASS_ARCHIVE_GRACE_SECONDS, value: {{ .graceSeconds | int64 | quote }} }
+{{- end }}
+{{- end -}}
+
 {{/* Files that the bus is reached with, as volumes and where they are mounted. */}}
 {{- define "windlass.bus.volumes" }}
 {{- if include "windlass.nats.url" . }}

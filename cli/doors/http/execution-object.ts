@@ -2,7 +2,7 @@ import type { Execution, ExecutionSummary } from '../../../client/index.ts';
 import { apiVersion, labels } from '../../../crds/labels.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
-import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import type { Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,10 @@ export function executionOf(summary: ExecutionSummary): WorkflowExecution {
   };
 }
 
-/** The same with what was put in and what has come out. What happened in between only the events tell. */
+/**
+ * The same with what was put in and what has come out. What happened in between the events tell; of one that is read from
+ * the archive there are none, and its history does.
+ */
 export function wholeExecutionOf(execution: Execution): WorkflowExecution {
   const summary = executionOf(execution);
   const { input, intent, blackboard, final_output: output } = execution;
@@ -36,9 +39,27 @@ export function wholeExecutionOf(execution: Execution): WorkflowExecution {
     spec: { ...summary.spec, ...given(input, intent) },
     status: {
       ...status,
+      ...(execution.archived ? { history: execution.history.map(visitOf) } : {}),
       blackboard: Object.fromEntries(entries),
       ...(output === null ? {} : { final_output: output as Record<string, Json> }),
     },
+  };
+}
+
+function visitOf({ state, kind, visit, status, attempts, ...rest }: Execution['history'][number]): Visit {
+  const { reason, message, started_at, completed_at, target, decision } = rest;
+  return {
+    state,
+    kind,
+    visit,
+    status,
+    attempts,
+    entered_at: started_at,
+    finished_at: completed_at,
+    ...(reason === null ? {} : { reason }),
+    ...(message === null ? {} : { message }),
+    ...(target === null ? {} : { target }),
+    ...(decision === null ? {} : { signal: { id: `${state}-${visit}`, ...decision } }),
   };
 }
 

@@ -88,11 +88,11 @@ function newName(workflow: string): string {
 }
 
 async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<WorkflowExecution[]> {
-  const { everywhere, selector, workflow, phase, timeoutMs } = filter;
+  const { everywhere, selector, workflow, phase, archived, timeoutMs } = filter;
   if (everywhere) throw onlyKubernetes('--all-namespaces', 'You see the executions of one tenant.');
   if (selector !== undefined) throw onlyKubernetes('--selector', 'Narrow the list with --workflow and --phase.');
   const found = await allPages(async (cursor) => {
-    const query = { workflow, status: phase as Phase, cursor, limit: limits.pageSizeMax };
+    const query = { workflow, status: phase as Phase, archived, cursor, limit: limits.pageSizeMax };
     const { executions: rows, next_cursor: next } = await client.listExecutions(query, { timeoutMs });
     return { rows, next };
   });
@@ -120,6 +120,8 @@ async function readTold(deps: HttpDeps, nameOrUid: string, timeoutMs: number | u
   const answer = client.readExecution({ execution_id: nameOrUid }, { timeoutMs });
   const found = await notFoundHere(answer, noExecution(nameOrUid, words));
   const whole = wholeExecutionOf(found);
+  // Nothing tells events of one that is gone.
+  if (found.archived) return { execution: whole, lastEventId: undefined };
   const begin = { execution: { ...whole, status: undefined }, lastEventId: undefined };
   const told = await catchUp(deps, begin, found);
   if (finished(told.execution) && !finished(whole)) return atEnd(deps, told, new AbortController().signal);

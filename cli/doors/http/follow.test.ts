@@ -24,6 +24,8 @@ const summary = (changes: Partial<Execution> = {}): Execution => ({
   created_at: at,
   started_at: at,
   completed_at: null,
+  archived: false,
+  history: [],
   input: {},
   intent: null,
   blackboard: {},

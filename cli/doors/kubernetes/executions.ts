@@ -24,6 +24,7 @@ import { nameTaken } from '../refusals.ts';
 import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
 import { inNamespace, listedIn } from './known-namespace.ts';
+import { onlyTheApi } from './only-the-api.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 
 /** Executions as custom resources. */
@@ -68,8 +69,9 @@ export function executionOf(namespace: string, request: StartRequest): WorkflowE
 
 async function list(
   deps: KubernetesDeps,
-  { everywhere, selector, workflow, phase, timeoutMs }: ExecutionFilter,
+  { everywhere, selector, workflow, phase, archived, timeoutMs }: ExecutionFilter,
 ): Promise<readonly WorkflowExecution[]> {
+  if (archived === true) throw onlyTheApi('the archive is read through the HTTP API');
   const { items } = await deps.kube.listAll(workflowExecutions, {
     timeoutMs,
     namespace: everywhere ? undefined : deps.namespace,

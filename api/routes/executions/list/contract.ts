@@ -3,6 +3,7 @@ import { oneOf } from '../../../../crds/schema/parts.ts';
 import { phases } from '../../../../crds/schema/workflow-execution-status.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
 import { nextCursor, pageQuery, unknownCursor } from '../../paging.ts';
+import { noArchive } from '../archived.ts';
 import { ExecutionSummary, summaryExample } from '../execution-object.ts';
 
 export const listExecutions = defineContract({
@@ -21,6 +22,12 @@ export const listExecutions = defineContract({
         Type.String({ minLength: 1, maxLength: 253, description: 'Only executions of this workflow, by name or id.' }),
       ),
       status: Type.Optional(oneOf(phases, { description: 'Only executions in this status.' })),
+      archived: Type.Boolean({
+        default: false,
+        description:
+          'List what the archive holds, the last to end first, also of executions that are gone. A page may then be ' +
+          'short, or empty, and have a next one.',
+      }),
       ...pageQuery('Executions'),
     },
     { additionalProperties: false },
@@ -37,5 +44,5 @@ export const listExecutions = defineContract({
     ),
     example: { executions: [summaryExample], next_cursor: null },
   },
-  errors: [unknownCursor],
+  errors: [unknownCursor, noArchive],
 });

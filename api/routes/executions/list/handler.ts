@@ -1,18 +1,47 @@
+import { limits } from '../../../../crds/limits.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { timeCursor } from '../../paging.ts';
+import { createCursor, timeCursor } from '../../paging.ts';
+import type { ArchivedExecutions } from '../archived.ts';
 import { presentSummary } from '../present.ts';
 import { listExecutions } from './contract.ts';
-import { pageOf } from './page.ts';
+import { fits, pageOf, type PageQuery } from './page.ts';
 
-export function createListRoute({ cluster }: { readonly cluster: Pick<Cluster, 'executions'> }): Route<Caller> {
-  return defineRoute<typeof listExecutions, Caller>(listExecutions, async ({ query: { cursor, ...query }, caller }) => {
+export interface ListDeps {
+  readonly cluster: Pick<Cluster, 'executions'>;
+  readonly archived: Pick<ArchivedExecutions, 'page'>;
+}
+
+export function createListRoute(deps: ListDeps): Route<Caller> {
+  const { cluster, archived: archive } = deps;
+  return defineRoute<typeof listExecutions, Caller>(listExecutions, async ({ query, caller: { tenant } }) => {
+    const { cursor, archived, ...wanted } = query;
+    if (archived) return json(await archivedPage(archive, tenant, { ...wanted, cursor }));
     const after = timeCursor.decode(cursor);
-    const { rows, next } = pageOf(cluster.executions.list(caller.tenant), { ...query, after });
+    const { rows, next } = pageOf(cluster.executions.list(tenant), { ...wanted, after });
     return json({
       executions: rows.map(presentSummary),
       next_cursor: next === undefined ? null : timeCursor.encode(next),
     });
   });
+}
+
+type ArchivedQuery = Omit<PageQuery, 'after'> & { readonly cursor: string | undefined };
+
+/** A place in the archive, as its store names it. */
+const archiveCursor = createCursor<string>(
+  (after) => `archive/${after}`,
+  (text) => /^archive\/([0-9A-Za-z_-]{1,128})$/.exec(text)?.[1],
+);
+
+/** One page of the store, of which those rows are shown that were asked for: however few there are, it is one read. */
+async function archivedPage(archive: ListDeps['archived'], tenant: string, query: ArchivedQuery) {
+  const limit = Math.min(query.limit, limits.pageSizeMax);
+  const { rows, next } = await archive.page(tenant, { after: archiveCursor.decode(query.cursor), limit });
+  const shown = rows.filter((row) => fits(row, { ...query, after: undefined }));
+  return {
+    executions: shown.map((row) => ({ ...presentSummary(row), archived: true })),
+    next_cursor: next === undefined ? null : archiveCursor.encode(next),
+  };
 }

@@ -4,7 +4,7 @@ import type { WorkflowExecution } from '../../../../crds/schema/workflow-executi
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
 import type { Page, PageOptions, TimeKey } from '../../paging.ts';
 
-interface PageQuery extends PageOptions<TimeKey> {
+export interface PageQuery extends PageOptions<TimeKey> {
   /** Name or id. */
   readonly workflow?: string;
   readonly status?: Phase;
@@ -57,7 +57,8 @@ function insert(sorted: WorkflowExecution[], execution: WorkflowExecution): void
   sorted.splice(low, 0, execution);
 }
 
-function fits(execution: WorkflowExecution, { workflow, status, after }: PageQuery): boolean {
+/** Whether a list that was asked for so shows the execution. */
+export function fits(execution: WorkflowExecution, { workflow, status, after }: PageQuery): boolean {
   if (status !== undefined && (execution.status?.phase ?? 'pending') !== status) return false;
   if (workflow !== undefined && !isOf(execution, workflow)) return false;
   if (after === undefined) return true;

@@ -12,7 +12,8 @@ export const readExecution = defineContract({
   tag: 'Executions',
   summary: 'Read an execution',
   description:
-    'Where an execution stands, its Blackboard and its output. `final_output` is there in full up to 10 MiB; a part of ' +
+    'Where an execution stands, its history, its Blackboard and its output. One that is gone is read from the archive, ' +
+    'where there is one: by its id, or the one that had the name last. `final_output` is there in full up to 10 MiB; a part of ' +
     'another value that is too large stands as `{"ref", "bytes", "truncated"}`.',
   access: 'bearer',
   params: ExecutionId,

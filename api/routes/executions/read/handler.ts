@@ -1,9 +1,12 @@
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
+import type { ExecutionRecord } from '../../../../lib/archive/record.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../identity/caller.ts';
-import { findExecution } from '../find-execution.ts';
+import { notFound, unknownExecution } from '../../not-found.ts';
+import type { ArchivedExecutions } from '../archived.ts';
+import type { Execution } from '../execution-object.ts';
 import { presentExecution } from '../present.ts';
 import { readExecution } from './contract.ts';
 import { presentFull, presentWithOutput, storedBytes } from './inline-values.ts';
@@ -11,14 +14,24 @@ import { presentFull, presentWithOutput, storedBytes } from './inline-values.ts'
 export interface ReadDeps {
   readonly cluster: Pick<Cluster, 'executions'>;
   readonly outputs: OutputReader;
+  readonly archived: Pick<ArchivedExecutions, 'find'>;
 }
 
-export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
+export function createReadRoute(deps: ReadDeps): Route<Caller> {
+  const { cluster, outputs, archived } = deps;
   return defineRoute<typeof readExecution, Caller>(readExecution, async (request) => {
     const { params, query, caller } = request;
+    const id = params.execution_id;
     let weight = 0;
     const reserve = (bytes: number): Promise<void> => request.reserve((weight = bytes));
-    const execution = await findExecution(cluster.executions, caller, params.execution_id, reserve);
+    const execution = await cluster.executions.find(caller.tenant, id, reserve);
+    if (execution === undefined) {
+      const text = await archived.find(caller.tenant, id, async (record) =>
+        JSON.stringify(await presentRecord(record, query.full)),
+      );
+      if (text === undefined) throw notFound(unknownExecution);
+      return { kind: 'text', text, mediaType: 'application/json' };
+    }
     const stored = storedBytes(execution, query.full === true);
     if (stored > 0) await reserve(weight + stored * copies);
     if (query.full) return json(await presentFull(outputs, execution));
@@ -29,6 +42,12 @@ export function createReadRoute({ cluster, outputs }: ReadDeps): Route<Caller> {
 
 /** What is read from the output store is there as bytes, as a value and as the text of the answer. */
 const copies = 3;
+
+/** Large values stand in the record itself; what it left out stays a reference. */
+async function presentRecord({ execution, read }: ExecutionRecord, isFull: boolean): Promise<Execution> {
+  const present = isFull ? presentFull : presentWithOutput;
+  return { ...(await present(() => read, execution)), archived: true };
+}
 
 /** By the very object of the cache, which nobody changes: clients ask again and again how an execution is doing. */
 const texts = new WeakMap<WorkflowExecution, string>();

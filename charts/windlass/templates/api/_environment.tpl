@@ -48,6 +48,7 @@
 {{- include "windlass.api.billingEnv" .billing }}
 {{- end }}
 {{- include "windlass.s3.env" . }}
+{{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
 - { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
 {{- end -}}

@@ -22,6 +22,7 @@
 {{- end }}
 - { name: WINDLASS_OUTPUT_STORE, value: {{ .Values.outputStore.kind | quote }} }
 {{- include "windlass.s3.env" . }}
+{{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ .Values.systemTenant.slug | quote }} }
 - { name: WINDLASS_LEADER_ELECT, value: "true" }

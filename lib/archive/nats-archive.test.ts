@@ -1,0 +1,55 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { anEntry, describeArchive, namesOf } from '../../test/archive/archive-contract.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { systemClock } from '../clock.ts';
+import type { ArchiveStore } from './archive-store.ts';
+import { createNatsArchive } from './nats-archive.ts';
+
+/** Buckets are named by owners: a server of its own for each store keeps the tests apart. */
+describe('the archive in the object store of NATS', () => {
+  const started: TestBus[] = [];
+  async function open(ttlMs = 86_400_000): Promise<{ store: ArchiveStore; bus: TestBus }> {
+    const bus = await startTestBus();
+    started.push(bus);
+    const connection = bus.connect();
+    while (connection.problem() !== undefined) await systemClock.sleep(10);
+    return { store: createNatsArchive(connection, ttlMs), bus };
+  }
+  afterAll(async () => {
+    await Promise.all(started.map((bus) => bus.stop()));
+  });
+
+  describeArchive(async () => (await open()).store);
+
+  it('AMB-174 drops records that are older than it keeps', async () => {
+    const { store } = await open(1_500);
+    await store.write(anEntry(1, {}));
+    expect((await namesOf(store, 'tenant-a')).flat()).toEqual(['run-1']);
+    await systemClock.sleep(2_500);
+    expect((await namesOf(store, 'tenant-a')).flat()).toEqual([]);
+    expect(await store.read('tenant-a', 'run-1')).toBeUndefined();
+  });
+
+  it('AMB-174 refuses while the server is away, says why, and takes the record once it is back', async () => {
+    const { store, bus } = await open();
+    await store.write(anEntry(1, {}));
+    await bus.server.kill();
+    await expect(store.write(anEntry(2, {}))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(store.problem()).toBeDefined();
+    await bus.server.start();
+    while (store.problem() !== undefined) await systemClock.sleep(50);
+    await store.write(anEntry(2, {}));
+    expect((await namesOf(store, 'tenant-a')).flat()).toEqual(['run-2', 'run-1']);
+  });
+
+  it('lists a thousand records in pages, however many names were used again', async () => {
+    const { store } = await open();
+    for (let second = 1; second <= 1_000; second += 1) {
+      await store.write(anEntry(second, second % 2 === 0 ? { name: 'again' } : {}));
+    }
+    const pages = await namesOf(store, 'tenant-a', 200);
+    expect(pages.flat()).toHaveLength(1_000);
+    expect(pages.flat().slice(0, 3)).toEqual(['again', 'run-999', 'again']);
+    expect(Math.max(...pages.map((page) => page.length))).toBeLessThanOrEqual(200);
+  });
+});

@@ -1,0 +1,205 @@
+import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { isStreamGone } from './bus-error.ts';
+import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
+import { prepareStream } from './prepare-stream.ts';
+import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from './streams.ts';
+
+/** Buckets of objects over one connection. */
+export interface SessionObjects {
+  open(definition: ObjectBucketDefinition): Promise<ObjectBucket>;
+  bytes(prefix: string): Promise<ReadonlyMap<string, number>>;
+}
+
+interface SessionObjectsDeps {
+  readonly client: JetStreamClient;
+  readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
+  readonly logger: Logger;
+  readonly replicas: number;
+}
+
+/** The library is loaded when the first bucket is opened. */
+export function createSessionObjects(deps: SessionObjectsDeps): SessionObjects {
+  const { client, manager, logger, replicas } = deps;
+  const opened = new Map<string, Promise<ObjectBucket>>();
+  const prepared = new Map<string, Promise<void>>();
+  const prepare = (definition: ObjectBucketDefinition): Promise<void> => {
+    const { name } = definition;
+    const known =
+      prepared.get(name) ?? prepareStream({ streams: manager.streams, logger }, objectStream(definition, replicas));
+    prepared.set(name, known);
+    return known;
+  };
+  const open = async (definition: ObjectBucketDefinition): Promise<ObjectBucket> => {
+    const { Objm } = await import('@nats-io/obj');
+    const store = await new Objm(client).open(bucketName(definition), false);
+    const places = { store, manager, stream: objectStreamName(definition), subjects: objectSubjects(definition) };
+    const forget = (): void => void prepared.delete(definition.name);
+    return bucketOf(places, { prepare: () => prepare(definition), forget });
+  };
+  return {
+    open(definition) {
+      const known = opened.get(definition.name) ?? open(definition);
+      opened.set(definition.name, known);
+      return known;
+    },
+    async bytes(prefix) {
+      const found = new Map<string, number>();
+      for await (const { config, state } of manager.streams.list()) {
+        const rest = objectBucketRest(config.name, prefix);
+        if (rest !== undefined) found.set(rest, state.bytes);
+      }
+      return found;
+    },
+  };
+}
+
+interface ObjectsDeps {
+  readonly store: ObjectStore;
+  readonly manager: Pick<JetStreamManager, 'streams' | 'direct'>;
+  readonly stream: string;
+  readonly subjects: ReturnType<typeof objectSubjects>;
+}
+
+/** The stream is made by the first write: whoever only reads makes none. */
+interface Preparing {
+  readonly prepare: () => Promise<void>;
+  /** A write failed: somebody may have deleted the stream. */
+  readonly forget: () => void;
+}
+
+/** Messages that one request for a page looks at, and requests for one page: a page may then be short. */
+const windowLength = 512;
+const windowsMax = 40;
+/** Longest wait for one piece of an object to be stored. */
+const putTimeoutMs = 10_000;
+
+/**
+ * The library writes and reads objects. Lists are read from the stream: the library's list is of the whole bucket. An
+ * alias is a link of the object store, in a space of names of its own.
+ */
+function bucketOf(deps: ObjectsDeps, { prepare, forget }: Preparing): ObjectBucket {
+  return {
+    async put({ name, alias, row, body }) {
+      try {
+        await prepare();
+        const info = await deps.store.putBlob({ name, metadata: { row } }, body, { timeout: putTimeoutMs });
+        await point(deps, alias, info);
+      } catch (error) {
+        forget();
+        throw error;
+      }
+    },
+    get: (nameOrAlias, bytesMax) => unlessGone(undefined, () => get(deps, nameOrAlias, bytesMax)),
+    page: (query) => unlessGone({ rows: [], next: undefined }, () => page(deps, query)),
+    trim: (bytes) => unlessGone(0, () => trim(deps, bytes)),
+  };
+}
+
+/** Nobody has written to the bucket yet, or its stream was deleted. */
+async function unlessGone<T>(nothing: T, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isStreamGone(error)) return nothing;
+    throw error;
+  }
+}
+
+async function get(deps: ObjectsDeps, nameOrAlias: string, bytesMax: number): Promise<Uint8Array | undefined> {
+  const info = (await deps.store.info(nameOrAlias)) ?? (await linked(deps, nameOrAlias));
+  if (info === null || info.deleted) return undefined;
+  if (info.size > bytesMax) throw tooLarge(info, bytesMax);
+  return (await deps.store.getBlob(info.name)) ?? undefined;
+}
+
+/** No name of an object begins so: they are uids. */
+const aliasOf = (alias: string): string => `name/${alias}`;
+
+/** The library does not replace a link. */
+async function point({ store, manager, stream, subjects }: ObjectsDeps, alias: string, to: ObjectInfo): Promise<void> {
+  const name = aliasOf(alias);
+  if ((await store.info(name)) !== null) await manager.streams.purge(stream, { filter: subjects.infoOf(name) });
+  await store.link(name, to);
+}
+
+async function linked({ store }: ObjectsDeps, alias: string): Promise<ObjectInfo | null> {
+  const to = (await store.info(aliasOf(alias)))?.options?.link?.name;
+  return to === undefined ? null : store.info(to);
+}
+
+async function page(deps: ObjectsDeps, { before, limit }: Parameters<ObjectBucket['page']>[0]): Promise<ObjectPage> {
+  const { first_seq: first, last_seq: last } = (await deps.manager.streams.info(deps.stream)).state;
+  const rows: string[] = [];
+  let end = Math.min(before ?? last + 1, last + 1);
+  for (let windows = 0; windows < windowsMax && end > first; windows += 1) {
+    const start = Math.max(first, end - windowLength);
+    for (const message of (await infosFrom(deps, start, end)).toReversed()) {
+      const row = rowOf(message);
+      if (row === undefined) continue;
+      if (rows.length === limit) return { rows, next: message.seq + 1 };
+      rows.push(row);
+    }
+    end = start;
+  }
+  return { rows, next: end > first ? end : undefined };
+}
+
+/** Messages about objects from one place up to another. */
+async function infosFrom(
+  { manager, stream, subjects }: ObjectsDeps,
+  start: number,
+  end: number,
+): Promise<readonly StoredMsg[]> {
+  const found: StoredMsg[] = [];
+  const query = { seq: start, batch: end - start, next_by_subj: subjects.infos };
+  for await (const message of await manager.direct.getBatch(stream, query)) {
+    if (message.seq < end) found.push(message);
+  }
+  return found;
+}
+
+/** Undefined for an alias, and for an object that was deleted. */
+function rowOf(message: StoredMsg): string | undefined {
+  const { deleted, metadata } = message.json<ObjectInfo>();
+  return deleted === true ? undefined : metadata?.['row'];
+}
+
+/** Objects looked at for one round of deleting. */
+const trimBatch = 64;
+
+async function trim(deps: ObjectsDeps, bytes: number): Promise<number> {
+  const { manager, stream } = deps;
+  for (;;) {
+    const { state } = await manager.streams.info(stream);
+    if (state.bytes <= bytes || state.messages === 0) return state.bytes;
+    const removed = await removeOldest(deps, state.first_seq, state.bytes - bytes);
+    if (removed === 0) return state.bytes;
+  }
+}
+
+/** Removes the oldest objects, with their aliases, until so many bytes are gone; gives the number of objects. */
+async function removeOldest(deps: ObjectsDeps, first: number, bytes: number): Promise<number> {
+  const { manager, stream, subjects } = deps;
+  const query = { seq: first, batch: trimBatch, next_by_subj: subjects.infos };
+  let [removed, freed] = [0, 0];
+  for await (const message of await manager.direct.getBatch(stream, query)) {
+    if (freed >= bytes) break;
+    const { name, nuid, size = 0, options } = message.json<Partial<ObjectInfo> & Pick<ObjectInfo, 'name'>>();
+    if (options?.link !== undefined && (await isInUse(deps, options.link.name ?? ''))) continue;
+    if (nuid !== undefined) await manager.streams.purge(stream, { filter: subjects.chunksOf(nuid) });
+    await manager.streams.purge(stream, { filter: subjects.infoOf(name) });
+    removed += 1;
+    freed += size + message.data.byteLength;
+  }
+  return removed;
+}
+
+const isInUse = async ({ store }: ObjectsDeps, name: string): Promise<boolean> => (await store.info(name)) !== null;
+
+const tooLarge = ({ name, size }: ObjectInfo, bytesMax: number): AppError =>
+  new AppError('limit_exceeded', `the object ${name} has ${size} bytes; ${bytesMax} are read at most`, {
+    reason: 'ObjectTooLarge',
+  });
