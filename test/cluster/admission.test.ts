@@ -384,7 +384,6 @@ describe('an execution', () => {
 
   const bad: [ids: string, spec: object, path: string][] = [
     ['', { workflow: '' }, 'spec.workflow'],
-    ['', { input: [] }, 'spec.input'],
     ['', { blackboard: 'a=b' }, 'spec.blackboard'],
     ['', { ttl_seconds_after_finished: 1.5 }, 'spec.ttl_seconds_after_finished'],
     ['', { signals: [{ id: 'a b', state: 's', response: '', by: 'x', at: now }] }, 'spec.signals[0].id'],

@@ -69,11 +69,11 @@ export const storage: readonly BadManifest[] = [
     [['spec.storage.shared_volumes.0.name', '']],
     ['spec.storage.shared_volumes[0].name', 'pattern'],
   ),
-  bySchema(
+  byRule('schema' as 'cel')(
     'AMB-179',
     'a shared volume with a name of 64 characters',
     [['spec.storage.shared_volumes.0.name', '\u{1f4e6}'.repeat(64)]],
-    ['spec.storage.shared_volumes[0].name', 'pattern'],
+    ['spec.storage.shared_volumes[0].name', 'pattern', 'Too long'],
   ),
   byRule('schema' as 'cel')(
     'WF-STOR-05',
