@@ -23,8 +23,16 @@ describe('a message that is too long', () => {
     expect(cutMiddle(message, 256).length).toBe(256);
   });
 
+  it('keeps the name of the image that cannot be pulled in the 256 characters of a visit', () => {
+    const image = '172.30.198.101:35555/team/refused-absent:1';
+    const why = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials`;
+    const cut = cutMiddle(`step did not start within 12s; it waited: rpc error: code = Unknown desc = ${why}`, 256);
+    expect(cut).toContain(image);
+    expect(cut).toMatch(/no basic auth credentials$/);
+  });
+
   it.each([
-    [9, 'abc … hij'],
+    [9, 'abcde … j'],
     [10, 'abcdefghij'],
     [11, 'abcdefghij'],
   ])('of ten characters at %d is %s', (length, want) => expect(cutMiddle('abcdefghij', length)).toBe(want));

@@ -4,13 +4,15 @@
  */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
-  const begin = Math.ceil((length - gap.length) / 2);
+  const begin = Math.ceil((length - gap.length) * beginPart);
   const end = text.slice(text.length - (length - gap.length - begin));
   const isLowSurrogate = /^[\udc00-\udfff]/.test(end);
   return `${cutText(text, begin)}${gap}${isLowSurrogate ? end.slice(1) : end}`;
 }
 
 const gap = ' … ';
+/** The beginning says what was tried, with names such as that of an image; the cause at the end is short. */
+const beginPart = 3 / 4;
 
 /** The first `length` UTF-16 units of a text, or one less where a character would be cut in two. */
 export function cutText(text: string, length: number): string {
