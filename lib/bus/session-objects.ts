@@ -2,7 +2,7 @@ import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jets
 import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { isStreamGone } from './bus-error.ts';
+import { codeOf, errorCodes } from './bus-error.ts';
 import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
 import { prepareStream } from './prepare-stream.ts';
 import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from './streams.ts';
@@ -98,12 +98,15 @@ function bucketOf(deps: ObjectsDeps, { prepare, forget }: Preparing): ObjectBuck
   };
 }
 
-/** Nobody has written to the bucket yet, or its stream was deleted. */
+/**
+ * Nobody has written to the bucket yet, or its stream was deleted. A server that has not opened its store yet knows no
+ * stream either: that is an error, or what is kept would pass for lost.
+ */
 async function unlessGone<T>(nothing: T, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (isStreamGone(error)) return nothing;
+    if (codeOf(error) === errorCodes.streamNotFound) return nothing;
     throw error;
   }
 }

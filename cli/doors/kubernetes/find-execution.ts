@@ -3,7 +3,6 @@ import { isUid } from '../../../crds/uid.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
 import { findObject } from '../../../lib/kube/find-object.ts';
 import type { CallOptions } from '../../../lib/kube/index.ts';
-import { CliError } from '../../exit-codes.ts';
 import { noExecution } from '../refusals.ts';
 import type { KubernetesDeps } from './kubernetes-door.ts';
 
@@ -17,15 +16,9 @@ export async function findExecution(
     const { items } = await kube.listAll(workflowExecutions, { namespace, ...options });
     const found = items.find(({ metadata }) => metadata.uid === nameOrUid);
     if (found) return found;
-    throw gone(nameOrUid, words);
+    throw noExecution(nameOrUid, words);
   }
   const found = await findObject(kube, workflowExecutions, { namespace, name: nameOrUid }, options);
-  if (found === undefined) throw gone(nameOrUid, words);
+  if (found === undefined) throw noExecution(nameOrUid, words);
   return found;
-}
-
-/** The archive is out of reach of this door. */
-function gone(nameOrUid: string, words: KubernetesDeps['words']): CliError {
-  const { message, hint } = noExecution(nameOrUid, words);
-  return new CliError('not_found', message, `${hint} One that was deleted may be in the archive: add --server URL.`);
 }

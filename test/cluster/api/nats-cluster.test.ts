@@ -45,7 +45,8 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
   beforeAll(async () => {
     kube = (await connect()).kube;
     place = await makeTestNamespace(kube, 'nats-three');
-    const objects = await render({ nats: { enabled: true, replicaCount: 3, storage, ...retention } }, place.name);
+    const nats = { enabled: true, replicaCount: 3, storage, ...retention };
+    const objects = await render({ nats, archive: { maxMb: 32 } }, place.name);
     const ours = objects.filter(
       ({ kind, metadata }) => resources[kind ?? ''] && metadata.name?.startsWith(name(0).slice(0, -2)),
     );
