@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { BucketDefinition, EventBus, KeyValueBucket } from './event-bus.ts';
-import { createMemoryBucket } from './memory-bucket.ts';
+import { createMemoryBucket } from './kv/memory-bucket.ts';
 
 /**
  * Stands where no bus is configured: what is raised goes nowhere, what is to be stored is refused, and buckets are in the

@@ -1,4 +1,4 @@
-import type { ObjectBuckets } from './object-bucket.ts';
+import type { ObjectBuckets } from './objects/object-bucket.ts';
 
 /** A CloudEvent (version 1.0) before the bus adds what is the same for all. */
 export interface BusEvent {

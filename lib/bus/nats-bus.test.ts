@@ -10,7 +10,7 @@ import { makeOperator } from '../../test/nats/operator.ts';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { silentLogger } from '../logger.ts';
-import { buckets } from './buckets.ts';
+import { buckets } from './kv/buckets.ts';
 import { type BusConfig, busOptions } from './bus-config.ts';
 import type { BusObserver } from './bus-observer.ts';
 import { createEventBus } from './create-event-bus.ts';

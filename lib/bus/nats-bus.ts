@@ -3,12 +3,12 @@ import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { busError, isConflict, isStreamGone } from './bus-error.ts';
 import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
-import { cloudEventMediaType, cloudEventOf } from './cloud-event.ts';
+import { cloudEventMediaType, cloudEventOf } from './publish/cloud-event.ts';
 import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
-import type { ObjectBucket, ObjectBucketDefinition } from './object-bucket.ts';
-import { createOutbox, type Outbox, type OutboxLimits } from './outbox.ts';
+import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
+import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
 import { openSession, type Session, type SessionOptions } from './session.ts';
-import type { SessionBucket } from './session-bucket.ts';
+import type { SessionBucket } from './kv/session-bucket.ts';
 import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
 import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
 

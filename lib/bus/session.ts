@@ -6,9 +6,9 @@ import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
 import { prepareStream } from './prepare-stream.ts';
-import { createPublisher, type Publisher } from './publisher.ts';
-import { createSessionBucket, type SessionBucket } from './session-bucket.ts';
-import { createSessionObjects, type SessionObjects } from './session-objects.ts';
+import { createPublisher, type Publisher } from './publish/publisher.ts';
+import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
+import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
 import { bucketName, bucketStream, eventStreams } from './streams.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */

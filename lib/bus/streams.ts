@@ -1,7 +1,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { BusOptions, Retention } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
-import type { ObjectBucketDefinition } from './object-bucket.ts';
+import type { ObjectBucketDefinition } from './objects/object-bucket.ts';
 import { streamNames, subjectRoots } from './subjects.ts';
 
 /** A stream as it has to be; what is not named is left to the server. */

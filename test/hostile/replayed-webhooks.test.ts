@@ -3,7 +3,7 @@ import { createIngest } from '../../api/ingest/create-ingest.ts';
 import { createDeliveries, type Delivery } from '../../api/ingest/deliveries.ts';
 import { limits } from '../../crds/limits.ts';
 import { buckets } from '../../lib/bus/index.ts';
-import { createMemoryBucket } from '../../lib/bus/memory-bucket.ts';
+import { createMemoryBucket } from '../../lib/bus/kv/memory-bucket.ts';
 import { AppError } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';

@@ -1,11 +1,11 @@
 import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { ObjectInfo, ObjectStore } from '@nats-io/obj';
-import { AppError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { codeOf, errorCodes } from './bus-error.ts';
+import { AppError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import { codeOf, errorCodes } from '../bus-error.ts';
 import type { ObjectBucket, ObjectBucketDefinition, ObjectPage } from './object-bucket.ts';
-import { prepareStream } from './prepare-stream.ts';
-import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from './streams.ts';
+import { prepareStream } from '../prepare-stream.ts';
+import { bucketName, objectBucketRest, objectStream, objectStreamName, objectSubjects } from '../streams.ts';
 
 /** Buckets of objects over one connection. */
 export interface SessionObjects {

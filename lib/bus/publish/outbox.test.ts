@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../errors.ts';
-import { type Logger, silentLogger } from '../logger.ts';
-import { createManualClock } from '../manual-clock.ts';
-import type { BusEvent } from './event-bus.ts';
+import { AppError } from '../../errors.ts';
+import { type Logger, silentLogger } from '../../logger.ts';
+import { createManualClock } from '../../manual-clock.ts';
+import type { BusEvent } from '../event-bus.ts';
 import { createOutbox, type OutboxLimits } from './outbox.ts';
 
 const unavailable = new AppError('unavailable', 'away');

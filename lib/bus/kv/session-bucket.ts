@@ -1,7 +1,7 @@
 import type { KV } from '@nats-io/kv';
-import type { BucketDefinition } from './event-bus.ts';
-import type { Message, Publisher } from './publisher.ts';
-import { bucketSubject } from './streams.ts';
+import type { BucketDefinition } from '../event-bus.ts';
+import type { Message, Publisher } from '../publish/publisher.ts';
+import { bucketSubject } from '../streams.ts';
 
 /** A stored text with its revision. */
 interface StoredText {

@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../clock.ts';
-import { errorCodes, StreamRefusal } from './bus-error.ts';
+import type { Clock } from '../../clock.ts';
+import { errorCodes, StreamRefusal } from '../bus-error.ts';
 
 /** A message for a stream. */
 export interface Message {

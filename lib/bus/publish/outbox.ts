@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
-import { AppError, messageOf } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import type { BusObserver } from './bus-observer.ts';
-import type { BusEvent, EventPublisher, EventSink } from './event-bus.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError, messageOf } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
+import type { BusObserver } from '../bus-observer.ts';
+import type { BusEvent, EventPublisher, EventSink } from '../event-bus.ts';
 
 interface OutboxDeps {
   readonly publisher: EventPublisher;

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** One tenant has as many keys in a bucket as it may have beside the others. */
 export class ShareUsedError extends AppError {

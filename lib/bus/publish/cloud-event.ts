@@ -1,4 +1,4 @@
-import type { BusEvent } from './event-bus.ts';
+import type { BusEvent } from '../event-bus.ts';
 
 /** How an event stands in a stream: CloudEvents 1.0 in the JSON format, with the extension `tenant`. */
 export interface CloudEvent {
