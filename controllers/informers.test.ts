@@ -5,7 +5,7 @@ import { silentLogger } from '../lib/logger.ts';
 import { createManualClock } from '../lib/manual-clock.ts';
 import { anExecution } from '../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
-import { decide } from './execution/decide.ts';
+import { decide } from './execution/engine/decide.ts';
 import { createInformers } from './informers.ts';
 import { statusPatch } from './runtime/status-patch.ts';
 

@@ -21,7 +21,7 @@ import {
 import { isStored } from '../lib/registration/index.ts';
 import { claimKeysOf } from '../lib/stimulus/claims.ts';
 import { createTenantInformer, type TenantIndex } from '../lib/tenant/tenant-directory.ts';
-import { rootOf } from './execution/names.ts';
+import { rootOf } from './execution/engine/names.ts';
 import { slimClaim, slimPod, wholeExecutions, wholeRevisions, wholeWorkflows } from './slim-objects.ts';
 import { claimKey } from './volume/decide.ts';
 

@@ -7,8 +7,8 @@ import { KubeError, type KubeObject, type Pod } from '../../lib/kube/index.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { type ApplyDeps, apply } from './apply.ts';
-import type { Action } from './decision.ts';
-import { podName } from './names.ts';
+import type { Action } from './engine/decision.ts';
+import { podName } from './engine/names.ts';
 import type { PodSettings } from './pod.ts';
 import { createQuotaGate } from './quota-gate.ts';
 

@@ -21,9 +21,9 @@ import { labelValue } from '../../lib/pod-slot.ts';
 import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
 import type { Archives } from './archives.ts';
 import { createChild } from './create-child.ts';
-import type { Action, PodStop } from './decision.ts';
-import type { Failure } from './facts.ts';
-import { podName } from './names.ts';
+import type { Action, PodStop } from './engine/decision.ts';
+import type { Failure } from './engine/facts.ts';
+import { podName } from './engine/names.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 import type { QuotaGate } from './quota-gate.ts';
 

@@ -12,7 +12,7 @@ import { keyOf } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import type { ArchiveFact } from './facts.ts';
+import type { ArchiveFact } from './engine/facts.ts';
 
 export interface ArchivesDeps {
   readonly archive: ArchiveStore;

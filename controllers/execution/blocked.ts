@@ -1,5 +1,5 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import type { Blockage } from './facts.ts';
+import type { Blockage } from './engine/facts.ts';
 
 /** Executions whose last actions the API server refused and may still allow. After a restart it refuses them again. */
 export interface Blocked {

@@ -6,7 +6,7 @@ import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
 import { isConclusive, outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
-import type { StepOutcome } from './facts.ts';
+import type { StepOutcome } from './engine/facts.ts';
 import { engineLimits } from './limits.ts';
 import { createLogMemory, type LogMemory, type LogRoom, noRoom } from './log-memory.ts';
 import { createLogPatience } from './log-patience.ts';

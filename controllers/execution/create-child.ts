@@ -3,7 +3,7 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema
 import type { NewId } from '../../lib/ids.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
-import { nameBeside } from './names.ts';
+import { nameBeside } from './engine/names.ts';
 
 interface CreateChildDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll'>;

@@ -16,7 +16,7 @@ import { workflows as workflowKind } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions, findObject, type KubeClient } from '../../lib/kube/index.ts';
 import { isDerivedName, workflowName } from '../../lib/manifest/object-name.ts';
 import { holdsItsContent, isContentOf, isRevisionOf, specOf, storedRevision } from '../../lib/registration/index.ts';
-import type { Definition, Failure, WorkflowLookup } from './facts.ts';
+import type { Definition, Failure, WorkflowLookup } from './engine/facts.ts';
 
 interface FindWorkflowDeps {
   readonly kube: Pick<KubeClient, 'get' | 'list'>;

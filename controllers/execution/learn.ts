@@ -8,8 +8,8 @@ import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
-import type { Need } from './decision.ts';
-import type { ChildFact, Facts } from './facts.ts';
+import type { Need } from './engine/decision.ts';
+import type { ChildFact, Facts } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { type Caches, wholeChild } from './observe.ts';
 

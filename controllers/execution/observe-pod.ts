@@ -1,8 +1,8 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { slotOf, stepState } from '../../lib/pod-slot.ts';
-import type { Failure, PodFact, StepOutcome } from './facts.ts';
-import { noResult } from './outcome.ts';
+import type { Failure, PodFact, StepOutcome } from './engine/facts.ts';
+import { noResult } from './engine/outcome.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
 import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 

@@ -8,7 +8,7 @@ import { slotMetadata } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { after, anExecution, begin } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { volumeName } from './names.ts';
+import { volumeName } from './engine/names.ts';
 import { observe, observeVolumes, wholeChild } from './observe.ts';
 
 const parent = anExecution('parent').build();

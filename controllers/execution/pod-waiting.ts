@@ -1,7 +1,7 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import type { Waiting } from './facts.ts';
+import type { Waiting } from './engine/facts.ts';
 import { engineLimits } from './limits.ts';
 
 /** What the newest Event of a pod that has no container yet says; undefined where nothing is known. */

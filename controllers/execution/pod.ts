@@ -2,7 +2,7 @@ import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
 import { labelValue, type PodSlot, slotMetadata, stepContainer } from '../../lib/pod-slot.ts';
-import { podName } from './names.ts';
+import { podName } from './engine/names.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** What an operator configured for all step pods. */

@@ -25,8 +25,8 @@ import type { Archives } from './archives.ts';
 import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
-import type { Action, Decision } from './decision.ts';
-import type { Blockage, Definition, Facts } from './facts.ts';
+import type { Action, Decision } from './engine/decision.ts';
+import type { Blockage, Definition, Facts } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { tellWaiting } from './learn.ts';
 import {

@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
-import type { Failure, PodFact } from './facts.ts';
-import { noResult } from './outcome.ts';
+import type { Failure, PodFact } from './engine/facts.ts';
+import { noResult } from './engine/outcome.ts';
 
 /**
  * Pods that the API server will never take. They exist nowhere but here, as long as their execution runs; after a

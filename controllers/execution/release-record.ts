@@ -2,7 +2,7 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { finished } from '../../lib/execution/finished.ts';
 import { type HoldDeps, isHeldForArchive, letGoOfArchive } from './archive-finalizer.ts';
 import type { Archives } from './archives.ts';
-import type { ArchiveFact } from './facts.ts';
+import type { ArchiveFact } from './engine/facts.ts';
 
 interface ReleaseRecordDeps extends HoldDeps {
   readonly archives: Pick<Archives, 'stateOf' | 'begin'>;

@@ -13,16 +13,16 @@ import {
 } from '../../lib/kube/index.ts';
 import { OutputBudgetExceeded, type OutputStore } from '../../lib/output-store/output-store.ts';
 import { RefusedError } from '../runtime/outcome.ts';
-import { writeStatus } from '../runtime/write-status.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
+import { writeStatus } from '../runtime/write-status.ts';
 import type { Bugs } from './bugs.ts';
-import { decide } from './decide.ts';
-import type { Decision, Exceeded, NeedsFacts } from './decision.ts';
-import type { Facts, Failure } from './facts.ts';
+import { decide } from './engine/decide.ts';
+import type { Decision, Exceeded, NeedsFacts } from './engine/decision.ts';
+import type { Facts, Failure } from './engine/facts.ts';
+import { bareFailure, refuse } from './engine/refusal.ts';
+import { statusProblem } from './engine/status-problem.ts';
 import { type LearnDeps, learn } from './learn.ts';
 import { blobOwner, holdOutputs, type OutputsDeps } from './outputs-finalizer.ts';
-import { bareFailure, refuse } from './refusal.ts';
-import { statusProblem } from './status-problem.ts';
 import { refusedByQuota, type UnstoredDeps } from './unstored.ts';
 
 export interface SettleDeps extends LearnDeps, UnstoredDeps, Omit<OutputsDeps, 'caches'> {

@@ -4,7 +4,7 @@ import { WaitError } from '../../lib/errors.ts';
 import type { KubeError } from '../../lib/kube/index.ts';
 import { ownMember } from '../../lib/own-member.ts';
 import type { Blocked } from './blocked.ts';
-import type { Facts, Failure } from './facts.ts';
+import type { Facts, Failure } from './engine/facts.ts';
 
 export interface UnstoredDeps {
   /** Executions whose outputs found no room in a quota. */

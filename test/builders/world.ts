@@ -1,11 +1,5 @@
-import type { WorkflowExecution, Signal } from '../../crds/schema/workflow-execution.ts';
-import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import type { Json } from '../../crds/schema/parts.ts';
-import type { VolumeSpec } from '../../crds/schema/volume.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { decide } from '../../controllers/execution/decide.ts';
-import type { Action, Decision, Happening, Need } from '../../controllers/execution/decision.ts';
-import type { PodSlot } from '../../lib/pod-slot.ts';
+import { decide } from '../../controllers/execution/engine/decide.ts';
+import type { Action, Decision, Happening, Need } from '../../controllers/execution/engine/decision.ts';
 import type {
   Blockage,
   ChildFact,
@@ -15,13 +9,19 @@ import type {
   StepOutcome,
   VolumeFact,
   Waiting,
-} from '../../controllers/execution/facts.ts';
-import { podName } from '../../controllers/execution/names.ts';
-import { bareFailure, refuse } from '../../controllers/execution/refusal.ts';
-import { statusProblem } from '../../controllers/execution/status-problem.ts';
+} from '../../controllers/execution/engine/facts.ts';
+import { podName } from '../../controllers/execution/engine/names.ts';
+import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
+import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { StepPlan } from '../../controllers/execution/step-plan.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { VolumeSpec } from '../../crds/schema/volume.ts';
+import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import { createBlob, parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { anExecution, begin } from './execution-builder.ts';
 import { unstorable } from './stored-status.ts';

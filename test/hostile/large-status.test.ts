@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import { limits } from '../../crds/limits.ts';
 import type { StateOf } from '../../crds/schema/state.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
-import { statusProblem } from '../../controllers/execution/status-problem.ts';
 import { inlineBytes, shrink } from '../../lib/output-store/stored-value.ts';
 import { anEnd, anUpdate, aQuestion, aWorkflow } from '../builders/workflow-builder.ts';
 import { World } from '../builders/world.ts';

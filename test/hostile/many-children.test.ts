@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { rootOf } from '../../controllers/execution/engine/names.ts';
+import { observeDescendants } from '../../controllers/execution/observe.ts';
 import { limits } from '../../crds/limits.ts';
 import type { StateOf } from '../../crds/schema/state.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { observeDescendants } from '../../controllers/execution/observe.ts';
-import { rootOf } from '../../controllers/execution/names.ts';
 import { createCache } from '../../lib/informer/index.ts';
 import { anExecution } from '../builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../builders/workflow-builder.ts';

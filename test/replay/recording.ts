@@ -1,5 +1,5 @@
-import type { Decision } from '../../controllers/execution/decision.ts';
-import type { Facts, WorkflowLookup } from '../../controllers/execution/facts.ts';
+import type { Decision } from '../../controllers/execution/engine/decision.ts';
+import type { Facts, WorkflowLookup } from '../../controllers/execution/engine/facts.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 
 /** One decision of a released version, as JSON: the facts it was given and what it decided. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../controllers/execution/decide.ts';
+import { decide } from '../../controllers/execution/engine/decide.ts';
 import { decided, factsOf, type Recording } from './recording.ts';
 
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.json'));

@@ -8,14 +8,14 @@ import { answersText, judge, namedAnswers } from '../../../lib/decision/answers.
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
-import { firstMatch } from '../conditions.ts';
-import { stopping, timeoutFailure } from '../deadline.ts';
-import type { Draft } from '../draft.ts';
-import type { Failure } from '../facts.ts';
-import { lackingValues } from '../lacking-values.ts';
-import type { VisitOutcome } from '../outcome.ts';
-import { renderText, scopeOf } from '../scope.ts';
-import type { StateHandler } from '../state-handler.ts';
+import { firstMatch } from '../engine/conditions.ts';
+import { stopping, timeoutFailure } from '../engine/deadline.ts';
+import type { Draft } from '../engine/draft.ts';
+import type { Failure } from '../engine/facts.ts';
+import { lackingValues } from '../engine/lacking-values.ts';
+import type { VisitOutcome } from '../engine/outcome.ts';
+import { renderText, scopeOf } from '../engine/scope.ts';
+import type { StateHandler } from '../engine/state-handler.ts';
 
 /** Who decided when nobody did. */
 const timeoutSignalId = 'default-response';

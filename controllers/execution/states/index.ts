@@ -1,9 +1,9 @@
 import type { State } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import type { Draft } from '../draft.ts';
-import type { VisitOutcome } from '../outcome.ts';
-import type { StateHandler } from '../state-handler.ts';
+import type { Draft } from '../engine/draft.ts';
+import type { VisitOutcome } from '../engine/outcome.ts';
+import type { StateHandler } from '../engine/state-handler.ts';
 import { containerRun } from './container-run.ts';
 import { human } from './human.ts';
 import { parallelContainerRun } from './parallel-container-run.ts';

@@ -6,17 +6,17 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
-import { stopping, timeoutFailure } from '../deadline.ts';
-import { type Draft, LackingFacts } from '../draft.ts';
-import type { ChildFact, Definition, Failure } from '../facts.ts';
-import { inputProblem } from '../input.ts';
-import { lookUp } from '../lookup.ts';
-import { childName, rootOf } from '../names.ts';
-import type { VisitOutcome } from '../outcome.ts';
-import { renderText } from '../scope.ts';
-import { childNeverStarted, noteStart } from '../starting.ts';
-import type { StateHandler } from '../state-handler.ts';
-import { resolve } from '../stored.ts';
+import { stopping, timeoutFailure } from '../engine/deadline.ts';
+import { type Draft, LackingFacts } from '../engine/draft.ts';
+import type { ChildFact, Definition, Failure } from '../engine/facts.ts';
+import { inputProblem } from '../engine/input.ts';
+import { lookUp } from '../engine/lookup.ts';
+import { childName, rootOf } from '../engine/names.ts';
+import type { VisitOutcome } from '../engine/outcome.ts';
+import { renderText } from '../engine/scope.ts';
+import { childNeverStarted, noteStart } from '../engine/starting.ts';
+import type { StateHandler } from '../engine/state-handler.ts';
+import { resolve } from '../engine/stored.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
 export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) => {

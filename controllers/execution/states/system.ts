@@ -1,13 +1,13 @@
 import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { runAttempts } from '../attempts.ts';
-import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from '../container-plan.ts';
-import type { Draft } from '../draft.ts';
-import { containerResult, noOutput, type VisitOutcome, withTwins } from '../outcome.ts';
-import { processFailure } from '../process-bounds.ts';
-import { renderText, scopeOf } from '../scope.ts';
-import type { StateHandler } from '../state-handler.ts';
+import { runAttempts } from '../engine/attempts.ts';
+import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from '../engine/container-plan.ts';
+import type { Draft } from '../engine/draft.ts';
+import { containerResult, noOutput, type VisitOutcome, withTwins } from '../engine/outcome.ts';
+import { processFailure } from '../engine/process-bounds.ts';
+import { renderText, scopeOf } from '../engine/scope.ts';
+import type { StateHandler } from '../engine/state-handler.ts';
 import type { PlannedMount, PlanOrFailure } from '../step-plan.ts';
 
 /** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */

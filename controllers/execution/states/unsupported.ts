@@ -1,4 +1,4 @@
-import type { StateHandler } from '../state-handler.ts';
+import type { StateHandler } from '../engine/state-handler.ts';
 
 /** Agents cannot run yet: reaching such a state ends the execution with a reason that says so. */
 export const unsupported: StateHandler<'Agent'> & StateHandler<'ParallelAgents'> = (_draft, state, current) => ({

@@ -1,7 +1,7 @@
 import { createBlocked } from '../../../controllers/execution/blocked.ts';
 import { createBugs } from '../../../controllers/execution/bugs.ts';
-import type { Decision } from '../../../controllers/execution/decision.ts';
-import type { Facts } from '../../../controllers/execution/facts.ts';
+import type { Decision } from '../../../controllers/execution/engine/decision.ts';
+import type { Facts } from '../../../controllers/execution/engine/facts.ts';
 import { type SettleDeps, settle } from '../../../controllers/execution/settle.ts';
 import { createTurnGate, type TurnGate } from '../../../controllers/runtime/turn-gate.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';

@@ -1,0 +1,186 @@
+import { limits } from '../../../crds/limits.ts';
+import type { State } from '../../../crds/schema/state.ts';
+import type { Transition } from '../../../crds/schema/transition.ts';
+import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import { cutMiddle, cutText } from '../../../lib/cut-text.ts';
+import { waitingText } from '../states/human.ts';
+import { runState } from '../states/index.ts';
+import { firstMatch } from './conditions.ts';
+import type { Draft } from './draft.ts';
+import { enter } from './enter.ts';
+import type { Failure } from './facts.ts';
+import { failureOf } from './failure-of.ts';
+import { finish } from './finish.ts';
+import { lackingValues } from './lacking-values.ts';
+import type { VisitOutcome } from './outcome.ts';
+import { renderText, scopeOf } from './scope.ts';
+
+/** Room for a message or a response in the history of visits, in characters; 101 visits must fit one status. */
+const visitMessageLength = 256;
+
+/**
+ * Takes the execution from state to state until one has something to wait for, it ends, or the turn is over (spec 1 §3.3).
+ * The limits on visits and transitions bound the loop.
+ */
+export function advance(draft: Draft): void {
+  for (;;) {
+    const { current } = draft.status;
+    const state = draft.currentState();
+    if (current === undefined || state === undefined) return;
+    if (draft.isTurnOver) return rest(draft, current);
+    const outcome = outcomeOf(draft, state, current);
+    if (outcome === undefined) return pause(draft, current);
+    leave(draft, state, current, outcome);
+    draft.hasProgress = true;
+    if (draft.facts.refused !== undefined) draft.wakeAt(draft.now);
+  }
+}
+
+function outcomeOf(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
+  const { refused } = draft.facts;
+  if (refused !== undefined && refused.consequence !== 'one_state') {
+    const fatal = refused.consequence === 'execution_fails';
+    return { entry: { status: 'failed', output: null }, failure: refused.failure, fatal };
+  }
+  try {
+    const outcome = runState(draft, state, current);
+    draft.weigh(outcome?.entry);
+    for (const value of Object.values(outcome?.writes ?? {})) draft.weigh(value);
+    return outcome;
+  } catch (error) {
+    return { entry: { status: 'failed', output: null }, failure: failureOf(error) };
+  }
+}
+
+/** The rest goes on in the next turn of the event loop, after what others wait for. */
+function rest(draft: Draft, current: CurrentState): void {
+  Object.assign(draft.status, { phase: 'running', reason: 'Running', message: `in state ${current.state}` });
+  draft.wakeAt(draft.now);
+}
+
+/** Nothing more to decide for now; the deadline of the state is the last thing that wakes us. */
+function pause(draft: Draft, current: CurrentState): void {
+  const { status } = draft;
+  const waiting = current.kind === 'Human';
+  if (waiting && status.phase !== 'waiting')
+    draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
+  Object.assign(status, waiting ? humanSummary(draft, current) : runningSummary(current));
+  if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
+    draft.wakeAt(Date.parse(current.deadline));
+  }
+}
+
+type Summary = Pick<WorkflowExecutionStatus, 'phase' | 'reason' | 'message'>;
+
+const humanSummary = (draft: Draft, current: CurrentState): Summary => ({
+  phase: 'waiting',
+  reason: 'WaitingForSignal',
+  message: waitingText(draft, current),
+});
+
+const runningSummary = ({ state, waiting }: CurrentState): Summary => ({
+  phase: 'running',
+  reason: waiting?.reason ?? 'Running',
+  message: waiting === undefined ? `in state ${state}` : `state ${state} waits: ${waiting.message}`,
+});
+
+function leave(draft: Draft, state: State, current: CurrentState, outcome: VisitOutcome): void {
+  const visit = record(draft, current, outcome);
+  if (outcome.fatal === true && outcome.failure !== undefined) return finish(draft, 'failed', outcome.failure);
+  if (state.transitions.length === 0) return finish(draft, 'completed', lastFailure(current, outcome));
+  const choice = chooseRule(draft, state, outcome);
+  if ('reason' in choice) return finish(draft, 'failed', choice);
+  visit.rule = choice.index;
+  visit.target = choice.rule.target;
+  take(draft, choice.rule);
+}
+
+/** requirements AMB-169: the end is reached all the same, and says that its last state failed. */
+function lastFailure({ state }: CurrentState, { failure }: VisitOutcome): Failure | undefined {
+  if (failure === undefined) return undefined;
+  return {
+    reason: 'LastStateFailed',
+    message: `terminal state ${state} failed: ${failure.reason}: ${failure.message}`,
+  };
+}
+
+/** Writes the output down before any rule is tested (spec 1 §3.3). */
+function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Visit {
+  const { status } = draft;
+  const { failure } = outcome;
+  const before = status.history?.findLast(({ state }) => state === current.state);
+  if (before !== undefined) draft.supersede(before, current.state);
+  const visit = visitOf(draft, current, outcome);
+  status.history = [...(status.history ?? []), visit];
+  delete status.current;
+  draft.write(current.state, outcome.entry);
+  for (const [key, value] of Object.entries(outcome.writes ?? {})) draft.write(key, value);
+  // A gate that nobody answered shows nothing, for an earlier gate's answer must not pass it (requirements AMB-171).
+  if (current.kind === 'Human') draft.setHumanFeedback(outcome.humanFeedback ?? '');
+  if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
+  return visit;
+}
+
+function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState, outcome: VisitOutcome): Visit {
+  const { failure, attempts, signal } = outcome;
+  return {
+    state,
+    kind,
+    visit,
+    status: failure === undefined ? 'success' : 'failed',
+    reason: failure?.reason,
+    message: failure && cutMiddle(failure.message, visitMessageLength),
+    attempts,
+    entered_at,
+    finished_at: draft.time,
+    // The whole response is in the signal and on the Blackboard.
+    signal: signal && { ...signal, response: cutText(signal.response, visitMessageLength) },
+  };
+}
+
+type Chosen = { readonly index: number; readonly rule: Transition };
+
+function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen | Failure {
+  try {
+    const choice = firstMatch(state.transitions, {
+      kind: state.kind,
+      failed: outcome.failure !== undefined,
+      ...(outcome.exitCode === undefined ? {} : { exitCode: outcome.exitCode }),
+      ...(outcome.signal === undefined ? {} : { signal: outcome.signal.response }),
+      scope: scopeOf(draft),
+      loaded: draft.facts.loaded,
+      work: draft.work,
+    });
+    if (choice.kind === 'needs') throw lackingValues(draft, choice.refs);
+    return choice.kind === 'rule' ? choice : noMatch(draft, outcome);
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** The reason of a failed state says more than that no rule took it up (requirements AMB-159). */
+function noMatch(draft: Draft, { failure }: VisitOutcome): Failure {
+  const state = draft.status.state ?? '';
+  if (failure === undefined) {
+    return { reason: 'NoMatchingTransition', message: `no transition rule of state ${state} matched its outcome` };
+  }
+  return { reason: failure.reason, message: `state ${state}: ${failure.message}; no transition rule matched` };
+}
+
+/** Follows a rule to its target, or ends the execution where that would be one transition too many. */
+function take(draft: Draft, rule: Transition): void {
+  const { status } = draft;
+  const transitions = (status.transitions ?? 0) + 1;
+  const most = draft.spec.max_total_transitions ?? limits.transitionsDefault;
+  if (transitions > most) {
+    const message = `transition ${transitions} to ${rule.target} is one too many; max_total_transitions is ${most}`;
+    return finish(draft, 'failed', { reason: 'MaxTransitionsExceeded', message });
+  }
+  try {
+    draft.setFeedback(rule.feedback === undefined ? undefined : renderText(draft, rule.feedback));
+  } catch (error) {
+    return finish(draft, 'failed', failureOf(error));
+  }
+  status.transitions = transitions;
+  enter(draft, rule.target);
+}

@@ -1,0 +1,74 @@
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { isDisruption } from '../disruption.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, PodFact, StepOutcome } from './facts.ts';
+import { noResult, timedOut } from './outcome.ts';
+import { hasBegun, neverStarted } from './starting.ts';
+
+/** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
+const stopGraceMs = 15_000;
+
+/** Whether the state is past its deadline. */
+export function stopping(draft: Draft, current: CurrentState): boolean {
+  return current.deadline !== undefined && draft.now >= Date.parse(current.deadline);
+}
+
+/** Why a state past its deadline failed. */
+export const timeoutFailure = (current: CurrentState): Failure => ({
+  reason: 'StateTimeout',
+  message: `state ${current.state} took longer than its timeout`,
+});
+
+/** A step of a state past its deadline. */
+interface Stopped {
+  readonly name: string;
+  readonly pod: PodFact | undefined;
+  /** Whether an earlier attempt of it ran. */
+  readonly ranBefore: boolean;
+}
+
+/**
+ * What a step of a state past its deadline has done (requirements AMB-070). One that ended in time keeps its own
+ * outcome, one that runs is told to stop, and the outcome is undefined until it has, for its output is still wanted. One
+ * that has not begun never will.
+ */
+export function outcomeAtDeadline(
+  draft: Draft,
+  current: CurrentState,
+  { name, pod, ranBefore }: Stopped,
+): StepOutcome | undefined {
+  const failure = timeoutFailure(current);
+  if (pod?.outcome !== undefined)
+    return isLate(current, pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
+  if (pod !== undefined && hasBegun(pod)) return outcomeOfStop(draft, current, pod);
+  if (ranBefore) return timedOut(noResult(failure), failure);
+  return neverStarted(draft, { name, pod }, `the timeout of state ${current.state}`);
+}
+
+function outcomeOfStop(draft: Draft, current: CurrentState, pod: PodFact): StepOutcome | undefined {
+  if (isBeingRead(pod)) return undefined;
+  const failure = timeoutFailure(current);
+  const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
+  if (draft.now >= givenUpAt) return timedOut(noResult(failure), failure);
+  if (!pod.deleting) draft.act({ kind: 'stop_pod', name: pod.name, uid: pod.uid });
+  draft.wakeAt(givenUpAt);
+  return undefined;
+}
+
+/**
+ * The runner's own limit never exceeds what was left of the state's, so both end at the same moment. A pod that is being
+ * deleted was stopped for the deadline, unless its command had ended by itself before.
+ */
+function isLate({ deadline = '' }: CurrentState, { deleting, endedAt }: PodFact, { failure }: StepOutcome): boolean {
+  if (failure?.reason === 'ContainerTimeout') return true;
+  if (!deleting) return false;
+  return wasStopped(failure) || endedAt === undefined || endedAt > Date.parse(deadline);
+}
+
+const wasStopped = (failure: Failure | undefined): boolean => failure?.reason === 'PodDeleted' || isDisruption(failure);
+
+/**
+ * Whether a pod has ended and its outcome is on the way. Whoever reads its log bounds that time, except while the API
+ * server is away, and an outage that spans the deadline must not cost an output (design §6).
+ */
+const isBeingRead = ({ ended, held }: PodFact): boolean => ended && held;

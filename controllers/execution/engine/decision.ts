@@ -1,0 +1,82 @@
+import type { VolumeSpec } from '../../../crds/schema/volume.ts';
+import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
+import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import type { Blob, BlobLocator } from '../../../lib/output-store/blob.ts';
+import type { PodSlot } from '../../../lib/pod-slot.ts';
+import type { StepPlan } from '../step-plan.ts';
+import type { Failure } from './facts.ts';
+
+/** A fact that deciding turned out to depend on. */
+export type Need =
+  | { readonly kind: 'blob'; readonly locator: string }
+  /** The result of a child that has ended. */
+  | { readonly kind: 'child'; readonly uid: string }
+  | { readonly kind: 'workflow'; readonly workflow: string };
+
+/** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
+export type PodStop = 'graceful' | 'force';
+
+/** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
+export type Action =
+  | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
+  /** Tells the pod to stop; its output is still wanted. */
+  | { readonly kind: 'stop_pod'; readonly name: string; readonly uid: string }
+  /** Lets go of a pod whose output is recorded or not wanted, after stopping what still runs of it. */
+  | { readonly kind: 'release_pod'; readonly name: string; readonly uid: string; readonly stop?: PodStop }
+  | {
+      readonly kind: 'create_child';
+      readonly name: string;
+      readonly spec: WorkflowExecutionSpec;
+      /** The child goes when the execution goes. */
+      readonly owned: boolean;
+    }
+  | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }
+  | {
+      readonly kind: 'create_volume';
+      readonly name: string;
+      /** Its name in the workflow. */
+      readonly declared: string;
+      readonly spec: VolumeSpec;
+      readonly owned: boolean;
+    }
+  /** Writes the record of a finished execution in the background. */
+  | { readonly kind: 'archive_execution' }
+  /** Keeps a finished execution, whoever deletes it, until it is archived; and lets it go again. */
+  | { readonly kind: 'hold_execution' }
+  | { readonly kind: 'let_execution_go' }
+  /** `unarchived`: why there is no record of it. */
+  | { readonly kind: 'delete_execution'; readonly unarchived?: string };
+
+/** What happened to the execution, for Kubernetes Events. */
+export interface Happening {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The next status, what must be stored before it is written, and what to do after. */
+export interface Decision {
+  readonly kind: 'decision';
+  readonly status: WorkflowExecutionStatus;
+  readonly blobs: readonly Blob[];
+  /** Blobs of another execution that must be kept for this one, located as the other one reads them. */
+  readonly adopted: readonly BlobLocator[];
+  readonly actions: readonly Action[];
+  readonly happenings: readonly Happening[];
+  /** When to look again though nothing has happened, in milliseconds since the epoch. */
+  readonly wakeAt?: number;
+}
+
+/** Deciding takes more than one turn may: what is at fault if it was alone in the turn (design §11). */
+export interface Exceeded {
+  readonly kind: 'exceeded';
+  readonly failure: Failure;
+  /** Nothing else was done in the turn. */
+  readonly alone: boolean;
+}
+
+/** Deciding needs more facts: load them and decide again. */
+export interface NeedsFacts {
+  readonly kind: 'needs';
+  readonly needs: readonly Need[];
+}

@@ -1,0 +1,162 @@
+import type { ExecutionReason } from '../../../crds/conditions.ts';
+import type { Json } from '../../../crds/schema/parts.ts';
+import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
+import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
+import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
+import type { RawText } from '../../../lib/output-store/raw-text.ts';
+import type { PodSlot } from '../../../lib/pod-slot.ts';
+import type { Refusal } from './refusal.ts';
+
+/** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
+export interface Failure {
+  readonly reason: ExecutionReason;
+  readonly message: string;
+}
+
+/** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */
+export interface StepOutcome {
+  readonly exitCode: number;
+  readonly stdout: string | RawText;
+  readonly stderr: string | RawText;
+  /** Whether the stream was longer than what is kept (requirements AMB-079). */
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  readonly durationMs: number;
+  /** Set when the command did not end with 0, or it is not known how it ended. */
+  readonly failure?: Failure;
+  /** Why output is missing from the streams, or not proven to be the command's. */
+  readonly lost?: string;
+}
+
+/** Why a pod has not begun to run, in Kubernetes' own words. */
+export interface Waiting extends Failure {
+  /** From when on that is worth showing, in milliseconds since the epoch: a pod needs a moment even where all is well. */
+  readonly since: number;
+}
+
+/** A pod of the execution as far as deciding needs it. */
+export interface PodFact {
+  readonly name: string;
+  readonly uid: string;
+  readonly slot: PodSlot;
+  /** Holds the capture finalizer. */
+  readonly held: boolean;
+  readonly deleting: boolean;
+  /** Nothing of the pod runs any more, or its command has ended and the rest follows by itself. */
+  readonly ended: boolean;
+  /** Its node does not answer: nobody will confirm that it stopped. */
+  readonly lost: boolean;
+  /** When a pod that was told to go counts as lost if it says nothing, in milliseconds since the epoch. */
+  readonly silentUntil?: number | undefined;
+  /** When its container began to run by the node's clock, in milliseconds since the epoch; absent: it has not. */
+  readonly begunAt?: number | undefined;
+  /** When its container had ended by the node's clock, in milliseconds since the epoch; absent: that is not known. */
+  readonly endedAt?: number | undefined;
+  /** What it waits for before its container can run. */
+  readonly waiting?: Waiting | undefined;
+  /** Absent while the command runs, or its output is being read. */
+  readonly outcome?: StepOutcome | undefined;
+}
+
+/** A child execution. Values that stand in the child's own output store are LargeValue. */
+export interface ChildFact {
+  readonly name: string;
+  /** The visit that made it. Its name says nothing: somebody may have taken the one that would be expected. */
+  readonly madeBy?: { readonly state: string; readonly visit: number } | undefined;
+  readonly uid: string;
+  readonly phase: Phase;
+  readonly cancelled: boolean;
+  /** When it began; absent while it waits for its workflow or its volumes. */
+  readonly startedAt?: number | undefined;
+  /** Made by a blocking state: it goes with its parent. One that was fired and forgotten is on its own. */
+  readonly owned: boolean;
+  readonly failure?: { readonly reason: string; readonly message: string };
+  /** Whether result and Blackboard are still to be read: the cache has neither. */
+  readonly isSlim?: boolean;
+  /** Final output, or the last state's output where the child has no template (requirements AMB-086). */
+  readonly result: unknown;
+  readonly blackboard: Readonly<Record<string, unknown>>;
+}
+
+/** A definition as it was registered, and where. */
+export interface Definition {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly version: string;
+  readonly revision: string;
+  readonly spec: WorkflowSpec;
+  /** Owner of a workflow of user scope: names in it may mean other workflows of theirs. */
+  readonly user?: string;
+}
+
+/** What looking for a workflow found. */
+export type WorkflowLookup =
+  | { readonly kind: 'found'; readonly definition: Definition }
+  | { readonly kind: 'absent'; readonly failure: Failure }
+  | { readonly kind: 'not_ready'; readonly failure: Failure };
+
+/** A volume that the execution uses, by its name in the workflow. */
+export interface VolumeFact {
+  readonly volume: string;
+  readonly phase: 'pending' | 'ready' | 'expired' | 'failed';
+  readonly claim?: string;
+  readonly message?: string;
+  /** The API server refuses to make its claim; the message says why. */
+  readonly isRefused?: boolean;
+}
+
+/** Everything that deciding may look at. Plain data; never changed. */
+export interface Facts {
+  readonly execution: WorkflowExecution;
+  /** The execution that this one runs again, whole, until this one has begun. */
+  readonly origin?: WorkflowExecution | undefined;
+  /** Executions that run this one again, the oldest first. */
+  readonly successors?: readonly { readonly name: string; readonly uid: string }[];
+  /** The workflow that the execution itself runs. */
+  readonly workflow: WorkflowLookup;
+  /** Other workflows that were asked for, by the name or uid that its definition calls them. */
+  readonly workflows: ReadonlyMap<string, WorkflowLookup>;
+  readonly pods: readonly PodFact[];
+  readonly children: readonly ChildFact[];
+  /** Children that were made and may not show yet, or no more: uids by name. */
+  readonly made?: ReadonlyMap<string, string>;
+  /** The parent has yet to write down that it saw this execution. */
+  readonly awaited?: boolean;
+  /** Executions that are there and that the same root has started, itself or through others. Absent: nobody asks. */
+  readonly descendants?: number;
+  readonly volumes: Readonly<Record<string, VolumeFact>>;
+  /** Blobs of the output store that were asked for, by locator. */
+  readonly loaded: ReadonlyMap<string, Json>;
+  /** Blobs that were asked for and are lost, by locator, with what the store says of them. */
+  readonly unreadable?: ReadonlyMap<string, string>;
+  /** Why the output store refused the blobs of the last decision, and what fails for it. */
+  readonly refused?: Refusal;
+  /** Why the API server refused what was decided last time; it may still allow it. */
+  readonly blocked?: Blockage | undefined;
+  /** Why the output store has not taken the outputs of this state yet. */
+  readonly unstored?: Blockage | undefined;
+  /** How far the record of the execution is, once it has ended; absent: there is no archive for it. */
+  readonly archive?: ArchiveFact | undefined;
+  readonly settings: Settings;
+}
+
+/** The record of a finished execution; `at` and `retryAt` in milliseconds since the epoch. */
+export type ArchiveFact =
+  | { readonly kind: 'archived'; readonly at: number }
+  | { readonly kind: 'pending'; readonly problem?: string; readonly retryAt?: number };
+
+/** A refusal of the API server. */
+export interface Blockage extends Failure {
+  /** Name of the child that it will never take as it is. */
+  readonly child?: string | undefined;
+  /** When it was refused first, in milliseconds since the Unix epoch. */
+  readonly since?: number;
+}
+
+/** What an operator configured and deciding depends on. */
+export interface Settings {
+  readonly executionTtlSeconds: number;
+  /** How long a finished execution outlives its time while it cannot be archived. */
+  readonly archiveGraceSeconds: number;
+}

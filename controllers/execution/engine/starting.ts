@@ -1,0 +1,106 @@
+import { limits } from '../../../crds/limits.ts';
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import { cutMiddle } from '../../../lib/cut-text.ts';
+import { parseDuration } from '../../../lib/duration.ts';
+import { instantAfter } from '../../../lib/instant.ts';
+import { engineLimits } from '../limits.ts';
+import type { Draft } from './draft.ts';
+import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
+import { noResult } from './outcome.ts';
+
+/** Room for the cause of a wait in status, in characters. */
+const causeLength = 768;
+
+/** A step before its container runs: since when it has waited, and its pod where there is one. */
+interface Queued {
+  readonly name: string;
+  readonly since: string;
+  readonly pod: PodFact | undefined;
+}
+
+/** Whether a step's container has begun to run, or has no part in deciding any more. */
+export const hasBegun = (pod: PodFact | undefined): boolean =>
+  pod !== undefined && (pod.begunAt !== undefined || pod.ended || pod.outcome !== undefined);
+
+/** How a step ends that has waited for longer than `queue_timeout`; undefined while it may wait (requirements AMB-190). */
+export function queueOutcome(draft: Draft, queued: Queued): StepOutcome | undefined {
+  const text = queueTimeout(draft);
+  const endsAt = Date.parse(queued.since) + parseDuration(text, { field: 'queue_timeout' });
+  if (draft.now >= endsAt) return neverStarted(draft, queued, `its queue_timeout of ${text}`);
+  draft.wakeAt(endsAt);
+  return undefined;
+}
+
+/** The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160). */
+export function neverStarted(draft: Draft, { name, pod }: Omit<Queued, 'since'>, bound: string): StepOutcome {
+  const cause = causeOf(draft, pod)?.message ?? draft.status.current?.waiting?.message ?? 'nothing says for what';
+  const message = `${name} did not start within ${bound}; it waited: ${cutMiddle(cause, causeLength)}`;
+  return noResult({ reason: 'NeverStarted', message });
+}
+
+/** Why a step waits: what Kubernetes says of its pod, or why it refuses to make one. */
+export function causeOf({ facts: { blocked } }: Draft, pod: PodFact | undefined): Waiting | undefined {
+  if (pod !== undefined) return pod.waiting;
+  return blocked === undefined ? undefined : { reason: blocked.reason, message: blocked.message, since: 0 };
+}
+
+/**
+ * Shows what the state waits for: the cause that is shown already as long as it holds for a step, else the first. An
+ * Event tells of a new kind of cause only, for the words of one change with every try.
+ */
+export function showWaiting(draft: Draft, current: CurrentState, causes: readonly (Waiting | undefined)[]): void {
+  const known = causes.filter((cause) => cause !== undefined);
+  for (const { since } of known) if (since > draft.now) draft.wakeAt(since);
+  const due = known.filter(({ since }) => since <= draft.now);
+  const cause = due.find(({ message }) => cutMiddle(message, causeLength) === current.waiting?.message) ?? due[0];
+  if (cause === undefined) delete current.waiting;
+  else show(draft, current, cause);
+}
+
+function show(draft: Draft, current: CurrentState, cause: Waiting): void {
+  const message = cutMiddle(cause.message, causeLength);
+  const { reason } = cause;
+  const since = current.waiting?.reason === reason ? current.waiting.since : draft.time;
+  if (current.waiting?.reason !== reason) draft.say('Warning', reason, `${current.state}: ${message}`);
+  current.waiting = { reason, message, since };
+}
+
+/**
+ * The default timeout counts from the start of the first container or child (requirements AMB-190). That is written down
+ * once it has run for a moment, which most never do, or at once where the status is written anyway.
+ */
+export function noteStart(draft: Draft, current: CurrentState, begunAt: number | undefined, atOnce = false): void {
+  if (begunAt === undefined || current.started_at !== undefined) return;
+  if (draft.currentState()?.timeout !== undefined) return;
+  // The node's clock may be wrong in either direction.
+  const at = Math.max(Date.parse(current.entered_at), Math.min(begunAt, draft.now));
+  const settlesAt = at + engineLimits.startSettlesMs;
+  const isKnown = begunAt <= draft.now && current.waiting === undefined;
+  if (isKnown && !atOnce && draft.now < settlesAt) return draft.wakeAt(settlesAt);
+  current.started_at = new Date(at).toISOString();
+  current.deadline = instantAfter(at, parseDuration(limits.stateTimeoutDefault, { field: 'timeout' }));
+}
+
+/** The first of a state's containers to run says when the state began to. */
+export function firstBegun(pods: readonly (PodFact | undefined)[]): number | undefined {
+  const begun = pods.map((pod) => pod?.begunAt).filter((at) => at !== undefined);
+  return begun.length === 0 ? undefined : Math.min(...begun);
+}
+
+function queueTimeout(draft: Draft): string {
+  const state = draft.currentState();
+  const own = state !== undefined && 'queue_timeout' in state ? state.queue_timeout : undefined;
+  return own ?? limits.queueTimeoutDefault;
+}
+
+/** Why a child execution did not begin. */
+export function childNeverStarted(draft: Draft, current: CurrentState, cause: string): Failure | undefined {
+  const queued = { name: `the child of state ${current.state}`, since: current.entered_at, pod: undefined };
+  const failure = queueOutcome(draft, queued)?.failure;
+  return failure === undefined
+    ? undefined
+    : {
+        ...failure,
+        message: `${queued.name} did not start within its queue_timeout of ${queueTimeout(draft)}; ${cause}`,
+      };
+}
