@@ -59,15 +59,18 @@ async function kubernetesDoor(deps: ConnectDeps, options: GlobalOptions): Promis
 }
 
 /** Finds the cluster as kubectl does and prepares a client for it. */
-async function clusterOf({ env, clock }: ConnectDeps, options: GlobalOptions): Promise<Cluster> {
-  const [{ findCredentials }, { createKubeClient }, { createOutputReader }] = await Promise.all([
+async function clusterOf(deps: ConnectDeps, options: GlobalOptions): Promise<Cluster> {
+  const { env, clock, terminal, interrupted } = deps;
+  const [{ findCredentials }, { createKubeClient }, { withCountedQuota }, { createOutputReader }] = await Promise.all([
     import('../lib/kube/kubeconfig-credentials.ts'),
     import('../lib/kube/http-client.ts'),
+    import('./quota/counted-quota.ts'),
     import('../lib/execution/output-reader.ts'),
   ]);
   const { kubeconfig, context, namespace } = options;
   const credentials = await findCredentials({ env, now: () => clock.now(), kubeconfig, context });
-  const kube = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });
+  const client = createKubeClient({ credentials, clock }, { userAgent: 'windlass-cli' });
+  const kube = withCountedQuota(client, { clock, note: (line) => terminal.note(line), interrupted });
   const outputs = createOutputReader(kube, env);
   return { kube, outputs, namespace: namespace ?? credentials.namespace ?? 'default' };
 }

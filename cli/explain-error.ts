@@ -1,7 +1,7 @@
 import { WindlassApiError, WindlassConnectionError } from '../client/api-error.ts';
 import { AppError, messageOf } from '../lib/errors.ts';
 import { ExecutionError, type Refusal } from '../lib/execution/execution-error.ts';
-import { isMissingKind, KubeError } from '../lib/kube/kube-error.ts';
+import { isDenied, isMissingKind, isQuotaExceeded, isQuotaUncounted, KubeError } from '../lib/kube/kube-error.ts';
 import { answerCommands } from './answer-commands.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from './exit-codes.ts';
 import { trustHint } from './trust-hint.ts';
@@ -126,7 +126,12 @@ function kubeParts(error: KubeError, exitCode: ExitCode): Parts {
   return { message: firstLine(error.serverMessage), facts, hint: kubeHint(error), exitCode };
 }
 
-function kubeHint({ status, code }: KubeError): string | undefined {
+function kubeHint(error: KubeError): string | undefined {
+  const { status, code } = error;
+  if (isQuotaUncounted(error)) return 'Kubernetes has not counted this quota yet. Try again in a minute.';
+  if (isQuotaExceeded(error))
+    return 'Delete what is no longer needed, or ask for more: kubectl describe resourcequota.';
+  if (isDenied(error)) return undefined;
   if (status === 401) return 'Your credentials are not accepted. Log in again, or choose another user with --context.';
   if (status === 403) return 'Ask for a role in this namespace, such as the ClusterRole windlass-operator.';
   if (code === 'already_exists') return 'Choose another name with --name.';

@@ -10,6 +10,7 @@ import { type Subject, type TenantOptions, tenantObjects } from '../../lib/tenan
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run, repeatable } from '../launch.ts';
 import { printedList } from '../print-object.ts';
+import { quotaCounted } from '../quota/quota-counted.ts';
 import { administrating, ownNamespace } from './tenant-namespace.ts';
 
 interface CreateOptions {
@@ -60,10 +61,15 @@ const create: Run<CreateOptions> = async (session, [slug = ''], options): Promis
   const facts = existing === undefined ? {} : await factsOf(kube, namespace);
   const objects = tenantObjects({ ...keptOptions(given, facts), namespace });
   const applied = await (existing === undefined ? applyOrUndo(kube, objects) : applyOver(kube, objects));
+  if (!(await quotaCounted({ kube, clock: session.clock, interrupted: session.interrupted }, namespace)))
+    session.terminal.note(uncounted);
   if (await printedList(session, applied)) return ok;
   session.terminal.out(`tenant ${slug} is ready in namespace ${namespace}`);
   return ok;
 };
+
+const uncounted =
+  'warning: Kubernetes has not counted all that the quota covers, and refuses that until it has; is the chart installed?';
 
 interface TenantPlace {
   readonly namespace: string;

@@ -1,3 +1,4 @@
+import { callsOf } from './calls-of.ts';
 import type { CallOptions, KubeClient } from './client.ts';
 
 /**
@@ -21,16 +22,7 @@ export function withFence(client: KubeClient, guard: () => void): KubeClient {
     return { ...(options as O), guard: both };
   };
   return {
-    list: (resource, options) => client.list(resource, options),
-    listAll: (resource, options) => client.listAll(resource, options),
-    watch: (resource, options) => client.watch(resource, options),
-    get: (resource, ref, options) => client.get(resource, ref, options),
-    readLog: (ref, options) => client.readLog(ref, options),
-    whoAmI: (options) => client.whoAmI(options),
-    serverVersion: (options) => client.serverVersion(options),
-    accessReview: (question, options) => client.accessReview(question, options),
-    getText: (path, options) => client.getText(path, options),
-    close: () => client.close(),
+    ...callsOf(client),
     create: (resource, object, options) => client.create(resource, object, fenced(options)),
     replace: (resource, object, options) => client.replace(resource, object, fenced(options)),
     replaceStatus: (resource, object, options) => client.replaceStatus(resource, object, fenced(options)),

@@ -92,6 +92,23 @@ describe('windlass tenant', () => {
     expect(await windlass('tenant', 'delete', own, '--yes')).toMatchObject({ code: exitCodes.ok });
   });
 
+  it('waits with a create until Kubernetes has counted the quota of a tenant, and makes it count', async () => {
+    const space = `${namespace}-counts`;
+    expect(await windlass('tenant', 'create', `${slug}-counts`)).toMatchObject({ code: exitCodes.ok });
+    const ref = { namespace: space, name: 'windlass' };
+    const counted = await kube.get(resourceQuotas, ref);
+    expect(Object.keys(counted.status?.used ?? {})).toEqual(Object.keys(counted.spec?.hard ?? {}));
+
+    await kube.mergePatchStatus(resourceQuotas, ref, { status: { used: { 'count/workflows.windlass.dev': null } } });
+    const program = startProgram(main, ['workflow', 'register', join(projectDir, 'examples/hello.yaml'), '-n', space], {
+      ...process.env,
+      KUBECONFIG: kubeconfigPath(),
+    });
+    await expect.poll(() => program.said(), { timeout: 20_000 }).toContain('has counted the new quota');
+    expect(await program.result).toMatchObject({ code: exitCodes.ok });
+    expect(await windlass('tenant', 'delete', `${slug}-counts`, '--yes')).toMatchObject({ code: exitCodes.ok });
+  });
+
   it('a namespace that does not exist is said to be none, by every command that looks into it', async () => {
     const nowhere = ['-n', 'cli-nowhere'];
     const missing = {
