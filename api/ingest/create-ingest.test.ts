@@ -21,7 +21,7 @@ it('STIM-33 a tenant that is not set up has no route, whoever holds the key', as
     },
     workflows: { find: never },
     executions: { remember: never },
-    reservations: { acquire: never, renew: never, settle: never, release: never },
+    reservations: { isTaken: never, acquire: never, renew: never, settle: never, release: never },
     deliveries: { accept: never, release: never },
     settler: { settle: never, resume: never, run: never },
     events: { raise: (event) => void raised.push(event) },
@@ -29,5 +29,5 @@ it('STIM-33 a tenant that is not set up has no route, whoever holds the key', as
   const source = { kind: 'HttpApi', name: 'my-ci' } as const;
   const submission = { source, tenant: 'acme', content: 1, idempotencyKey: 'k', headers: {}, receivedAt: 0 };
   await expect(ingest(submission)).rejects.toMatchObject({ outcome: 'no_router_configured' });
-  expect(raised.map(({ type }) => type)).toEqual(['StimulusReceived', 'StimulusRejected']);
+  expect(raised.map(({ type }) => type)).toEqual(['StimulusRejected']);
 });

@@ -14,7 +14,7 @@ import { IngestError } from './ingest-error.ts';
 import { withoutCredentials } from './keep-headers.ts';
 import { reservationKey } from './reservation.ts';
 import { ContestedKeyError, type Hold, type Reservations } from './reservations.ts';
-import { routeStimulus } from './route-stimulus.ts';
+import { routeStimulus, startsNothing } from './route-stimulus.ts';
 import type { Destination, RoutingTable } from './routing-table.ts';
 import type { Settler } from './settler.ts';
 import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
@@ -39,13 +39,14 @@ interface IngestDeps {
 /**
  * Idempotency, routing, start, events: in the order of spec 1 §7.2, behind whichever transport has authenticated the sender.
  *
- *   reserve the key ─▶ StimulusReceived ─▶ route ─▶ StimulusClassified ─▶ create the execution ─▶ settle the key
- *        │ taken                             │ no                            │ refused
- *        ▼                                   ▼                               ▼
- *     duplicate                        release the key                 release the key
+ *   find the route ─▶ reserve the key ─▶ StimulusReceived ─▶ StimulusClassified ─▶ create the execution ─▶ settle the key
+ *        │ none              │ taken                              │ unsure                │ refused
+ *        ▼                   ▼                                    ▼                       ▼
+ *   one event, no key    duplicate                         release the key         release the key
  *
- * Whoever dies on the way leaves a reservation, and under it an execution or none: the sender's next attempt tells
- * which, for the execution's name follows from the stimulus that is reserved.
+ * The table of routes is asked first, since the answer leaves nothing behind in the store that tenants share. A replica
+ * that dies on the way leaves a reservation, and under it an execution or none: the sender's next attempt tells which,
+ * for the execution's name follows from the stimulus that is reserved.
  */
 export function createIngest(deps: IngestDeps): Ingest {
   return async (submission) => {
@@ -53,6 +54,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     const destination = await deps.table.find(source.name, submission.tenant);
     const stimulus = stimulusOf(deps, submission);
     assertFits(Buffer.byteLength(JSON.stringify(content)));
+    if (await isRefused(deps, submission, destination)) await routeStimulus(deps, stimulus, destination);
     const { hold, remembered } = await admit(deps, submission, destination, stimulus);
     return advance(deps, {
       stimulus: hold === undefined ? stimulus : { ...stimulus, id: hold.stimulusId },
@@ -86,6 +88,19 @@ function stimulusOf({ newStimulusId }: IngestDeps, submission: Submission): Stim
     headers: withoutCredentials(headers),
     receivedAt: new Date(receivedAt).toISOString(),
   };
+}
+
+/** Whether it is refused before it takes a key. A key that is taken makes it a duplicate, whatever became of its route. */
+async function isRefused(deps: IngestDeps, submission: Submission, destination: Destination): Promise<boolean> {
+  if (!(await startsNothing(deps, destination))) return false;
+  const key = keyOf(submission, destination);
+  return key === undefined || !(await deps.reservations.isTaken(key));
+}
+
+/** A tenant that is not set up has no routes: nothing will run, so nothing can run twice. */
+function keyOf({ idempotencyKey, source }: Submission, { tenant, namespace }: Destination): string | undefined {
+  if (idempotencyKey === undefined || namespace === undefined) return undefined;
+  return reservationKey(tenant, source.name, idempotencyKey);
 }
 
 /** Both at once: each is a question to the store. A key that was taken for a replay is given back. */
@@ -130,14 +145,14 @@ async function acceptAgain(
 
 async function reserve(
   { reservations, events, clock }: IngestDeps,
-  { idempotencyKey, signal }: Submission,
-  { tenant, namespace }: Destination,
-  { id, source }: Stimulus,
+  submission: Submission,
+  destination: Destination,
+  { id }: Stimulus,
 ): Promise<Hold | undefined> {
-  // A tenant that is not set up has no routes: nothing will run, so nothing can run twice.
-  if (idempotencyKey === undefined || namespace === undefined) return undefined;
-  const key = reservationKey(tenant, source.name, idempotencyKey);
-  const acquired = await reservations.acquire({ key, namespace, stimulusId: id, signal });
+  const { tenant, namespace } = destination;
+  const key = keyOf(submission, destination);
+  if (key === undefined || namespace === undefined) return undefined;
+  const acquired = await reservations.acquire({ key, namespace, stimulusId: id, signal: submission.signal });
   if (acquired.kind === 'held') return acquired.hold;
   const time = new Date(clock.now()).toISOString();
   events.raise(stimulusRejected({ stimulusId: id, tenant, time }, 'IdempotentDuplicate'));

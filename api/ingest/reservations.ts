@@ -36,6 +36,8 @@ interface Claim {
  * whichever of them dies when. All calls throw AppError `unavailable` while the store is away.
  */
 export interface Reservations {
+  /** Whether somebody has the key. Leaves nothing behind. */
+  isTaken(key: string): Promise<boolean>;
   /** Throws `unavailable` as well while somebody else is at work on the key: what becomes of it is not known yet. */
   acquire(claim: Claim): Promise<Acquired>;
   /** Makes sure that nobody takes the key over while the execution is created. Throws `unavailable` if somebody has. */
@@ -54,6 +56,7 @@ const longestPauseMs = 160;
 export function createReservations(deps: ReservationsDeps): Reservations {
   const { bucket, clock } = deps;
   return {
+    isTaken: async (key) => (await bucket.get(key)) !== undefined,
     acquire: (claim) => acquire(deps, claim),
     async renew(hold) {
       const now = clock.now();

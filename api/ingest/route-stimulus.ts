@@ -24,6 +24,17 @@ interface ChosenWorkflow {
   readonly name: string;
 }
 
+/** Whether it is certain, before any router agent is asked, that a stimulus will start no workflow. */
+export async function startsNothing(
+  { workflows, classifier }: Pick<RouteStimulusDeps, 'workflows' | 'classifier'>,
+  { tenant, namespace, routing }: Destination,
+): Promise<boolean> {
+  if (namespace === undefined) return true;
+  const decision = decideRoute(routing);
+  if (decision.kind !== 'routed') return decision.kind === 'rejected' || classifier === undefined;
+  return (await workflows.find({ tenant, subject: nobody }, decision.workflow)) === undefined;
+}
+
 /** Both stages of routing, with their events (spec 1 §3.2). Throws IngestError where no workflow comes of it. */
 export async function routeStimulus(
   deps: RouteStimulusDeps,

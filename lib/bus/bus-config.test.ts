@@ -18,6 +18,7 @@ describe('the configuration of the bus', () => {
       replicas: 1,
       events: { maxAgeMs: 168 * hour, maxBytes: 1_073_741_824 },
       audit: { maxAgeMs: 2_160 * hour, maxBytes: 1_073_741_824 },
+      keysMax: 3_579_139,
     });
     const env = { WINDLASS_EVENTS_MAX_AGE_HOURS: '1', WINDLASS_AUDIT_MAX_MB: '2', WINDLASS_NATS_REPLICAS: '3' };
     expect(read({ ...url, ...env })).toMatchObject({

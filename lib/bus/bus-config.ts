@@ -20,6 +20,7 @@ export const busVariables = {
   WINDLASS_EVENTS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_AUDIT_MAX_AGE_HOURS: Type.Integer({ minimum: 1, maximum: 87_600, default: 2_160 }),
   WINDLASS_AUDIT_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
+  WINDLASS_KEYS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
 };
 
 export const BusConfig = Type.Object(busVariables);
@@ -43,7 +44,12 @@ export interface BusOptions {
   readonly replicas: number;
   readonly events: Retention;
   readonly audit: Retention;
+  /** Idempotency keys of all tenants that are taken in a day. */
+  readonly keysMax: number;
 }
+
+/** What a stored key takes, measured: its subject, a reservation, and what the server writes beside them. */
+const keyBytes = 300;
 
 /**
  * What the variables say of the bus; undefined where they name none.
@@ -69,6 +75,7 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
     replicas: config.WINDLASS_NATS_REPLICAS,
     events: retention(config.WINDLASS_EVENTS_MAX_AGE_HOURS, config.WINDLASS_EVENTS_MAX_MB),
     audit: retention(config.WINDLASS_AUDIT_MAX_AGE_HOURS, config.WINDLASS_AUDIT_MAX_MB),
+    keysMax: Math.floor((config.WINDLASS_KEYS_MAX_MB * 1_048_576) / keyBytes),
   };
 }
 

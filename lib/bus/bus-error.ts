@@ -8,6 +8,8 @@ export const errorCodes = {
   streamNotFound: 10_059,
   /** There is a stream of that name with other settings. */
   nameInUse: 10_058,
+  /** The stream gives no message a time to live of its own. */
+  ttlDisabled: 10_166,
 } as const;
 
 /** The server's no to a message, with its code. */
@@ -33,6 +35,14 @@ export function isStreamGone(error: unknown): boolean {
     codeOf(error) === errorCodes.streamNotFound || (error instanceof Error && error.name === 'JetStreamNotEnabled')
   );
 }
+
+/** Whether the server answered, and said no. */
+export function isNo(error: unknown): boolean {
+  return error instanceof Error && noNames.has(error.name);
+}
+
+/** Names of our error and of the library's. */
+const noNames: ReadonlySet<string> = new Set(['StreamRefusal', 'JetStreamApiError', 'PermissionViolationError']);
 
 /** What callers are told of anything that went wrong at the bus. */
 export function busError(error: unknown): AppError {

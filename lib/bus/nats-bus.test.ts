@@ -35,6 +35,7 @@ const defaults: BusConfig = {
   WINDLASS_EVENTS_MAX_MB: 64,
   WINDLASS_AUDIT_MAX_AGE_HOURS: 48,
   WINDLASS_AUDIT_MAX_MB: 64,
+  WINDLASS_KEYS_MAX_MB: 64,
 };
 
 function connectBus(config: Partial<BusConfig> = {}): EventBus {
@@ -337,11 +338,23 @@ describe('streams', () => {
       const manager = await jetstreamManager(connection);
       await manager.streams.add({ name: 'WINDLASS_EVENTS', subjects: ['windlass.events.>'], max_msgs: 10 });
       await manager.streams.add({ name: 'WINDLASS_AUDIT', subjects: ['windlass.audit.>'] });
+      await manager.streams.add({
+        name: 'KV_windlass_idempotency',
+        subjects: ['$KV.windlass_idempotency.>'],
+        max_msgs_per_subject: 1,
+        allow_rollup_hdrs: true,
+        deny_delete: true,
+      });
       await connection.close();
       const login = { WINDLASS_NATS_USER: 'windlass', WINDLASS_NATS_PASSWORD: 'w' };
       const bus = connectBus({ WINDLASS_NATS_URL: strict.url, ...login });
       await isConnected(bus);
       expect(await bus.publish(anEvent()).then(() => 'stored')).toBe('stored');
+      // Neither the accounts of keys nor marks that end sooner can be had there.
+      const keys = bus.bucket<string>(buckets.idempotency);
+      const revision = (await keys.create('k', 'a', 'acme')) ?? 0;
+      await keys.delete('k', revision);
+      expect(await keys.create('k', 'b', 'acme')).toBeGreaterThan(revision);
     } finally {
       await strict.stop();
       await rm(folder, { recursive: true });

@@ -73,18 +73,39 @@ class NatsBus implements EventBus {
         const stored = await call('get', (bucket) => bucket.get(bucketKey(key)));
         return stored === undefined ? undefined : { value: JSON.parse(stored.text) as T, revision: stored.revision };
       },
-      create: (key, value) =>
-        call('create', (bucket, end) => {
-          const [name, text] = [bucketKey(key), JSON.stringify(value)];
-          return bucket.put(name, text, 0).catch((error) => {
-            if (!isConflict(error)) throw error;
-            return this.#within(end, bucket.putAgain(name, text));
-          });
+      create: (key, value, tenant) =>
+        call('create', async (bucket, end) => {
+          const { accounts } = bucket;
+          const entry = { key: bucketKey(key), text: JSON.stringify(value), end };
+          const put = (): Promise<number | undefined> => this.#putNew(bucket, entry);
+          const revision = accounts.tryTake(tenant)
+            ? await put()
+            : await this.#within(end, accounts.take(tenant).then(put));
+          if (revision === undefined) accounts.giveBack(tenant);
+          return revision;
         }),
       update: (key, value, revision) =>
         call('update', (bucket) => bucket.put(bucketKey(key), JSON.stringify(value), revision)),
       delete: (key, revision) => call('delete', (bucket) => bucket.delete(bucketKey(key), revision)),
     };
+  }
+
+  /** Undefined where the key is taken. */
+  async #putNew(
+    bucket: SessionBucket,
+    { key, text, end }: { readonly key: string; readonly text: string; readonly end: number },
+  ): Promise<number | undefined> {
+    try {
+      return await bucket.put(key, text, 0);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    try {
+      return await this.#within(end, bucket.putAgain(key, text));
+    } catch (error) {
+      if (isConflict(error)) return undefined;
+      throw error;
+    }
   }
 
   objects(definition: ObjectBucketDefinition): ObjectBucket {

@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
+import type { JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
+import { createAccountStore } from './kv/account-store.ts';
+import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accounts.ts';
 import { prepareStream } from './prepare-stream.ts';
 import { createPublisher, type Publisher } from './publish/publisher.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
-import { bucketName, bucketStream, eventStreams } from './streams.ts';
+import { accountStream, bucketName, bucketStream, eventStreams } from './streams.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
 export interface Session extends Publisher {
@@ -65,8 +68,9 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
     });
     const open = async (definition: BucketDefinition): Promise<SessionBucket> => {
       await prepareStream(deps, bucketStream(definition, options.replicas));
+      const accounts = await openAccounts({ manager, logger, publisher, clock }, definition, options);
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
-      return createSessionBucket({ kv, publisher }, definition);
+      return createSessionBucket({ kv, publisher, accounts }, definition);
     };
     const objects = createSessionObjects({ client, manager, logger, replicas: options.replicas });
     return { ...sessionOf({ connection, logger }, publisher, open), objects };
@@ -74,6 +78,28 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
     await connection.close();
     throw error;
   }
+}
+
+interface AccountsDeps {
+  readonly manager: JetStreamManager;
+  readonly logger: Logger;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+}
+
+/** Where an account of NATS may not make the stream, keys are taken without being counted. */
+async function openAccounts(
+  deps: AccountsDeps,
+  definition: BucketDefinition,
+  { replicas, keysMax }: Pick<BusOptions, 'replicas' | 'keysMax'>,
+): Promise<KeyAccounts> {
+  try {
+    await prepareStream({ streams: deps.manager.streams, logger: deps.logger }, accountStream(definition, replicas));
+  } catch (error) {
+    deps.logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'keys are not counted');
+    return noAccounts;
+  }
+  return createKeyAccounts({ ...deps, store: createAccountStore(deps, definition) }, keysMax);
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { BusOptions, Retention } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
+import { blockUseMs } from './kv/key-accounts.ts';
 import type { ObjectBucketDefinition } from './objects/object-bucket.ts';
-import { streamNames, subjectRoots } from './subjects.ts';
+import { streamNames, subjectRoots, token } from './subjects.ts';
 
 /** A stream as it has to be; what is not named is left to the server. */
 export type WantedStream = Pick<StreamConfig, 'name' | 'subjects'> & Partial<StreamConfig>;
@@ -62,9 +63,33 @@ export function bucketStream(definition: BucketDefinition, replicas: number): Wa
     max_msgs_per_subject: 1,
     duplicate_window: nanos(Math.min(bucketWindowMs, definition.ttlMs)),
     allow_rollup_hdrs: true,
+    // What is left of a key that was freed ends sooner than a key.
+    allow_msg_ttl: true,
     deny_delete: true,
     // A read from a follower could miss what was just written.
     allow_direct: false,
+    num_replicas: replicas,
+  };
+}
+
+/** Subject of the blocks of keys that a tenant has taken of a bucket. */
+export const accountSubject = (definition: BucketDefinition, tenant: string): string =>
+  `${accountRoot}.${definition.name}.${token(tenant)}`;
+
+const accountRoot = 'windlass.keys';
+
+/** The stream of what tenants have taken of a bucket. A block of keys lives until all keys that were taken of it have ended. */
+export function accountStream(definition: BucketDefinition, replicas: number): WantedStream {
+  return {
+    name: `WINDLASS_KEYS_${definition.name}`,
+    subjects: [`${accountRoot}.${definition.name}.*`],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'new',
+    max_age: nanos(definition.ttlMs + blockUseMs),
+    duplicate_window: nanos(bucketWindowMs),
+    // The oldest block of a tenant is read so.
+    allow_direct: true,
     num_replicas: replicas,
   };
 }

@@ -21,7 +21,7 @@ export const streamOf = ({ topic }: Pick<BusEvent, 'topic'>): string =>
  * One token of a subject from any text: the text itself where it is one already, else `=` and its Base64url. A dot,
  * star or space would change which subject it is; `=` never begins a text that stays as it is.
  */
-function token(text: string): string {
+export function token(text: string): string {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text) ? text : `=${Buffer.from(text, 'utf8').toString('base64url')}`;
 }
 

@@ -89,7 +89,7 @@ describe('a delivery that was refused', () => {
       },
       workflows: { find: never },
       executions: { remember: never },
-      reservations: { acquire: never, renew: never, settle: never, release: never },
+      reservations: { isTaken: never, acquire: never, renew: never, settle: never, release: never },
       deliveries,
       settler: { settle: never, resume: never, run: never },
       events: { raise: () => undefined },

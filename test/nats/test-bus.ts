@@ -1,4 +1,4 @@
-import { busOptions } from '../../lib/bus/bus-config.ts';
+import { type BusConfig, busOptions } from '../../lib/bus/bus-config.ts';
 import { createEventBus, type EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
@@ -8,7 +8,7 @@ import { type NatsServer, startNatsServer } from './nats-server.ts';
 export interface TestBus {
   readonly server: NatsServer;
   /** Another connection, as another process would have it. */
-  connect(): EventBus;
+  connect(config?: Partial<BusConfig>): EventBus;
   stop(): Promise<void>;
 }
 
@@ -17,9 +17,9 @@ export async function startTestBus(): Promise<TestBus> {
   const open: EventBus[] = [];
   return {
     server,
-    connect() {
+    connect(config) {
       const deps = { clock: systemClock, logger: silentLogger, observer: nobody, random: Math.random };
-      const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url }));
+      const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
       open.push(bus);
       return bus;
     },
@@ -43,4 +43,5 @@ const small = {
   WINDLASS_EVENTS_MAX_MB: 64,
   WINDLASS_AUDIT_MAX_AGE_HOURS: 48,
   WINDLASS_AUDIT_MAX_MB: 64,
+  WINDLASS_KEYS_MAX_MB: 64,
 };

@@ -47,6 +47,7 @@
 - { name: WINDLASS_EVENTS_MAX_MB, value: {{ .events.maxMb | int64 | quote }} }
 - { name: WINDLASS_AUDIT_MAX_AGE_HOURS, value: {{ .audit.maxAgeHours | int64 | quote }} }
 - { name: WINDLASS_AUDIT_MAX_MB, value: {{ .audit.maxMb | int64 | quote }} }
+- { name: WINDLASS_KEYS_MAX_MB, value: {{ .keys.maxMb | int64 | quote }} }
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -1,5 +1,7 @@
 import type { KV } from '@nats-io/kv';
+import { codeOf, errorCodes } from '../bus-error.ts';
 import type { BucketDefinition } from '../event-bus.ts';
+import type { KeyAccounts } from './key-accounts.ts';
 import type { Message, Publisher } from '../publish/publisher.ts';
 import { bucketSubject } from '../streams.ts';
 
@@ -11,6 +13,7 @@ interface StoredText {
 
 /** A bucket over one connection. Keys are legal ones. Everything but `get` throws StreamRefusal on a conflict. */
 export interface SessionBucket {
+  readonly accounts: KeyAccounts;
   /** Undefined where the key is free. */
   get(key: string): Promise<StoredText | undefined>;
   /** The new revision. `revision` is that of the text to replace, 0 for a key that was never written. */
@@ -24,15 +27,23 @@ interface BucketDeps {
   /** The library's view of the same bucket. */
   readonly kv: Pick<KV, 'get'>;
   readonly publisher: Publisher;
+  readonly accounts: KeyAccounts;
 }
 
+/** How long the mark of a freed key stays: longer than a call, so that whoever wrote on it meets it still. */
+const freedSeconds = 5;
+
 /** The library reads, and the publisher writes as the library would: a message under the key's subject. */
-export function createSessionBucket({ kv, publisher }: BucketDeps, definition: BucketDefinition): SessionBucket {
+export function createSessionBucket(
+  { kv, publisher, accounts }: BucketDeps,
+  definition: BucketDefinition,
+): SessionBucket {
   const write = (key: string, text: string, headers: Message['headers']): Promise<number> =>
     publisher.publish({ subject: bucketSubject(definition, key), body: text, headers });
   const put = (key: string, text: string, revision: number): Promise<number> =>
     write(key, text, { [headerNames.expected]: [String(revision)] });
   return {
+    accounts,
     put,
     async get(key) {
       const entry = await kv.get(key);
@@ -43,9 +54,25 @@ export function createSessionBucket({ kv, publisher }: BucketDeps, definition: B
       return entry === null || entry.operation === 'PUT' ? undefined : put(key, text, entry.revision);
     },
     async delete(key, revision) {
-      await write(key, '', { [headerNames.expected]: [String(revision)], [headerNames.operation]: ['DEL'] });
+      const headers = {
+        [headerNames.expected]: [String(revision)],
+        [headerNames.operation]: ['PURGE'],
+        [headerNames.rollup]: ['sub'],
+      };
+      try {
+        await write(key, '', { ...headers, [headerNames.ttl]: [`${freedSeconds}s`] });
+      } catch (error) {
+        // A stream that we may not change: there the mark stays as long as a key.
+        if (codeOf(error) !== errorCodes.ttlDisabled) throw error;
+        await write(key, '', headers);
+      }
     },
   };
 }
 
-const headerNames = { expected: 'Nats-Expected-Last-Subject-Sequence', operation: 'KV-Operation' } as const;
+const headerNames = {
+  expected: 'Nats-Expected-Last-Subject-Sequence',
+  operation: 'KV-Operation',
+  rollup: 'Nats-Rollup',
+  ttl: 'Nats-TTL',
+} as const;

@@ -8,9 +8,9 @@ import { createOutbox, type OutboxLimits } from './outbox.ts';
 const unavailable = new AppError('unavailable', 'away');
 const tooLarge = new AppError('limit_exceeded', 'too large');
 
-function anEvent(id: string, text = ''): BusEvent {
-  const fixed = { topic: 'volume', source: 'controllers', type: 'VolumeExpired', subject: 'v', tenant: 'acme' };
-  return { id, ...fixed, time: '2026-01-01T00:00:00Z', data: { text } };
+function anEvent(id: string, text = '', tenant = 'acme'): BusEvent {
+  const fixed = { topic: 'volume', source: 'controllers', type: 'VolumeExpired', subject: 'v' };
+  return { id, ...fixed, tenant, time: '2026-01-01T00:00:00Z', data: { text } };
 }
 
 /** An outbox before a bus that can be taken away. */
@@ -84,10 +84,10 @@ describe('the outbox', () => {
     [3, []],
     [4, ['full 1']],
     [6, ['full 1', 'full 1', 'full 1']],
-  ])('with room for 3 events drops of %i what comes last', async (raised, want) => {
+  ])('with room for 3 events drops of %i of as many tenants what comes last', async (raised, want) => {
     const { outbox, clock, stored, dropped, bus } = setUp({ events: 3, bytes: 1_000_000 });
     bus.failsWith = unavailable;
-    for (let i = 0; i < raised; i += 1) outbox.raise(anEvent(`e${i}`));
+    for (let i = 0; i < raised; i += 1) outbox.raise(anEvent(`e${i}`, '', `t${i}`));
     expect(dropped).toEqual(want);
     bus.failsWith = undefined;
     await clock.advance(500);
@@ -103,9 +103,31 @@ describe('the outbox', () => {
     const { outbox, dropped, bus } = setUp({ events: 100, bytes: 2 * size + 10 });
     bus.failsWith = unavailable;
     outbox.raise(anEvent('1'));
-    outbox.raise(anEvent('2', 'x'.repeat(10 + more)));
+    outbox.raise(anEvent('2', 'x'.repeat(10 + more), 'ajax'));
     expect(dropped).toEqual(want);
   });
+
+  it.each([
+    ['one less than', 79, []],
+    ['exactly', 80, []],
+    ['one more than', 81, ['full 1']],
+  ])(
+    'keeps room for other tenants beside one that raises %s four fifths of what may wait',
+    async (_what, raised, want) => {
+      const { outbox, clock, stored, dropped, bus } = setUp({ events: 100, bytes: 1_000_000 });
+      bus.failsWith = unavailable;
+      for (let i = 0; i < raised; i += 1) outbox.raise(anEvent(`m${i}`, '', 'mallory'));
+      expect(dropped).toEqual(want);
+      for (let i = 0; i < 10; i += 1) outbox.raise(anEvent(`a${i}`, '', 'ada'));
+      expect(dropped).toEqual(want);
+      bus.failsWith = undefined;
+      await clock.advance(1_000);
+      expect(stored.filter((id) => id.startsWith('a'))).toHaveLength(10);
+      // What was stored is off the account.
+      for (let i = 0; i < 80; i += 1) outbox.raise(anEvent(`n${i}`, '', 'mallory'));
+      expect(dropped).toEqual(want);
+    },
+  );
 
   it('writes one line of log however many it drops, and another one in the next outage', async () => {
     const { outbox, clock, warnings, bus } = setUp({ events: 1, bytes: 1_000_000 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
+import { mayHold } from '../../fair-pool.ts';
 import type { Logger } from '../../logger.ts';
 import type { BusObserver } from '../bus-observer.ts';
 import type { BusEvent, EventPublisher, EventSink } from '../event-bus.ts';
@@ -11,7 +12,7 @@ interface OutboxDeps {
   readonly observer: Pick<BusObserver, 'waiting' | 'dropped'>;
 }
 
-/** What may wait at most; whichever bound is reached first counts. */
+/** What may wait at most, of one tenant four fifths (`mayHold`); whichever bound is reached first counts. */
 export interface OutboxLimits {
   readonly events: number;
   readonly bytes: number;
@@ -41,6 +42,11 @@ export function createOutbox(deps: OutboxDeps, limits: OutboxLimits = outboxLimi
   return new MemoryOutbox(deps, limits);
 }
 
+interface Held {
+  events: number;
+  bytes: number;
+}
+
 interface Waiting {
   readonly event: BusEvent;
   readonly bytes: number;
@@ -53,6 +59,8 @@ class MemoryOutbox implements Outbox {
   readonly #abandon = new AbortController();
   /** Aborts when there is no time left to gather. */
   readonly #hurry = new AbortController();
+  /** What waits of each tenant. */
+  readonly #held = new Map<string, Held>();
   #bytes = 0;
   #isClosed = false;
   /** Whether the log knows already that events are being dropped; anew after each time that all could be stored. */
@@ -67,9 +75,9 @@ class MemoryOutbox implements Outbox {
   raise(event: BusEvent): void {
     if (this.#isClosed) return this.#deps.observer.dropped('stopped', 1);
     const bytes = Buffer.byteLength(JSON.stringify(event));
-    if (this.#queue.length >= this.#limits.events || this.#bytes + bytes > this.#limits.bytes) return this.#tellFull();
+    if (!this.#hasRoom(event.tenant, bytes)) return this.#tellFull();
     this.#queue.push({ event, bytes });
-    this.#count(bytes);
+    this.#count([{ event, bytes }], 1);
     this.#sending ??= this.#send();
   }
 
@@ -103,7 +111,8 @@ class MemoryOutbox implements Outbox {
     const done = await Promise.all(batch.map(({ event }) => this.#isDone(event)));
     const left = batch.filter((_, index) => done[index] !== true);
     this.#queue.splice(0, batch.length, ...left);
-    this.#count(sumOf(left) - sumOf(batch));
+    this.#count(batch, -1);
+    this.#count(left, 1);
     return left.length === 0;
   }
 
@@ -127,10 +136,22 @@ class MemoryOutbox implements Outbox {
     this.#deps.logger.warn({ events: this.#queue.length, bytes: this.#bytes }, 'outbox full, dropping events');
   }
 
-  #count(bytes: number): void {
-    this.#bytes += bytes;
+  #hasRoom(tenant: string, bytes: number): boolean {
+    const held = this.#held.get(tenant) ?? { events: 0, bytes: 0 };
+    const free = { events: this.#limits.events - this.#queue.length, bytes: this.#limits.bytes - this.#bytes };
+    return mayHold(held.events, free.events) && mayHold(held.bytes, free.bytes, bytes);
+  }
+
+  /** Adds waiting events, or takes them off. */
+  #count(waiting: readonly Waiting[], sign: 1 | -1): void {
+    for (const { event, bytes } of waiting) {
+      const held = this.#held.get(event.tenant) ?? { events: 0, bytes: 0 };
+      held.events += sign;
+      held.bytes += sign * bytes;
+      this.#bytes += sign * bytes;
+      if (held.events === 0) this.#held.delete(event.tenant);
+      else this.#held.set(event.tenant, held);
+    }
     this.#deps.observer.waiting(this.#queue.length, this.#bytes);
   }
 }
-
-const sumOf = (waiting: readonly Waiting[]): number => waiting.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,0 +1,164 @@
+import { BoundedMap } from '../../bounded-map.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError, messageOf } from '../../errors.ts';
+import { mayHold } from '../../fair-pool.ts';
+import type { Logger } from '../../logger.ts';
+import { isNo, isStreamGone } from '../bus-error.ts';
+import { ShareUsedError } from './share-used-error.ts';
+
+/** Keys that one stored block stands for: an account costs one small write for so many keys. */
+export const keysInBlock = 64;
+
+/** How long the keys of a block may be taken. A block outlives its bucket's keys by as much. */
+export const blockUseMs = 10 * 60_000;
+
+/** How long a refusal is repeated without asking the store again. */
+const refusalMs = 1_000;
+
+/** Blocks that are added at once; the rest of a burst takes more of them afterwards. */
+const blocksAtOnce = 32;
+
+/** Tenants whose last block is remembered. One that is forgotten takes a new block. */
+const tenantsMax = 10_000;
+
+/** The blocks of all replicas. Each ends `blockUseMs` after the keys that were taken of it. */
+export interface AccountStore {
+  /** Blocks of all tenants, and those of one. */
+  count(tenant: string): Promise<{ readonly all: number; readonly own: number }>;
+  /** Milliseconds until the oldest block of a tenant ends. */
+  untilFirstEnds(tenant: string): Promise<number>;
+  add(tenant: string): Promise<void>;
+}
+
+/** How many keys of a bucket each tenant takes in the time that a key lives, on all replicas together. */
+export interface KeyAccounts {
+  /** Takes a key where that needs no call. */
+  tryTake(tenant: string): boolean;
+  /**
+   * Takes a key. Throws ShareUsedError where the tenant has its share, and AppError `unavailable` where a tenant without
+   * any key finds no room. An account that the server
+   * does not let us keep stops nobody.
+   */
+  take(tenant: string): Promise<void>;
+  /** The key was taken in vain: somebody has it already. */
+  giveBack(tenant: string): void;
+}
+
+interface KeyAccountsDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: AccountStore;
+}
+
+/** `keysMax`: keys of all tenants. One tenant has four fifths of them at most, and no more than `mayHold` says. */
+export function createKeyAccounts(deps: KeyAccountsDeps, keysMax: number): KeyAccounts {
+  return new BlockAccounts(deps, Math.max(1, Math.floor(keysMax / keysInBlock)));
+}
+
+/** Of a bucket whose accounts cannot be kept. */
+export const noAccounts: KeyAccounts = {
+  tryTake: () => true,
+  take: async () => undefined,
+  giveBack: () => undefined,
+};
+
+interface Account {
+  /** Keys that are left of the blocks that this replica has taken, and until when they may be taken. */
+  left: number;
+  until: number;
+  waiting: number;
+  refusal?: { readonly error: AppError; readonly until: number };
+  refill?: Promise<void>;
+}
+
+class BlockAccounts implements KeyAccounts {
+  readonly #deps: KeyAccountsDeps;
+  readonly #blocksMax: number;
+  readonly #accounts = new BoundedMap<string, Account>(tenantsMax);
+  #hasFailed = false;
+
+  constructor(deps: KeyAccountsDeps, blocksMax: number) {
+    this.#deps = deps;
+    this.#blocksMax = blocksMax;
+  }
+
+  tryTake(tenant: string): boolean {
+    const account = this.#accountOf(tenant);
+    if (account.left < 1 || this.#deps.clock.now() >= account.until) return false;
+    account.left -= 1;
+    return true;
+  }
+
+  async take(tenant: string): Promise<void> {
+    const account = this.#accountOf(tenant);
+    account.waiting += 1;
+    try {
+      while (!this.tryTake(tenant)) {
+        if (account.refusal !== undefined && this.#deps.clock.now() < account.refusal.until)
+          throw account.refusal.error;
+        account.refill ??= this.#refill(tenant, account).finally(() => delete account.refill);
+        await account.refill;
+      }
+    } finally {
+      account.waiting -= 1;
+    }
+  }
+
+  giveBack(tenant: string): void {
+    this.#accountOf(tenant).left += 1;
+  }
+
+  #accountOf(tenant: string): Account {
+    const known = this.#accounts.get(tenant);
+    if (known !== undefined) return known;
+    const account = { left: 0, until: 0, waiting: 0 };
+    this.#accounts.set(tenant, account);
+    return account;
+  }
+
+  async #refill(tenant: string, account: Account): Promise<void> {
+    const { clock, store } = this.#deps;
+    const now = clock.now();
+    if (now >= account.until) account.left = 0;
+    account.until = now + blockUseMs;
+    try {
+      const { all, own } = await store.count(tenant);
+      const blocks = blocksFor(account.waiting, own, this.#blocksMax - all);
+      if (blocks === 0) return await this.#refuse(tenant, account, own);
+      await Promise.all(Array.from({ length: blocks }, () => store.add(tenant)));
+      account.left += blocks * keysInBlock;
+    } catch (error) {
+      if (isStreamGone(error) || !isNo(error)) throw error;
+      this.#tellFailure(error);
+      account.left += keysInBlock;
+    }
+  }
+
+  async #refuse(tenant: string, account: Account, own: number): Promise<never> {
+    const error = own === 0 ? full() : new ShareUsedError(await this.#deps.store.untilFirstEnds(tenant));
+    account.refusal = { error, until: this.#deps.clock.now() + refusalMs };
+    throw error;
+  }
+
+  #tellFailure(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#deps.logger.warn({ problem: messageOf(error) }, 'keys are not counted');
+  }
+}
+
+/** Pure: as many blocks as those who wait need, or as the tenant may have. */
+function blocksFor(keys: number, own: number, free: number): number {
+  let blocks = Math.min(Math.ceil(keys / keysInBlock), blocksAtOnce);
+  while (blocks > 0 && !mayHold(own, free, blocks)) blocks -= 1;
+  return blocks;
+}
+
+const full = (): AppError =>
+  new AppError(
+    'unavailable',
+    'all tenants together have too many idempotency keys; send without one, or try again later',
+    {
+      reason: 'BucketFull',
+    },
+  );
