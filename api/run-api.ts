@@ -1,42 +1,11 @@
-import type { Readable } from 'node:stream';
 import { aborted } from '../lib/aborted.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { OutputReader } from '../lib/execution/output-reader.ts';
 import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
-import type { NewId } from '../lib/ids.ts';
-import type { KubeClient } from '../lib/kube/index.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { ManifestReader } from '../lib/manifest/index.ts';
-import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
-import type { ApiConfig } from './config.ts';
 import type { Caller } from './identity/caller.ts';
-import type { ApiMetrics } from './metrics.ts';
+import type { ApiDeps } from './api-deps.ts';
 import { openTransports, type Transports } from './open-transports.ts';
 import { createRoutes } from './routes/index.ts';
 import { createInternalRoutes } from './routes/service/index.ts';
-import type { WebhookSecrets } from './routes/webhooks/index.ts';
 import { createServices, type Services } from './services.ts';
-
-export interface ApiDeps {
-  readonly config: ApiConfig;
-  readonly logger: Logger;
-  readonly metrics: ApiMetrics;
-  readonly clock: Clock;
-  readonly kube: KubeClient;
-  readonly runtime: ProcessRuntime;
-  readonly newId: NewId;
-  /** The script of the package openapi-explorer, from its beginning each time. */
-  readonly openDocsScript: () => Readable;
-  readonly webhookSecrets: WebhookSecrets;
-  readonly outputs: OutputReader;
-  /** Reads in threads of its own; ended by whoever made it. */
-  readonly manifests: ManifestReader;
-  /** Everything is there that a request may need, and none has come yet. */
-  readonly onLoaded: () => void;
-  /** Standard input, touched only when a sensor reads it. */
-  readonly stdin: () => Readable;
-  readonly readFile: (path: string) => Promise<string>;
-}
 
 /**
  * Runs one replica of the API to its end; resolves to the exit code of the process. The internal listener is there from

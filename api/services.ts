@@ -5,13 +5,13 @@ import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type Ev
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from './identity/index.ts';
 import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
-import type { ApiDeps } from './run-api.ts';
 
 /** What the routes stand on, and what has a life of its own: caches, connections, sensors. */
 export interface Services {

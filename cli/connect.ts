@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Environment } from '../lib/config.ts';
 import { type Choice, chooseDoor, flagsOf } from './doors/choose.ts';
 import type { Door } from './doors/door.ts';
-import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
+import type { Cluster } from './doors/kubernetes/deps.ts';
 import { CliError } from './exit-codes.ts';
 import type { FilePort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Door } from './doors/door.ts';
-import type { Cluster } from './doors/kubernetes/kubernetes-door.ts';
+import type { Cluster } from './doors/kubernetes/deps.ts';
 import type { FilePort } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';

@@ -12,7 +12,8 @@ import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ControllersConfig } from './config.ts';
-import { runControllers } from './run-controllers.ts';
+import { runManager } from './manager.ts';
+import { modules } from './modules.ts';
 import { createMetrics } from './runtime/index.ts';
 
 // Thousands of executions pass through and few stay: a small nursery is collected often and keeps the process small.
@@ -38,18 +39,21 @@ async function main(): Promise<number> {
   const runtime = createProcessRuntime({ process, clock, logger });
   const identity = `${config.WINDLASS_POD_NAME ?? hostname()}-${process.pid}-${newId()}`;
   try {
-    return await runControllers({
-      config,
-      logger,
-      metrics,
-      clock,
-      kube,
-      runtime,
-      identity,
-      newId,
-      onLoaded: collectGarbage,
-      keeper: { file: keeperFile(), env: { ...process.env } },
-    });
+    return await runManager(
+      {
+        config,
+        logger,
+        metrics,
+        clock,
+        kube,
+        runtime,
+        identity,
+        newId,
+        onLoaded: collectGarbage,
+        keeper: { file: keeperFile(), env: { ...process.env } },
+      },
+      modules,
+    );
   } finally {
     await kube.close();
   }

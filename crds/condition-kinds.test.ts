@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conditionFields, conditionKinds } from './condition-kinds.ts';
 import { stateKinds } from './schema/state-kinds.ts';
-import { conditionNames } from './schema/transition.ts';
+import { conditionNames } from './schema/condition-names.ts';
 
 /** spec 1 §2.6.9, column "Applies to", turned round: the conditions of each kind. */
 const byKind = {

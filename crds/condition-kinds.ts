@@ -1,5 +1,5 @@
+import type { ConditionName } from './schema/condition-names.ts';
 import { type StateKind, stateKinds } from './schema/state-kinds.ts';
-import type { ConditionName, Transition } from './schema/transition.ts';
 
 const withOutcome = ['Agent', 'System', 'ContainerRun', 'ParallelContainerRun', 'Subworkflow'] as const;
 const withExitCode = ['System', 'ContainerRun'] as const;
@@ -29,7 +29,7 @@ export const conditionKinds: Readonly<Record<ConditionName, readonly StateKind[]
 export type ConditionField = 'threshold' | 'agreement' | 'value' | 'expression' | 'min' | 'max';
 
 /** Fields that a condition cannot do without (AMB-063). `consensus` falls back to the state's own numbers (AMB-064). */
-export const conditionFields: Readonly<Record<ConditionName, readonly (ConditionField & keyof Transition)[]>> = {
+export const conditionFields: Readonly<Record<ConditionName, readonly ConditionField[]>> = {
   always: [],
   on_success: [],
   on_failure: [],

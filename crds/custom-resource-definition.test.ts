@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 import { kinds } from './kinds.ts';
-import type { StructuralSchema } from './structural.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 
 interface Definition {
   readonly spec: { readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: StructuralSchema } }] };

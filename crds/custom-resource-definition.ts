@@ -1,7 +1,8 @@
 import type { KindDefinition } from './kinds.ts';
 import { group, version } from './labels.ts';
 import { sourceOf } from './source-schema.ts';
-import { type StructuralSchema, toStructural } from './structural.ts';
+import { toStructural } from './structural.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 
 /** The schema of a whole object: what the API server checks at every write. */
 function objectSchema(kind: KindDefinition): StructuralSchema {

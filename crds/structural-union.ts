@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { celList } from './rules/cel-text.ts';
 import type { CelRule } from './schema/parts.ts';
-import type { StructuralSchema } from './structural.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 
 /** One member of a discriminated union, already lowered. */
 interface Variant {

@@ -1,15 +1,7 @@
 import type { CelRule } from './schema/parts.ts';
 import type { SourceSchema } from './source-schema.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 import { mergeVariants } from './structural-union.ts';
-
-/** The subset of OpenAPI v3 that the API server accepts as a structural schema. */
-export interface StructuralSchema
-  extends Omit<SourceSchema, 'default' | 'anyOf' | 'discriminator' | 'additionalProperties' | 'properties' | 'items'> {
-  readonly properties?: Readonly<Record<string, StructuralSchema>>;
-  readonly additionalProperties?: StructuralSchema;
-  readonly items?: StructuralSchema;
-  readonly nullable?: boolean;
-}
 
 const copied = [
   'type',

@@ -3,10 +3,13 @@ import { type BusObserver, createBusMetrics } from '../../lib/bus/index.ts';
 import type { ReflectorObserver } from '../../lib/informer/reflector.ts';
 import type { RequestReport } from '../../lib/kube/index.ts';
 import { createKubeRequests, registerBuildInfo } from '../../lib/process/shared-metrics.ts';
+import { askedGauge } from './asked-gauge.ts';
 import type { ReconcileObserver } from './controller.ts';
 
-/** Everything that one process counts. Label values come from closed sets: kinds, verbs, codes, outcomes, phases. */
+/** Everything that one process counts of any kind. Label values come from closed sets: kinds, verbs, codes, outcomes. */
 export interface Metrics {
+  /** Where a module registers what it counts of its own kind. */
+  readonly registry: Registry;
   /** The exposition format, and the content type it goes with. */
   render(): Promise<{ readonly text: string; readonly contentType: string }>;
   forController(kind: string): ReconcileObserver;
@@ -14,14 +17,6 @@ export interface Metrics {
   queueAge(kind: string, oldestMs: () => number): void;
   forReflector(kind: string): ReflectorObserver;
   apiRequest(report: RequestReport): void;
-  /** Asked at each scrape for the number of executions in each phase. */
-  executionsByPhase(count: () => Readonly<Record<string, number>>): void;
-  /** How long a state took from its entry to its end. */
-  stateEnded(kind: string, status: string, seconds: number): void;
-  /** That an execution has come to its end; `outcome` is its phase, or why a completed one did not succeed. */
-  executionFinished(tenant: string, outcome: string): void;
-  /** That an execution was deleted and the archive has no record of it. */
-  executionUnarchived(): void;
   leader(leading: boolean): void;
   eventDropped(): void;
   readonly bus: BusObserver;
@@ -29,11 +24,6 @@ export interface Metrics {
 
 /** Upper bounds of the histograms' buckets, in seconds: from a reconcile in memory to the timeout of a request. */
 const reconcileBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** From a state without a process to one that waits a day for a person. */
-const stateBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
-
-/** Tenants with a label of their own in a counter; those that come later are counted together as `other`. */
-const tenantsMax = 500;
 
 /** Own registry: two of them in one process do not meet. */
 export function createMetrics(): Metrics {
@@ -42,6 +32,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
   return {
+    registry,
     async render() {
       return { text: await registry.metrics(), contentType: registry.contentType };
     },
@@ -55,22 +46,9 @@ export function createMetrics(): Metrics {
       if (verb !== 'watch') meters.requestSeconds.observe({ verb }, ms / 1000);
     },
     queueAge: queueAges(registry),
-    executionsByPhase: (count) =>
-      void askedGauge(registry, { name: 'executions', help: 'Executions by phase.', label: 'phase' }, count),
-    stateEnded: (kind, status, seconds) => meters.stateSeconds.observe({ kind, status }, seconds),
-    executionFinished: finishedCounter(meters),
-    executionUnarchived: () => meters.unarchived.inc(),
     leader: (leading) => meters.leader.set(leading ? 1 : 0),
     eventDropped: () => meters.eventsDropped.inc(),
     bus: createBusMetrics(registry),
-  };
-}
-
-function finishedCounter({ finished }: Meters): Metrics['executionFinished'] {
-  const known = new Set<string>();
-  return (tenant, outcome) => {
-    if (known.size < tenantsMax) known.add(tenant);
-    finished.inc({ tenant: known.has(tenant) ? tenant : 'other', outcome });
   };
 }
 
@@ -104,14 +82,8 @@ function createMeters(registry: Registry) {
       buckets: reconcileBuckets,
       registers,
     }),
-    finished: counter('executions_finished_total', 'Executions that came to their end.', ['tenant', 'outcome']),
-    unarchived: counter('executions_unarchived_total', 'Executions that were deleted without a record.'),
     watchFailures: counter('watch_failures_total', 'Lists and watches that ended in an error.', ['kind', 'reason']),
     handlerFailures: counter('watch_handler_failures_total', 'Watched objects that a handler failed on.', ['kind']),
-    stateSeconds: histogram('state_seconds', 'From a state being entered to its end.', {
-      labelNames: ['kind', 'status'],
-      buckets: stateBuckets,
-    }),
     leader: gauge('leader', '1 while this process holds the lease.'),
     eventsDropped: counter('events_dropped_total', 'Kubernetes Events that were not written.'),
   };
@@ -125,26 +97,6 @@ function controllerObserver(meters: Meters, kind: string): ReconcileObserver {
       waited: (ms) => meters.queueSeconds.observe({ kind }, ms / 1000),
     },
   };
-}
-
-interface Asked {
-  readonly name: string;
-  readonly help: string;
-  readonly label: string;
-}
-
-/** A gauge whose values, by label, are asked for at each scrape. */
-function askedGauge(registry: Registry, { name, help, label }: Asked, ask: () => Readonly<Record<string, number>>) {
-  return new Gauge({
-    name: `windlass_${name}`,
-    help,
-    labelNames: [label],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [value, number] of Object.entries(ask())) this.set({ [label]: value }, number);
-    },
-  });
 }
 
 /** By kind, since one gauge serves all controllers. */

@@ -4,20 +4,15 @@ import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { Controller } from './controller.ts';
 import type { EventRecorder } from './events.ts';
 import type { LeaseElection } from './lease-election.ts';
-
-/** Anything that follows the server: an informer of any kind. */
-interface Follower {
-  run(signal: AbortSignal): Promise<void>;
-  readonly synced: Promise<void>;
-  readonly hasSynced: boolean;
-}
+import type { Follower } from './module.ts';
 
 export interface RunDeps {
   readonly runtime: Pick<ProcessRuntime, 'stop'>;
   readonly logger: Logger;
   readonly election: Pick<LeaseElection, 'run'>;
-  readonly informers: readonly Follower[];
-  readonly controllers: readonly Controller[];
+  readonly informers: readonly Omit<Follower, 'onChange'>[];
+  /** What runs while this replica leads. */
+  readonly controllers: readonly Pick<Controller, 'run'>[];
   readonly recorder: Pick<EventRecorder, 'flush'>;
   /** The caches are filled, and nothing is done with them yet. */
   readonly onSynced?: () => void;

@@ -49,7 +49,7 @@ function setUp(spec: Partial<VolumeSpec> = {}, error?: Error) {
     kube: kube as never,
     clock: createManualClock(),
     events: { record: (happening) => void told.push(happening), flush: async () => undefined },
-    domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+    facts: { raise: () => undefined },
     ...caches,
     settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
   });
@@ -115,7 +115,7 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
       kube: kube as never,
       clock: createManualClock(),
       events: { record: (happening) => void told.push(happening), flush: async () => undefined },
-      domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+      facts: { raise: () => undefined },
       ...caches,
       settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
     });

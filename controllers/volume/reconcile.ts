@@ -15,11 +15,12 @@ import {
   type PersistentVolumeClaim,
   persistentVolumeClaims,
 } from '../../lib/kube/index.ts';
-import type { DomainEvents } from '../domain-events.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import type { FactSink } from '../runtime/facts.ts';
 import { writeStatus } from '../runtime/write-status.ts';
 import { claimKey, decideVolume, endOfData, refusedStatus, type VolumeDecision } from './decide.ts';
 import { deleteAsRead } from './delete-as-read.ts';
+import { endFact } from './end-fact.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
 export interface VolumeSettings {
@@ -35,7 +36,7 @@ interface VolumeDeps {
   readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly events: EventRecorder;
-  readonly domainEvents: Pick<DomainEvents, 'volumeExpired' | 'volumeDeleted'>;
+  readonly facts: FactSink;
   readonly volumes: CacheReader<Volume>;
   readonly claims: CacheReader<PersistentVolumeClaim>;
   readonly pods: ReleaseClaimDeps['pods'];
@@ -130,19 +131,19 @@ async function report(deps: VolumeDeps, volume: Volume, status: VolumeStatus): P
   if (status.phase === 'expired') tellExpired(deps, volume);
 }
 
-function tellExpired({ events, domainEvents, clock }: VolumeDeps, volume: Volume): void {
+function tellExpired({ events, facts, clock }: VolumeDeps, volume: Volume): void {
   const reason: VolumeReason = 'VolumeExpired';
   const expiresAt = volume.spec.expires_at ?? '';
   const isNews = volume.status?.phase !== 'expired';
-  domainEvents.volumeExpired(volume, isNews ? new Date(clock.now()).toISOString() : expiresAt);
+  facts.raise(endFact(volume, 'expired', isNews ? new Date(clock.now()).toISOString() : expiresAt));
   if (!isNews) return;
   const note = `expired at ${expiresAt}; ${endOfData(volume)}`;
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Expire', note });
 }
 
 /** spec 1 §2.6: the end of a volume is announced, persistent ones included. */
-function tellDeleted({ events, domainEvents }: VolumeDeps, volume: Volume): void {
-  domainEvents.volumeDeleted(volume);
+function tellDeleted({ events, facts, clock }: VolumeDeps, volume: Volume): void {
+  facts.raise(endFact(volume, 'deleted', new Date(clock.now()).toISOString()));
   const note = `deleted; ${endOfData(volume)}`;
   const reason: EventReason = 'VolumeDeleted';
   events.record({ resource: volumes, object: volume, type: 'Normal', reason, action: 'Delete', note });

@@ -6,7 +6,8 @@ import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
 import { revisionOf } from '../../lib/registration/index.ts';
 import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { revisionKey, workflowKey } from '../informers.ts';
+import { revisionKey } from '../execution/informer.ts';
+import { workflowKey } from './informers.ts';
 import { collectReplaced, collectRevisions } from './collect-revisions.ts';
 
 function revision(uid: string): ControllerRevision {

@@ -1,6 +1,7 @@
 import { CaptureError } from './capture-error.ts';
 import type { StreamName } from './captured-streams.ts';
-import { parseTrailer, type Trailer, trailerBytes } from './trailer.ts';
+import { parseTrailer } from './parse-trailer.ts';
+import { type Trailer, trailerBytes } from './trailer.ts';
 
 /**
  * What a piece of log has brought. Bytes of one stream come in order, and belong to the receiver. `trailer` and

@@ -3,4 +3,5 @@ export { CaptureError } from './capture-error.ts';
 export type { StreamName, Streams } from './captured-streams.ts';
 export { createDecoder, type LogEvent } from './decoder.ts';
 export { outputText } from './output-text.ts';
-export { parseTerminationMessage, type StreamReport, type Trailer } from './trailer.ts';
+export { parseTerminationMessage } from './parse-trailer.ts';
+export type { StreamReport, Trailer } from './trailer.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import { type Captured, decodeLog } from './capture.ts';
 import type { StreamName } from './captured-streams.ts';
-import { parseTerminationMessage } from './trailer.ts';
+import { parseTerminationMessage } from './parse-trailer.ts';
 
 /** The decoder against the real runner, built from source. */
 const dir = mkdtempSync(join(tmpdir(), 'windlass-capture-'));

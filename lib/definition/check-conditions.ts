@@ -1,6 +1,7 @@
 import { type ConditionField, conditionFields, conditionKinds } from '../../crds/condition-kinds.ts';
 import { errorAt, type Place, type Problem, warningAt } from '../../crds/problem.ts';
-import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
+import type { ConditionName } from '../../crds/schema/condition-names.ts';
+import type { Transition } from '../../crds/schema/transition.ts';
 import type { Definition } from './definition.ts';
 
 /** Conditions fit the kind of their state (AMB-062) and have the fields that they need (AMB-063). */

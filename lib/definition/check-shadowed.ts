@@ -1,6 +1,7 @@
 import { type Place, type Problem, warningAt } from '../../crds/problem.ts';
 import type { State } from '../../crds/schema/state.ts';
-import type { ConditionName, Transition } from '../../crds/schema/transition.ts';
+import type { ConditionName } from '../../crds/schema/condition-names.ts';
+import type { Transition } from '../../crds/schema/transition.ts';
 import { isNo, isYes } from '../decision/answers.ts';
 import type { Check } from './definition.ts';
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
@@ -8,24 +8,17 @@ import { answerErrors } from './answer-errors.ts';
 import { createEventStreams, type EventStreamOptions } from './event-stream.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { createInFlight } from './in-flight.ts';
-import type { RateLimit } from './rate-limit.ts';
 import { type RequestState, requestScope } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { routing } from './routing.ts';
+import type { CallerPort } from './serve-route.ts';
 
-export interface HttpAppOptions<Caller> {
+export interface HttpAppOptions<Caller> extends CallerPort<Caller> {
   readonly routes: readonly Route<Caller>[];
-  /** Tells who sent a request by its headers; throws AppError `unauthenticated` or `forbidden`. */
-  readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
-  /** For the log and the rate limit. */
-  readonly tenantOf: (caller: Caller) => string;
-  /** When a caller's proof ends, in milliseconds since the Unix epoch: endless answers end with it. Default: never. */
-  readonly validUntil?: (caller: Caller) => number;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly metrics?: HttpMetrics;
-  readonly rateLimit?: RateLimit;
   readonly events?: EventStreamOptions;
 }
 

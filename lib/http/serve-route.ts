@@ -1,17 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { type HeaderList, toHeaderList } from './header-list.ts';
-import type { HttpAppOptions } from './http-app.ts';
 import type { InFlight, InFlightRequest } from './in-flight.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { createRequestReader, type ReadRequest, type RequestReader } from './request-reader.ts';
 import type { HttpContext } from './request-scope.ts';
 import type { Route } from './route.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
 
-export interface ServeDeps<Caller>
-  extends SendDeps,
-    Pick<HttpAppOptions<Caller>, 'authenticate' | 'tenantOf' | 'validUntil' | 'rateLimit'> {
+/** Who sends requests, and how many. */
+export interface CallerPort<Caller> {
+  /** Tells who sent a request by its headers; throws AppError `unauthenticated` or `forbidden`. */
+  readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
+  /** For the log and the rate limit. */
+  readonly tenantOf: (caller: Caller) => string;
+  /** When a caller's proof ends, in milliseconds since the Unix epoch: endless answers end with it. Default: never. */
+  readonly validUntil?: (caller: Caller) => number;
+  readonly rateLimit?: RateLimit;
+}
+
+export interface ServeDeps<Caller> extends SendDeps, CallerPort<Caller> {
   readonly inFlight: InFlight;
 }
 

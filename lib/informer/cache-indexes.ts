@@ -1,5 +1,7 @@
 import type { KubeObject } from '../kube/index.ts';
-import type { IndexFunction } from './cache.ts';
+
+/** Values under which an object is found. Must be pure and depend on nothing but the object. */
+export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 /** Keys of a cache by uid and by the values of named indexes. */
 export interface Indexes<T extends KubeObject, I extends string> {

@@ -1,5 +1,5 @@
 import { type KubeObject, keyOf, type ObjectEvent } from '../kube/index.ts';
-import { createIndexes, type Indexes } from './cache-indexes.ts';
+import { createIndexes, type IndexFunction, type Indexes } from './cache-indexes.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
 /** What a watch delivered for one key. `before` and `after` are absent when there was or is no object. */
@@ -10,9 +10,6 @@ export interface Change<T extends KubeObject> {
   /** The delivered version is one this process wrote and remembered: nothing is news to it. */
   readonly own: boolean;
 }
-
-/** Values under which an object is found. Must be pure and depend on nothing but the object. */
-export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 interface CacheOptions<T extends KubeObject, I extends string> {
   readonly indexes?: Readonly<Record<I, IndexFunction<T>>>;

@@ -1,4 +1,5 @@
-export type { Cache, CacheReader, Change, IndexFunction } from './cache.ts';
+export type { Cache, CacheReader, Change } from './cache.ts';
+export type { IndexFunction } from './cache-indexes.ts';
 export { createCache } from './cache.ts';
 export { createInformer, type Informer, type InformerChange, stripNotes } from './informer.ts';
 export type { ReflectorDeps, ReflectorObserver } from './reflector.ts';

@@ -1,6 +1,7 @@
 import { AppError, messageOf } from '../errors.ts';
 import { type KubeObject, keyOf, type ObjectEvent, type Resource } from '../kube/index.ts';
-import { type Cache, type CacheReader, type Change, createCache, type IndexFunction } from './cache.ts';
+import { type Cache, type CacheReader, type Change, createCache } from './cache.ts';
+import type { IndexFunction } from './cache-indexes.ts';
 import { createReflector, type ReflectorDeps, type ReflectorSink } from './reflector.ts';
 import { compareResourceVersions } from './resource-version.ts';
 import type { WholeObjects } from './whole-objects.ts';

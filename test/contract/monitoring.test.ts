@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createApiMetrics } from '../../api/metrics.ts';
+import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
 import { createBusMetrics } from '../../lib/bus/index.ts';
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const api = createApiMetrics();
   createBusMetrics(api.registry);
   const controllers = createMetrics();
-  controllers.executionsByPhase(() => ({}));
+  createExecutionMetrics(controllers.registry, () => ({}));
   const texts = [(await controllers.render()).text, await api.registry.metrics()];
   const types = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]);
   known = new Set(

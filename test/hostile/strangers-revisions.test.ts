@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFindWorkflow } from '../../controllers/execution/find-workflow.ts';
-import { workflowKey } from '../../controllers/informers.ts';
+import { workflowKey } from '../../controllers/workflow/informers.ts';
 import { annotations, globalNamespace, labels } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';

@@ -22,7 +22,7 @@ import { nameTaken, noExecution } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
 import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
-import type { HttpDeps } from './http-door.ts';
+import type { HttpDeps } from './deps.ts';
 import { notFoundHere, onlyKubernetes } from './refusals.ts';
 
 /** Executions as the API shows them. */

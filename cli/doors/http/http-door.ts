@@ -1,18 +1,9 @@
-import type { WindlassClient } from '../../../client/index.ts';
-import type { Clock } from '../../../lib/clock.ts';
 import { CliError } from '../../exit-codes.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
+import type { HttpDeps } from './deps.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { createWorkflows } from './workflows.ts';
-
-export interface HttpDeps {
-  readonly client: WindlassClient;
-  readonly clock: Clock;
-  readonly words: DoorWords;
-  /** Whom the server takes the user for: the subject of the token. */
-  readonly subject: () => Promise<string>;
-}
 
 interface HttpDoorDeps extends HttpDeps {
   readonly server: string;

@@ -6,7 +6,7 @@ import type { StreamName } from '../../../lib/capture/captured-streams.ts';
 import type { LogPlace, StoredLog } from '../../../lib/execution/log-source.ts';
 import type { LogSink } from '../../../lib/execution/read-logs.ts';
 import type { ExecutionDoor, LiveLog, LogDoor } from '../door.ts';
-import type { HttpDeps } from './http-door.ts';
+import type { HttpDeps } from './deps.ts';
 
 /** How long to wait before looking again whether what is still being read has come to its end. */
 const lookAgainMs = 100;

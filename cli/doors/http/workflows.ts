@@ -14,7 +14,7 @@ import { toCustomResource, toManifest } from '../../../lib/manifest/convert.ts';
 import type { ListOptions, Registered, RegisterOptions, Verdict, WorkflowDoor, WorkflowRow } from '../door.ts';
 import { noWorkflow } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
-import type { HttpDeps } from './http-door.ts';
+import type { HttpDeps } from './deps.ts';
 import { notFoundHere, onlyKubernetes } from './refusals.ts';
 
 /** Definitions as the API shows them. */

@@ -25,7 +25,7 @@ import { findExecution } from './find-execution.ts';
 import { followExecution } from './follow.ts';
 import { inNamespace, listedIn } from './known-namespace.ts';
 import { onlyTheApi } from './only-the-api.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 
 /** Executions as custom resources. */
 export function createExecutions(deps: KubernetesDeps): ExecutionDoor {

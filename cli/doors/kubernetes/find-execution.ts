@@ -4,7 +4,7 @@ import { workflowExecutions } from '../../../lib/kinds.ts';
 import { findObject } from '../../../lib/kube/find-object.ts';
 import type { CallOptions } from '../../../lib/kube/index.ts';
 import { noExecution } from '../refusals.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 
 /** The execution of that name or uid in the namespace. Throws a not-found error with a hint. */
 export async function findExecution(

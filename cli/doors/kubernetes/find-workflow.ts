@@ -3,7 +3,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { Scope } from '../../../lib/catalogue/scope.ts';
 import { readWorkflow } from '../../../lib/registration/index.ts';
 import { noWorkflow } from '../refusals.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
 

@@ -1,24 +1,10 @@
 import { globalNamespace } from '../../../crds/labels.ts';
-import type { Clock } from '../../../lib/clock.ts';
-import type { OutputReader } from '../../../lib/execution/output-reader.ts';
-import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { createWorkflows } from './workflows.ts';
-
-/** The cluster and namespace that the user's kubeconfig and flags name. */
-export interface Cluster {
-  readonly kube: KubeClient;
-  readonly outputs: OutputReader;
-  readonly namespace: string;
-}
-
-export interface KubernetesDeps extends Cluster {
-  readonly clock: Clock;
-  readonly words: DoorWords;
-}
 
 /** How sentences name a namespace. `flags` lead to its cluster. */
 export function wordsOf(namespace: string, flags: string): DoorWords {

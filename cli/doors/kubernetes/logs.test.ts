@@ -4,7 +4,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { KubeError } from '../../../lib/kube/kube-error.ts';
 import { createManualClock } from '../../../lib/manual-clock.ts';
 import { anExecution } from '../../../test/builders/execution-builder.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { createLogs } from './logs.ts';
 
 const at = (resourceVersion: string): WorkflowExecution => {

@@ -6,7 +6,7 @@ import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
 import { isInvalid, isNotFound } from '../../../lib/kube/kube-error.ts';
 import type { LiveLog, LogDoor } from '../door.ts';
 import { readAgain } from './follow.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 
 /** How long to wait before looking again for what has begun or ended meanwhile. */
 const lookAgainMs = 300;

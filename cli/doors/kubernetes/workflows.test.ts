@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../../test/builders/workflow-builder.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { createWorkflows } from './workflows.ts';
 
 const judged = (name: string, observedGeneration: number): Workflow => {

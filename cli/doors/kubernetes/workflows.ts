@@ -17,7 +17,7 @@ import type {
 } from '../door.ts';
 import { findWorkflow } from './find-workflow.ts';
 import { inNamespace, listedIn } from './known-namespace.ts';
-import type { KubernetesDeps } from './kubernetes-door.ts';
+import type { KubernetesDeps } from './deps.ts';
 import { onlyTheApi } from './only-the-api.ts';
 import { unlessRefused } from './unless-refused.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conditionNames } from '../../../crds/schema/transition.ts';
+import { conditionNames } from '../../../crds/schema/condition-names.ts';
 import { LargeValue } from '../../../lib/template/large-value.ts';
 import { createScope } from '../../../lib/template/scope.ts';
 import { firstMatch, matches, type Rule, type StateOutcome } from './conditions.ts';

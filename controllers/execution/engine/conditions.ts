@@ -1,5 +1,6 @@
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
-import type { ConditionName, Transition } from '../../../crds/schema/transition.ts';
+import type { ConditionName } from '../../../crds/schema/condition-names.ts';
+import type { Transition } from '../../../crds/schema/transition.ts';
 import { isNo, isYes } from '../../../lib/decision/answers.ts';
 import { evaluate } from '../../../lib/expression/evaluate.ts';
 import type { LoadedValues, NeedsValues } from '../../../lib/template/large-value.ts';

@@ -5,12 +5,22 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
 import type { RawText } from '../../../lib/output-store/raw-text.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
-import type { Refusal } from './refusal.ts';
 
 /** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
 export interface Failure {
   readonly reason: ExecutionReason;
   readonly message: string;
+}
+
+/**
+ * What was decided cannot be had: the output store had no room for it (design §5), or the status would be larger than a
+ * status may be, or the API server refused it, or deciding took more work than one turn may (design §11). Decided again,
+ * the execution goes on by one state only, so that those before the one that is at fault are kept; where that is too much
+ * as well, this state fails; and where nothing smaller helps, the execution does.
+ */
+export interface Refusal {
+  readonly failure: Failure;
+  readonly consequence: 'one_state' | 'state_fails' | 'execution_fails';
 }
 
 /** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */

@@ -5,17 +5,6 @@ import { nextCondition } from '../../runtime/next-condition.ts';
 import type { Decision } from './decision.ts';
 import type { Facts, Failure } from './facts.ts';
 
-/**
- * What was decided cannot be had: the output store had no room for it (design §5), or the status would be larger than a
- * status may be, or the API server refused it, or deciding took more work than one turn may (design §11). Decided again, the execution goes on by one state only, so that
- * those before the one that is at fault are kept; where that is too much as well, this state fails; and where nothing
- * smaller helps, the execution does.
- */
-export interface Refusal {
-  readonly failure: Failure;
-  readonly consequence: 'one_state' | 'state_fails' | 'execution_fails';
-}
-
 const consequences = ['one_state', 'state_fails', 'execution_fails'] as const;
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CaptureError } from './capture-error.ts';
-import { parseTerminationMessage, type Trailer } from './trailer.ts';
+import { parseTerminationMessage } from './parse-trailer.ts';
+import type { Trailer } from './trailer.ts';
 
 const stream = { bytes: 2, total_bytes: 3, sha256: 'a'.repeat(64), truncated: true };
 const trailer: Trailer = {

@@ -1,24 +1,21 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { newId } from '../../lib/ids.ts';
 import { type KubeClient, keyOf, type Pod } from '../../lib/kube/index.ts';
-import type { Logger } from '../../lib/logger.ts';
-import type { OutputStore } from '../../lib/output-store/output-store.ts';
-import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { ControllersConfig } from '../config.ts';
-import type { DomainEvents } from '../domain-events.ts';
-import { endingNamespaces, executionKey, type Informers, tenantOf } from '../informers.ts';
-import type { ControllerFactory } from '../run-controllers.ts';
-import type { Controller, EventRecorder, Metrics } from '../runtime/index.ts';
-import type { TurnGate } from '../runtime/turn-gate.ts';
-import type { Waiting } from '../wiring.ts';
+import { defineModule, type ModuleContext } from '../runtime/module.ts';
+import { executionKey } from '../step-pods/informer.ts';
+import { endingNamespaces, tenantOf } from '../tenants.ts';
 import type { ApplyDeps } from './apply.ts';
+import { archiving } from './archiving.ts';
 import type { Archives } from './archives.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
 import { type Captures, createCaptures } from './captures.ts';
 import { createConfirmed } from './confirmed.ts';
+import { endFact } from './end-fact.ts';
 import { createFindWorkflow } from './find-workflow.ts';
 import { createMadeChildren, type MadeChildren } from './made-children.ts';
+import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
 import { onGone } from './on-gone.ts';
 import type { PodSettings } from './pod.ts';
@@ -27,57 +24,36 @@ import { begunAt } from './pod-waiting.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
 import { createQuotaGate, type QuotaGate } from './quota-gate.ts';
 import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
+import { connectWaiting, createWaiting, type Waiting } from './waiting.ts';
+import { executionInformers, executionWakes } from './wakes.ts';
 
-interface ExecutionControllerDeps {
-  readonly kube: KubeClient;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly config: ControllersConfig;
-  readonly informers: Informers;
-  readonly events: EventRecorder;
-  readonly domainEvents: Pick<DomainEvents, 'executionEnded'>;
-  readonly waiting: Waiting;
-  readonly controller: ControllerFactory;
-  readonly store: OutputStore;
-  readonly runtime: ProcessRuntime;
-  /** Makes what writes records; it tells of news by the key of the execution. */
-  readonly createArchives: (onNews: (key: string) => void) => Archives;
-  readonly metrics: Metrics;
-  /** One gate for the whole process. */
-  readonly turns: TurnGate;
-}
+type Context = ModuleContext<typeof executionInformers>;
 
 /** The first minor version of Kubernetes 1 that mounts image volumes without a feature gate. */
 const imageVolumesSince = 35;
 
-/** Wires the engine to the cluster. Asks the server for its version once. */
-export async function createExecutionController(deps: ExecutionControllerDeps): Promise<Controller> {
-  const { kube, config } = deps;
-  const settings = await podSettings(kube, config);
-  const queue: { add?: (key: string) => void } = {};
-  const wake = (key: string | undefined): void => {
-    if (key !== undefined) queue.add?.(key);
-  };
-  const controller = deps.controller(
-    'WorkflowExecution',
-    createExecutionReconcile(reconcileDeps(deps, settings, wake)),
-  );
-  queue.add = (key) => controller.queue.add(key);
-  return controller;
-}
+export const executionModule = defineModule({
+  kind: 'WorkflowExecution',
+  informers: executionInformers,
+  wakes: executionWakes,
+  /** Asks the server for its version once. */
+  async reconcile(context) {
+    const settings = await podSettings(context.kube, context.config);
+    return createExecutionReconcile(reconcileDeps(context, settings));
+  },
+});
 
-type Wake = (key: string | undefined) => void;
-
-function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wake: Wake): ExecutionDeps {
-  const { kube, clock, logger, informers, config, runtime, events, store, waiting, turns } = deps;
+function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
+  const { kube, clock, logger, informers, config, runtime, events, store, turns, wake } = context;
   const { executions, pods } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: informers.volumes.cache };
   const { rejected, blocked, unstored, made, bugs, onEnded } = createNotes();
-  const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), deps.createArchives(wake)];
+  const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archiving(context)];
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
-  const notes = podNotes(deps, onKnown);
-  const quota = quotaGate(deps, wake);
+  const notes = podNotes(context, onKnown);
+  const quota = quotaGate(context);
+  const [waiting, metrics] = [waitingOf(context), metricsOf(context)];
   onGone(pods, (uid) => captures.forget(uid));
   onGone(executions, onEnded);
   for (const memory of [archives, confirmed]) onGone(executions, (uid) => memory.forget(uid));
@@ -89,9 +65,9 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     store,
     bugs,
     turns,
-    findWorkflow: findWorkflowOf(deps),
+    findWorkflow: findWorkflowOf(context),
     wholes: executions,
-    isEnding: endingNamespaces(informers),
+    isEnding: endingNamespaces(informers.tenants),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
     quota,
@@ -99,28 +75,47 @@ function reconcileDeps(deps: ExecutionControllerDeps, settings: PodSettings, wak
     archives,
     onUnstored: (uid) => captures.giveBack(uid),
     confirmed,
-    onStateEnded: (kind, status, seconds) => deps.metrics.stateEnded(kind, status, seconds),
-    onFinished: (execution) => deps.domainEvents.executionEnded(execution),
-    onOutcome: countOutcome(deps),
+    onStateEnded: (kind, status, seconds) => metrics.stateEnded(kind, status, seconds),
+    onFinished: (execution) => raiseEnd(context, execution),
+    onOutcome: countOutcome(context, metrics),
     onEnded,
     observe: observeDeps(config, caches, { captures, rejected, made, archives, noteOf: (pod) => notes.noteOf(pod) }),
-    apply: applyDeps(deps, settings, caches, { captures, rejected, made, archives, quota, wake }),
+    apply: applyDeps(context, { settings, caches, metrics, captures, rejected, made, archives, quota }),
   };
 }
 
+function raiseEnd({ facts }: Context, execution: WorkflowExecution): void {
+  const fact = endFact(execution);
+  if (fact !== undefined) facts.raise(fact);
+}
+
+function waitingOf({ informers, wake }: Context): Waiting {
+  const waiting = createWaiting();
+  connectWaiting(informers, waiting, wake);
+  return waiting;
+}
+
+function metricsOf({ metrics, informers: { executions } }: Context): ExecutionMetrics {
+  return createExecutionMetrics(metrics.registry, () => {
+    const counts: Record<string, number> = {};
+    for (const { status } of executions.cache.values()) {
+      const phase = status?.phase ?? 'pending';
+      counts[phase] = (counts[phase] ?? 0) + 1;
+    }
+    return counts;
+  });
+}
+
 /** One that completed without success is told apart: its phase alone would hide it. */
-function countOutcome({ metrics, informers }: ExecutionControllerDeps): ExecutionDeps['onOutcome'] {
+function countOutcome({ informers }: Context, metrics: ExecutionMetrics): ExecutionDeps['onOutcome'] {
   return ({ metadata }, { phase, reason }) => {
     const outcome = reason === 'LastStateFailed' ? 'last_state_failed' : phase;
-    metrics.executionFinished(tenantOf(informers, metadata.namespace ?? ''), outcome);
+    metrics.finished(tenantOf(informers.tenants, metadata.namespace ?? ''), outcome);
   };
 }
 
 /** Pods that have ended count no more; neither does what is gone. */
-function quotaGate(
-  { clock, informers: { pods, executions, volumes } }: ExecutionControllerDeps,
-  wake: Wake,
-): QuotaGate {
+function quotaGate({ clock, wake, informers: { pods, executions, volumes } }: Context): QuotaGate {
   const gate = createQuotaGate(clock, wake);
   const counts = (pod: Pod | undefined): boolean =>
     pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
@@ -136,10 +131,7 @@ function quotaGate(
 }
 
 /** What is known of a pod's wait is forgotten once it runs. */
-function podNotes(
-  { kube, clock, logger, informers: { pods }, runtime }: ExecutionControllerDeps,
-  onNews: (pod: Pod) => void,
-) {
+function podNotes({ kube, clock, logger, informers: { pods }, runtime }: Context, onNews: (pod: Pod) => void) {
   const notes = createPodNotes({ kube, clock, logger, onNews, signal: runtime.abandon });
   pods.onChange(({ after }) => {
     if (after !== undefined && begunAt(after) !== undefined) notes.forget(after.metadata.uid ?? '');
@@ -148,7 +140,7 @@ function podNotes(
   return notes;
 }
 
-function findWorkflowOf({ kube, informers: { workflows, revisions } }: ExecutionControllerDeps) {
+function findWorkflowOf({ kube, informers: { workflows, revisions } }: Context) {
   const caches = { workflows: workflows.cache, revisions: revisions.cache };
   return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
 }
@@ -156,7 +148,7 @@ function findWorkflowOf({ kube, informers: { workflows, revisions } }: Execution
 function observeDeps(
   config: ControllersConfig,
   caches: Caches,
-  { captures, rejected, made, archives, noteOf }: Omit<Memory, 'wake' | 'quota'> & Pick<ObserveDeps, 'noteOf'>,
+  { captures, rejected, made, archives, noteOf }: Omit<Memory, 'quota'> & Pick<ObserveDeps, 'noteOf'>,
 ): ObserveDeps {
   return {
     caches,
@@ -188,15 +180,16 @@ interface Memory {
   readonly made: MadeChildren;
   readonly quota: QuotaGate;
   readonly archives: Archives;
-  readonly wake: Wake;
 }
 
-function applyDeps(
-  { kube, clock, logger, metrics }: ExecutionControllerDeps,
-  settings: PodSettings,
-  caches: Caches,
-  { captures, rejected, made, archives, quota, wake }: Memory,
-): ApplyDeps {
+interface Acting extends Memory {
+  readonly settings: PodSettings;
+  readonly caches: Caches;
+  readonly metrics: ExecutionMetrics;
+}
+
+function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): ApplyDeps {
+  const { settings, caches, metrics, captures, rejected, made, archives, quota } = acting;
   return {
     kube,
     ...caches,
@@ -204,7 +197,7 @@ function applyDeps(
     podSettings: settings,
     archives,
     onUnarchived({ metadata: { namespace, name, uid } }, why) {
-      metrics.executionUnarchived();
+      metrics.unarchived();
       logger.error({ namespace, execution: name, uid, problem: why }, 'execution deleted without a record');
     },
     onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
-import { slimExecution } from '../lib/execution/slim-execution.ts';
-import { silentLogger } from '../lib/logger.ts';
-import { createManualClock } from '../lib/manual-clock.ts';
-import { anExecution } from '../test/builders/execution-builder.ts';
-import { anEnd, aWorkflow } from '../test/builders/workflow-builder.ts';
-import { decide } from './execution/engine/decide.ts';
-import { createInformers } from './informers.ts';
-import { statusPatch } from './runtime/status-patch.ts';
+import { slimExecution } from '../../lib/execution/slim-execution.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
+import { decide } from './engine/decide.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
 
 const finished = (spec: object = {}) =>
   anExecution()
@@ -15,26 +11,6 @@ const finished = (spec: object = {}) =>
     .past({ state: 'a' }, { big: 'x' })
     .ended('completed', 5)
     .build();
-
-it('the cache of routers keeps nothing that others wrote on one', () => {
-  const deps = () => ({ client: {} as never, clock: createManualClock(), logger: silentLogger });
-  const kept = { 'windlass.dev/tenant': 'a' };
-  const router = {
-    metadata: {
-      name: 'r',
-      namespace: 'a',
-      uid: 'u',
-      resourceVersion: '1',
-      labels: { ...kept, theirs: 'x' },
-      annotations: { theirs: 'x'.repeat(200_000) },
-    },
-    spec: { routes: {} },
-  } as unknown as StimulusRouter;
-  const { routers } = createInformers(deps, {} as never);
-  routers.cache.remember(router);
-  const { labels, annotations } = routers.cache.get('a/r')?.metadata ?? {};
-  expect({ labels, annotations }).toEqual({ labels: kept, annotations: {} });
-});
 
 describe('the cache of executions', () => {
   it('keeps of one that has ended neither values nor history', () => {

@@ -1,0 +1,33 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../lib/clock.ts';
+import type { OutputReader } from '../lib/execution/output-reader.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { KubeClient } from '../lib/kube/index.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ManifestReader } from '../lib/manifest/index.ts';
+import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
+import type { ApiConfig } from './config.ts';
+import type { ApiMetrics } from './metrics.ts';
+import type { WebhookSecrets } from './routes/webhooks/index.ts';
+
+/** What one replica of the API is made of. */
+export interface ApiDeps {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  readonly clock: Clock;
+  readonly kube: KubeClient;
+  readonly runtime: ProcessRuntime;
+  readonly newId: NewId;
+  /** The script of the package openapi-explorer, from its beginning each time. */
+  readonly openDocsScript: () => Readable;
+  readonly webhookSecrets: WebhookSecrets;
+  readonly outputs: OutputReader;
+  /** Reads in threads of its own; ended by whoever made it. */
+  readonly manifests: ManifestReader;
+  /** Everything is there that a request may need, and none has come yet. */
+  readonly onLoaded: () => void;
+  /** Standard input, touched only when a sensor reads it. */
+  readonly stdin: () => Readable;
+  readonly readFile: (path: string) => Promise<string>;
+}

@@ -1,0 +1,60 @@
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { type KubeObject, keyOf } from '../../lib/kube/index.ts';
+import type { Wakes } from '../runtime/module.ts';
+import { wakeUnseen } from '../runtime/wakes.ts';
+import { executionKey, podInformer } from '../step-pods/informer.ts';
+import { tenantInformer } from '../tenants.ts';
+import { volumeInformer } from '../volume/informers.ts';
+import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
+import { executionInformer } from './informer.ts';
+
+/** The caches that executions are decided from. */
+export const executionInformers = {
+  executions: executionInformer,
+  workflows: workflowInformer,
+  revisions: revisionInformer,
+  volumes: volumeInformer,
+  pods: podInformer,
+  tenants: tenantInformer,
+} as const;
+
+/** Which executions a change wakes. Only the name travels; what happened is read again (house style, "Level"). */
+export const executionWakes: Wakes<typeof executionInformers> = {
+  executions(change) {
+    const { before, after } = change;
+    const parent = parentKey(after ?? before);
+    const origin = before === undefined ? originKey(after) : undefined;
+    return [...wakeUnseen(change), ...keysOf(parent), ...keysOf(origin)];
+  },
+  pods({ before, after, own }) {
+    const pod = after ?? before;
+    return own || pod === undefined ? [] : keysOf(executionKey(pod));
+  },
+  volumes({ before, after }, { executions }) {
+    const maker = executions.cache.getByUid((after ?? before)?.metadata.labels?.[labels.executionUid] ?? '');
+    return maker === undefined ? [] : [keyOf(maker)];
+  },
+  /**
+   * A namespace that is being deleted wakes whatever holds a finalizer in it. Kubernetes begins to delete its content five
+   * seconds later, in no particular order, and with the role binding goes our right to let go.
+   */
+  tenants({ after }, { executions, pods }) {
+    if (after?.metadata.deletionTimestamp === undefined) return [];
+    const isInside = ({ metadata }: KubeObject): boolean => metadata.namespace === after.metadata.name;
+    const ofPods = [...pods.cache.values()].filter(isInside).flatMap((pod) => keysOf(executionKey(pod)));
+    return [...ofPods, ...[...executions.cache.values()].filter(isInside).map(keyOf)];
+  },
+};
+
+const keysOf = (key: string | undefined): string[] => (key === undefined ? [] : [key]);
+
+function parentKey(execution: WorkflowExecution | undefined): string | undefined {
+  const parent = execution?.spec.parent;
+  return parent === undefined ? undefined : `${execution?.metadata.namespace}/${parent.name}`;
+}
+
+function originKey(execution: WorkflowExecution | undefined): string | undefined {
+  const origin = execution?.spec.origin;
+  return origin === undefined ? undefined : `${execution?.metadata.namespace}/${origin.name}`;
+}

@@ -1,0 +1,8 @@
+import { executionModule } from './execution/module.ts';
+import type { Module } from './runtime/module.ts';
+import { stimulusRouterModule } from './stimulus-router/module.ts';
+import { volumeModule } from './volume/module.ts';
+import { workflowModule } from './workflow/module.ts';
+
+/** Every kind that this process reconciles. A new kind is a folder with a module, and a line here. */
+export const modules: readonly Module[] = [workflowModule, executionModule, volumeModule, stimulusRouterModule];

@@ -1,0 +1,23 @@
+import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
+import { stimulusRouters } from '../../lib/kinds.ts';
+import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import type { InformerSpec } from '../runtime/module.ts';
+import { withSpec } from '../runtime/with-spec.ts';
+
+/** Routers by the claims of their sources, by the workflows that they name and by namespace. */
+export const routerInformer: InformerSpec<Informer<StimulusRouter, 'source' | 'workflow' | 'namespace'>> = {
+  name: 'routers',
+  kind: 'StimulusRouter',
+  open: (deps) =>
+    createInformer(deps, {
+      resource: stimulusRouters,
+      parse: withSpec,
+      strip: stripStrangers,
+      indexes: {
+        source: claimKeysOf,
+        workflow: ({ spec }) => Object.values(spec.routes ?? {}),
+        namespace: ({ metadata }) => (metadata.namespace === undefined ? [] : [metadata.namespace]),
+      },
+    }),
+};

@@ -1,0 +1,24 @@
+import { labels } from '../crds/labels.ts';
+import type { Informer } from '../lib/informer/index.ts';
+import type { Namespace } from '../lib/kube/index.ts';
+import { createTenantInformer, type TenantIndex } from '../lib/tenant/tenant-directory.ts';
+import type { InformerSpec } from './runtime/module.ts';
+
+type TenantInformer = Informer<Namespace, TenantIndex>;
+
+/** Namespaces with a tenant's label. */
+export const tenantInformer: InformerSpec<TenantInformer> = {
+  name: 'tenants',
+  kind: 'Namespace',
+  open: (deps) => createTenantInformer(deps),
+};
+
+/** Says whether a namespace is being deleted. */
+export const endingNamespaces =
+  ({ cache }: TenantInformer) =>
+  (namespace: string): boolean =>
+    cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
+
+/** Slug of the tenant that a namespace is; empty where it is none. */
+export const tenantOf = ({ cache }: TenantInformer, namespace: string): string =>
+  cache.get(namespace)?.metadata.labels?.[labels.tenant] ?? '';

@@ -1,0 +1,44 @@
+import { keyOf } from '../../lib/kube/index.ts';
+import type { ControllersConfig } from '../config.ts';
+import { defineModule } from '../runtime/module.ts';
+import { wakeItself, wakeUnseen } from '../runtime/wakes.ts';
+import { claimKeys, podInformer } from '../step-pods/informer.ts';
+import { claimInformer, volumeInformer } from './informers.ts';
+import { createVolumeReconcile, type VolumeSettings } from './reconcile.ts';
+import { isDone } from './release-claim.ts';
+
+export const volumeModule = defineModule({
+  kind: 'Volume',
+  informers: { volumes: volumeInformer, claims: claimInformer, pods: podInformer },
+  wakes: {
+    volumes: wakeUnseen,
+    /** A claim wakes the volume of its own name, and every volume that names it. */
+    claims: (change, { volumes }) =>
+      wakeItself(change).flatMap((key) => [key, ...volumes.cache.byIndex('claim', key).map(keyOf)]),
+    /** A step that has ended may be the last that holds a claim which is being deleted. */
+    pods: ({ after }, { claims }) =>
+      after === undefined || !isDone(after)
+        ? []
+        : claimKeys(after).filter((key) => claims.cache.get(key)?.metadata.deletionTimestamp !== undefined),
+  },
+  reconcile: ({ kube, clock, events, facts, config, informers: { volumes, claims, pods } }) =>
+    createVolumeReconcile({
+      kube,
+      clock,
+      events,
+      facts,
+      volumes: volumes.cache,
+      claims: claims.cache,
+      pods: pods.cache,
+      settings: settingsOf(config),
+    }),
+});
+
+function settingsOf(config: ControllersConfig): VolumeSettings {
+  const { WINDLASS_STORAGE_CLASS: storageClass } = config;
+  return {
+    accessMode: config.WINDLASS_VOLUME_ACCESS_MODE,
+    defaultSizeMb: config.WINDLASS_VOLUME_SIZE_MB,
+    ...(storageClass === undefined ? {} : { storageClass }),
+  };
+}

@@ -1,0 +1,100 @@
+import { labels } from '../../crds/labels.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import { workflowIndexes } from '../../lib/catalogue/index.ts';
+import { heapBytes } from '../../lib/heap-bytes.ts';
+import { createInformer, createWholeObjects, type Informer } from '../../lib/informer/index.ts';
+import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
+import { workflows } from '../../lib/kinds.ts';
+import { type ControllerRevision, controllerRevisions } from '../../lib/kube/index.ts';
+import { isStored } from '../../lib/registration/index.ts';
+import type { InformerSpec } from '../runtime/module.ts';
+import { withSpec } from '../runtime/with-spec.ts';
+
+const ours = `${labels.managedBy}=windlass`;
+
+/** Bytes of heap for whole versions, by kind: those used last spare a request. */
+const keptBytes = { revisions: 24 * 1024 * 1024, workflows: 16 * 1024 * 1024 } as const;
+
+export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof workflowIndexes>> = {
+  name: 'workflows',
+  kind: 'Workflow',
+  open: (deps) =>
+    createInformer(deps, {
+      resource: workflows,
+      parse: withSpec,
+      wholes: createWholeObjects({
+        kube: deps.kube,
+        clock: deps.clock,
+        resource: workflows,
+        slim: slimWorkflow,
+        isWhole: ({ spec }) => Object.keys(spec.states).length > 0,
+        keptBytes: keptBytes.workflows,
+      }),
+      indexes: workflowIndexes,
+    }),
+};
+
+export const revisionInformer: InformerSpec<Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>> = {
+  name: 'revisions',
+  kind: 'ControllerRevision',
+  open: (deps) =>
+    createInformer(deps, {
+      resource: controllerRevisions,
+      labelSelector: ours,
+      wholes: createWholeObjects({
+        kube: deps.kube,
+        clock: deps.clock,
+        resource: controllerRevisions,
+        slim: slimRevision,
+        isWhole: ({ data }) => data !== undefined,
+        keptBytes: keptBytes.revisions,
+      }),
+      indexes: {
+        workflowUid: (revision) => idsOf(workflowUidKey(revision)),
+        workflowKey: (revision) => idsOf(workflowKey(revision)),
+      },
+    }),
+};
+
+const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
+
+/** `namespace/name` of the workflow of a revision; undefined for what somebody else labelled like one. */
+export function workflowKey(revision: ControllerRevision): string | undefined {
+  const { namespace, labels: given } = revision.metadata;
+  return isStored(revision) ? `${namespace}/${given?.[labels.workflow]}` : undefined;
+}
+
+/** `namespace/uid` of the workflow of a revision: the uid alone would take in the revisions of other namespaces. */
+function workflowUidKey(revision: ControllerRevision): string | undefined {
+  const { namespace, labels: given } = revision.metadata;
+  return isStored(revision) ? `${namespace}/${given?.[labels.workflowUid]}` : undefined;
+}
+
+/** A definition of less than this stays in the cache: most are, and every reconcile needs one. */
+const smallBytes = 16 * 1024;
+const isSmall = (object: object): boolean => heapBytes(object, smallBytes) < smallBytes;
+
+/** Everything of a revision but its content wakes somebody or is compared. */
+function slimRevision(object: ControllerRevision): ControllerRevision {
+  if (isSmall(object)) return object;
+  const { metadata, revision } = object;
+  return { metadata: slimMetadata(metadata), revision };
+}
+
+/** Versions that stay in the cache; older ones are looked up by their label. */
+const versionsKept = 20;
+
+/** A start needs the name, the verdict and the revision; the definition stands in the revision. */
+function slimWorkflow(workflow: Workflow): Workflow {
+  if (isSmall(workflow)) return workflow;
+  const { apiVersion, kind, metadata, spec, status } = workflow;
+  const { version, initial_state: initialState } = spec;
+  const versions = status?.versions?.slice(0, versionsKept);
+  return {
+    apiVersion,
+    kind,
+    metadata: slimMetadata(metadata),
+    spec: { version, initial_state: initialState, states: {} },
+    ...(status === undefined ? {} : { status: versions === undefined ? status : { ...status, versions } }),
+  };
+}
