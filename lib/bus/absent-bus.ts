@@ -4,8 +4,9 @@ import type { BucketDefinition, EventBus, KeyValueBucket } from './event-bus.ts'
 import { createMemoryBucket } from './kv/memory-bucket.ts';
 
 /**
- * Stands where no bus is configured: what is raised goes nowhere, what is to be stored is refused, and buckets are in the
- * memory of this process, which is the only one of its kind (requirements AMB-182).
+ * The bus where none is configured: what is raised is dropped, buckets are in the memory of this process, which is the
+ * only one of its kind (requirements AMB-182), and everything that is stored for others, or goes from process to process,
+ * is refused with the variable to set.
  */
 export function createAbsentBus(clock: Clock): EventBus {
   const known = new Map<string, KeyValueBucket<unknown>>();
@@ -15,18 +16,30 @@ export function createAbsentBus(clock: Clock): EventBus {
     bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {
       const bucket = known.get(definition.name) ?? createMemoryBucket<unknown>(clock, definition);
       known.set(definition.name, bucket);
-      // Whoever asks for a bucket says what it holds, as with one on a server.
+      // The caller who asks for a bucket says what it holds, as with one on a server.
       return bucket as KeyValueBucket<T>;
     },
     objects: () => ({ put: refuse, get: refuse, page: refuse, trim: refuse }),
     objectBytes: refuse,
+    stream: () => ({ append: refuse, read: refuse }),
+    request: refuse,
+    requestAll: refuse,
+    subscribe: () => fail('subscriptions'),
+    serve: () => fail('requests between processes'),
+    watch: () => fail('watching buckets'),
     problem: () => 'no event bus is configured',
     close: async () => undefined,
   };
 }
 
 async function refuse(): Promise<never> {
-  throw new AppError('unavailable', 'no event bus is configured: set WINDLASS_NATS_URL', {
-    reason: 'EventBusNotConfigured',
-  });
+  throw notConfigured('no event bus is configured: set WINDLASS_NATS_URL');
 }
+
+/** At once, so that a process that cannot do its work without a bus ends at its start and says why. */
+function fail(what: string): never {
+  throw notConfigured(`${what} need NATS, and no event bus is configured: set WINDLASS_NATS_URL`);
+}
+
+const notConfigured = (message: string): AppError =>
+  new AppError('unavailable', message, { reason: 'EventBusNotConfigured' });

@@ -64,6 +64,8 @@ function connectBus(): EventBus {
     called: () => undefined,
     waiting: () => undefined,
     dropped: () => undefined,
+    delivered: () => undefined,
+    answered: () => undefined,
   };
   const config = parseConfig(BusConfig, {
     WINDLASS_NATS_URL: `nats://127.0.0.1:${port}`,

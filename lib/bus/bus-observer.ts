@@ -10,11 +10,21 @@ export type BusOperation =
   | 'put_object'
   | 'get_object'
   | 'list_objects'
-  | 'trim_objects';
+  | 'trim_objects'
+  | 'append'
+  | 'read'
+  | 'request'
+  | 'request_all';
 /** `conflict`: another caller was first. `refused`: it can never succeed. `unavailable`: it may, later. */
 export type BusOutcome = 'ok' | 'conflict' | 'refused' | 'unavailable';
 /** Why an event that was raised is lost: no room, refused by the bus, or the process had to end. */
 type DropReason = 'full' | 'refused' | 'stopped';
+
+/**
+ * What became of a delivered message. `done`: handled. `again`: failed, and comes again. `dead`: failed for good, or too
+ * often. `returned`: not begun, or broken off, because the process stops.
+ */
+export type DeliveryOutcome = 'done' | 'again' | 'dead' | 'returned';
 
 /** Told what happens at the bus. */
 export interface BusObserver {
@@ -23,7 +33,14 @@ export interface BusObserver {
   /** What waits to be stored. */
   waiting(events: number, bytes: number): void;
   dropped(reason: DropReason, events: number): void;
+  /** A message of a durable consumer; `ms` is the time of its handling, the wait for its turn included. */
+  delivered(consumer: string, outcome: DeliveryOutcome, ms: number): void;
+  /** A request of another process, by the service that it was for. */
+  answered(service: string, outcome: 'ok' | 'failed' | 'overloaded', ms: number): void;
 }
+
+/** Of deliveries and answers, which wait for work of any kind. */
+const workSeconds = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
 const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
@@ -53,6 +70,7 @@ export function createBusMetrics(registry: Registry): BusObserver {
     registers,
   });
   return {
+    ...createWorkMetrics(registry),
     connected: (is) => connected.set(is ? 1 : 0),
     called(operation, outcome, ms) {
       calls.inc({ operation, outcome });
@@ -63,5 +81,28 @@ export function createBusMetrics(registry: Registry): BusObserver {
       bytes.set(size);
     },
     dropped: (reason, count) => dropped.inc({ reason }, count),
+  };
+}
+
+/** What this process does for others. */
+function createWorkMetrics(registry: Registry): Pick<BusObserver, 'delivered' | 'answered'> {
+  const registers = [registry];
+  const deliveries = new Histogram({
+    name: 'windlass_bus_delivery_seconds',
+    help: 'Messages of durable consumers and how long their handling took; dead letters have the outcome dead.',
+    labelNames: ['consumer', 'outcome'],
+    buckets: workSeconds,
+    registers,
+  });
+  const answers = new Histogram({
+    name: 'windlass_bus_answer_seconds',
+    help: 'Requests of other processes and how long their answers took.',
+    labelNames: ['service', 'outcome'],
+    buckets: workSeconds,
+    registers,
+  });
+  return {
+    delivered: (consumer, outcome, ms) => deliveries.observe({ consumer, outcome }, ms / 1_000),
+    answered: (service, outcome, ms) => answers.observe({ service, outcome }, ms / 1_000),
   };
 }

@@ -1,4 +1,8 @@
+import type { KeyValueWatcher } from './kv/key-value-watcher.ts';
 import type { ObjectBuckets } from './objects/object-bucket.ts';
+import type { MessageStreams } from './publish/message-stream.ts';
+import type { Requester } from './request/requester.ts';
+import type { Subscriber } from './subscribe/subscription.ts';
 
 /** A CloudEvent (version 1.0) before the bus adds what is the same for all. */
 export interface BusEvent {
@@ -45,6 +49,8 @@ export interface KeyValueEntry<T> {
 export interface BucketDefinition {
   readonly name: string;
   readonly ttlMs: number;
+  /** Whether watchers are told of keys whose time is over. Needs a server of version 2.11 or later. */
+  readonly isWatched?: boolean;
 }
 
 /**
@@ -66,10 +72,17 @@ export interface KeyValueBucket<T> {
 }
 
 /** Everything that a process exchanges with others through the bus. */
-export interface EventBus extends EventPublisher, EventSink, ObjectBuckets {
+export interface EventBus
+  extends EventPublisher,
+    EventSink,
+    ObjectBuckets,
+    MessageStreams,
+    Subscriber,
+    Requester,
+    KeyValueWatcher {
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T>;
   /** Undefined while calls can succeed, else why they cannot, in one phrase. */
   problem(): string | undefined;
-  /** Stores what was raised and ends the connection; gives up after `graceMs`. */
+  /** Ends subscriptions and responders, stores what was raised, and ends the connection; gives up after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }

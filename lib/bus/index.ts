@@ -16,3 +16,21 @@ export type {
 export type { ObjectBucket, ObjectBucketDefinition, ObjectBuckets, ObjectPage } from './objects/object-bucket.ts';
 export { duplicateWindowMs } from './streams.ts';
 export { auditTopic } from './subjects.ts';
+export type { KeyValueChange, KeyValueWatcher } from './kv/key-value-watcher.ts';
+export { busLimits } from './limits.ts';
+export type {
+  MessageStream,
+  MessageStreams,
+  NewMessage,
+  StreamDefinition,
+  StreamMessage,
+} from './publish/message-stream.ts';
+export type { Address, BusRequest, HandleRequest, Requester, Responder } from './request/requester.ts';
+export { bucketKey } from './subjects.ts';
+export type {
+  Delivery,
+  HandleDelivery,
+  Subscriber,
+  Subscription,
+  SubscriptionDefinition,
+} from './subscribe/subscription.ts';

@@ -27,6 +27,8 @@ const observer: BusObserver = {
   called: (operation, outcome) => void outcomes.push(`${operation} ${outcome}`),
   waiting: () => undefined,
   dropped: (reason, events) => void dropped.push(`${reason} ${events}`),
+  delivered: () => undefined,
+  answered: () => undefined,
 };
 
 const defaults: BusConfig = {

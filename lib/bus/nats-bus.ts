@@ -1,16 +1,24 @@
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { busError, isConflict, isStreamGone } from './bus-error.ts';
-import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
-import { cloudEventMediaType, cloudEventOf } from './publish/cloud-event.ts';
+import { isConflict } from './bus-error.ts';
+import type { BusObserver, BusOperation } from './bus-observer.ts';
+import { type BusCalls, createCalls } from './calls.ts';
 import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
-import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
-import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
-import { openSession, type Session, type SessionOptions } from './session.ts';
+import type { KeyValueChange } from './kv/key-value-watcher.ts';
 import type { SessionBucket } from './kv/session-bucket.ts';
+import { watchBucket } from './kv/watch-bucket.ts';
+import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
+import { cloudEventMediaType, cloudEventOf } from './publish/cloud-event.ts';
+import type { MessageStream, StreamDefinition } from './publish/message-stream.ts';
+import { createNatsStream } from './publish/nats-stream.ts';
+import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
+import { createNatsRequester } from './request/nats-requester.ts';
+import type { Requester, Responder } from './request/requester.ts';
+import { openSession, type SessionOptions } from './session.ts';
 import { createSessionKeeper, type SessionKeeper } from './session-keeper.ts';
 import { bucketKey, messageId, streamOf, subjectOf } from './subjects.ts';
+import { subscribeNats } from './subscribe/nats-subscriber.ts';
+import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscribe/subscription.ts';
 
 export interface NatsBusDeps {
   readonly clock: Clock;
@@ -29,6 +37,11 @@ class NatsBus implements EventBus {
   readonly #deps: NatsBusDeps;
   readonly #keeper: SessionKeeper;
   readonly #outbox: Outbox;
+  readonly #calls: BusCalls;
+  readonly #requester: Requester;
+  readonly #name: string;
+  /** What has to end before the connection does. */
+  readonly #atWork = new Set<Subscription | Responder>();
 
   constructor(deps: NatsBusDeps, options: SessionOptions, limits: OutboxLimits | undefined) {
     const { clock, logger, observer } = deps;
@@ -38,7 +51,10 @@ class NatsBus implements EventBus {
       open: () => openSession(deps, options),
       onConnected: (connected) => observer.connected(connected),
     });
+    this.#calls = createCalls({ clock, observer, keeper: this.#keeper });
+    this.#requester = createNatsRequester({ ...deps, keeper: this.#keeper, calls: this.#calls });
     this.#outbox = createOutbox({ publisher: this, clock, logger, observer }, limits);
+    this.#name = options.name;
   }
 
   raise(event: BusEvent): void {
@@ -56,7 +72,7 @@ class NatsBus implements EventBus {
         'Nats-Expected-Stream': [streamOf(event)],
       },
     };
-    await this.#call('publish', (session) => session.publish(message));
+    await this.#calls.call('publish', (session) => session.publish(message));
   }
 
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {
@@ -64,9 +80,9 @@ class NatsBus implements EventBus {
       operation: BusOperation,
       work: (bucket: SessionBucket, end: number) => Promise<R>,
     ): Promise<R | undefined> =>
-      this.#call(operation, async (session, end) => {
+      this.#calls.call(operation, async (session, end) => {
         const bucket = session.bucket(definition);
-        return work(bucket instanceof Promise ? await this.#within(end, bucket) : bucket, end);
+        return work(bucket instanceof Promise ? await this.#calls.within(end, bucket) : bucket, end);
       });
     return {
       async get(key) {
@@ -80,7 +96,7 @@ class NatsBus implements EventBus {
           const put = (): Promise<number | undefined> => this.#putNew(bucket, entry);
           const revision = accounts.tryTake(tenant)
             ? await put()
-            : await this.#within(end, accounts.take(tenant).then(put));
+            : await this.#calls.within(end, accounts.take(tenant).then(put));
           if (revision === undefined) accounts.giveBack(tenant);
           return revision;
         }),
@@ -101,7 +117,7 @@ class NatsBus implements EventBus {
       if (!isConflict(error)) throw error;
     }
     try {
-      return await this.#within(end, bucket.putAgain(key, text));
+      return await this.#calls.within(end, bucket.putAgain(key, text));
     } catch (error) {
       if (isConflict(error)) return undefined;
       throw error;
@@ -110,7 +126,7 @@ class NatsBus implements EventBus {
 
   objects(definition: ObjectBucketDefinition): ObjectBucket {
     const call = <R>(operation: BusOperation, work: (bucket: ObjectBucket) => Promise<R>): Promise<R> =>
-      this.#long(operation, async (session) => work(await session.objects.open(definition)));
+      this.#calls.long(operation, async (session) => work(await session.objects.open(definition)));
     return {
       put: (object) => call('put_object', (bucket) => bucket.put(object)),
       get: (nameOrAlias, bytesMax) => call('get_object', (bucket) => bucket.get(nameOrAlias, bytesMax)),
@@ -120,7 +136,29 @@ class NatsBus implements EventBus {
   }
 
   objectBytes(prefix: string): Promise<ReadonlyMap<string, number>> {
-    return this.#long('list_objects', (session) => session.objects.bytes(prefix));
+    return this.#calls.long('list_objects', (session) => session.objects.bytes(prefix));
+  }
+
+  stream(definition: StreamDefinition): MessageStream {
+    return createNatsStream(this.#calls, definition);
+  }
+
+  subscribe(definition: SubscriptionDefinition, handle: HandleDelivery): Subscription {
+    const deps = { ...this.#deps, keeper: this.#keeper, events: this, name: this.#name };
+    const subscription = subscribeNats(deps, definition, handle);
+    return { serve: (tenants) => subscription.serve(tenants), close: this.#watchOver(subscription) };
+  }
+
+  request: Requester['request'] = (...args) => this.#requester.request(...args);
+  requestAll: Requester['requestAll'] = (...args) => this.#requester.requestAll(...args);
+
+  serve: Requester['serve'] = (...args) => {
+    const responder = this.#requester.serve(...args);
+    return { ready: responder.ready, close: this.#watchOver(responder) };
+  };
+
+  watch<T>(definition: BucketDefinition, signal: AbortSignal): AsyncIterable<KeyValueChange<T>> {
+    return watchBucket({ ...this.#deps, keeper: this.#keeper }, definition, signal);
   }
 
   problem(): string | undefined {
@@ -128,64 +166,19 @@ class NatsBus implements EventBus {
   }
 
   async close(graceMs: number): Promise<void> {
-    await this.#outbox.close(graceMs);
+    const { clock } = this.#deps;
+    const end = clock.now() + graceMs;
+    await Promise.all([...this.#atWork].map((work) => work.close(graceMs)));
+    await this.#outbox.close(Math.max(0, end - clock.now()));
     await this.#keeper.close();
   }
 
-  /** Waits no longer than until a time; what comes of the work later is nobody's any more. */
-  async #within<R>(end: number, work: Promise<R>): Promise<R> {
-    const { clock } = this.#deps;
-    const done = new AbortController();
-    const late = clock.sleep(end - clock.now(), done.signal).then((): never => {
-      // Nobody listens any more once the work is done; an error would be made for nothing.
-      if (done.signal.aborted) return undefined as never;
-      throw new AppError('unavailable', 'the event bus did not answer in time', { reason: 'EventBusUnavailable' });
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      done.abort(answered);
-    }
-  }
-
-  /** A call that moves much, or looks at much. */
-  async #long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R> {
-    const end = this.#deps.clock.now() + longestObjectCallMs;
-    const done = await this.#call(operation, async (session) => ({ value: await this.#within(end, work(session)) }));
-    if (done === undefined)
-      throw new AppError('unavailable', 'another replica writes the same object', { reason: 'EventBusConflict' });
-    return done.value;
-  }
-
-  /** Undefined where somebody else wrote first. */
-  async #call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined> {
-    const start = this.#deps.clock.now();
-    const done = (outcome: BusOutcome): void =>
-      this.#deps.observer.called(operation, outcome, this.#deps.clock.now() - start);
-    let session: Session | undefined;
-    try {
-      session = await this.#keeper.use();
-      const result = await work(session, start + longestCallMs);
-      done('ok');
-      return result;
-    } catch (error) {
-      if (isConflict(error)) {
-        done('conflict');
-        return undefined;
-      }
-      if (session !== undefined && isStreamGone(error)) this.#keeper.replace(session);
-      const told = busError(error);
-      done(told.code === 'unavailable' ? 'unavailable' : 'refused');
-      throw told;
-    }
+  /** Closing it twice is closing it once. */
+  #watchOver(work: Subscription | Responder): (graceMs: number) => Promise<void> {
+    this.#atWork.add(work);
+    return async (graceMs) => {
+      await work.close(graceMs);
+      this.#atWork.delete(work);
+    };
   }
 }
-
-/** Given as the reason, it spares the making of an error with its stack for each call. */
-const answered = 'answered';
-
-/** A call about objects takes no longer. */
-const longestObjectCallMs = 60_000;
-
-/** A call takes no longer, the wait for a connection and the making of a bucket included. */
-const longestCallMs = 2_000;

@@ -1,3 +1,4 @@
+import { aborted } from '../aborted.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { halfJitter } from '../informer/backoff.ts';
@@ -20,6 +21,8 @@ export interface SessionKeeper {
    * @throws AppError `unavailable`
    */
   use(): Promise<Session>;
+  /** The session, however long it takes to come; undefined where the signal aborts or the bus closes first. */
+  next(signal: AbortSignal): Promise<Session | undefined>;
   /** Gives this session up for a new one: its server does not have what it should. */
   replace(session: Session): void;
   problem(): string | undefined;
@@ -57,6 +60,16 @@ class Keeper implements SessionKeeper {
     throw new AppError('unavailable', `the event bus cannot be reached: ${this.#problem}`, {
       reason: 'EventBusUnavailable',
     });
+  }
+
+  async next(signal: AbortSignal): Promise<Session | undefined> {
+    if (signal.aborted || this.#stop.signal.aborted) return undefined;
+    if (this.#session !== undefined) return this.#session;
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, this.#stop.signal, over.signal]);
+    const arrived = await Promise.race([this.#arrival.promise, aborted(either)]);
+    over.abort();
+    return arrived === 'aborted' ? undefined : arrived;
   }
 
   replace(session: Session): void {

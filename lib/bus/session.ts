@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { JetStreamManager } from '@nats-io/jetstream';
-import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
+import type { ConnectionOptions, MsgHdrs, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -9,20 +9,32 @@ import type { BucketDefinition } from './event-bus.ts';
 import { createAccountStore } from './kv/account-store.ts';
 import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accounts.ts';
 import { prepareStream } from './prepare-stream.ts';
+import type { StreamDefinition } from './publish/message-stream.ts';
 import { createPublisher, type Publisher } from './publish/publisher.ts';
+import { ownStream } from './publish/stream-subjects.ts';
+import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
 import { accountStream, bucketName, bucketStream, eventStreams } from './streams.ts';
+import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
 export interface Session extends Publisher {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
+  readonly consumers: SessionConsumers;
+  readonly requests: SessionRequests;
+  /** Makes the stream behind a definition, once. */
+  prepare(definition: StreamDefinition): Promise<void>;
+  /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
+  next(stream: string, filter: string, from: number): Promise<StoredMsg | null>;
   /** Which of the servers it is. */
   readonly server: string;
   /** Resolves when the connection is of no more use. Calls under way fail by then, or in their own time. */
   readonly ended: Promise<void>;
+  /** Aborts with it; for those that come and go during a session. */
+  readonly over: AbortSignal;
   /** Ends the connection. */
   close(): Promise<void>;
 }
@@ -72,8 +84,12 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
       return createSessionBucket({ kv, publisher, accounts }, definition);
     };
-    const objects = createSessionObjects({ client, manager, logger, replicas: options.replicas });
-    return { ...sessionOf({ connection, logger }, publisher, open), objects };
+    const parts = { client, manager, logger, replicas: options.replicas };
+    return {
+      ...sessionOf({ connection, logger }, publisher, open),
+      ...streamsOf(parts),
+      requests: createSessionRequests({ connection, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
+    };
   } catch (error) {
     await connection.close();
     throw error;
@@ -126,7 +142,9 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Omit<Session, 'objects'> {
+): Omit<Session, 'objects' | 'consumers' | 'requests' | 'prepare' | 'next'> {
+  const over = new AbortController();
+  const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
   return {
     publish: (message) => publisher.publish(message),
@@ -144,10 +162,58 @@ function sessionOf(
       return opening;
     },
     server: connection.getServer(),
-    ended: Promise.race([endOf(connection, logger), connection.closed()]).then(() => undefined),
+    ended,
+    over: over.signal,
     close: () => connection.close(),
   };
 }
+
+interface SessionParts {
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  readonly logger: Logger;
+  readonly replicas: number;
+}
+
+function streamsOf(parts: SessionParts): Pick<Session, 'objects' | 'consumers' | 'prepare' | 'next'> {
+  const { manager, logger, replicas } = parts;
+  const { streams } = manager;
+  return {
+    objects: createSessionObjects(parts),
+    consumers: createSessionConsumers(parts),
+    prepare: once((definition: StreamDefinition) =>
+      prepareStream({ streams, logger }, ownStream(definition, replicas)),
+    ),
+    next(stream, filter, from) {
+      // The library's type lacks what nats-server has taken here since version 2.9.
+      const query = { seq: from, next_by_subj: filter };
+      return streams.getMessage(stream, query);
+    },
+  };
+}
+
+/** Calls for each name once, until it fails. */
+function once<D extends { readonly name: string }>(
+  make: (definition: D) => Promise<void>,
+): (definition: D) => Promise<void> {
+  const made = new Map<string, Promise<void>>();
+  return (definition) => {
+    const known = made.get(definition.name);
+    if (known !== undefined) return known;
+    const making = make(definition);
+    made.set(definition.name, making);
+    making.catch(() => made.delete(definition.name));
+    return making;
+  };
+}
+
+const headersOf =
+  (empty: () => MsgHdrs) =>
+  (values: Record<string, string>): MsgHdrs => {
+    const headers = empty();
+    for (const [name, value] of Object.entries(values)) headers.set(name, value);
+    return headers;
+  };
 
 /** A connection whose peer is silent may take for ever to close, so the first sign of its end counts. */
 async function endOf(connection: NatsConnection, logger: Logger): Promise<void> {

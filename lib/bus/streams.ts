@@ -2,6 +2,7 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import type { BusOptions, Retention } from './bus-config.ts';
 import type { BucketDefinition } from './event-bus.ts';
 import { blockUseMs } from './kv/key-accounts.ts';
+import { busLimits } from './limits.ts';
 import type { ObjectBucketDefinition } from './objects/object-bucket.ts';
 import { streamNames, subjectRoots, token } from './subjects.ts';
 
@@ -14,7 +15,7 @@ export const duplicateWindowMs = 10 * 60_000;
 /** Nobody deduplicates the messages of a bucket by id; the server wants a window no longer than the time to live. */
 const bucketWindowMs = 1_000;
 
-const nanos = (ms: number): number => ms * 1_000_000;
+export const nanos = (ms: number): number => ms * 1_000_000;
 
 /** The two streams of events: the oldest events go first when age or size is reached. */
 export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'events' | 'audit' | 'replicas'>) {
@@ -43,6 +44,9 @@ function eventStream(which: keyof typeof streamNames, retention: Retention, repl
 /** A bucket's own name on a server that others use too. */
 export const bucketName = ({ name }: Pick<BucketDefinition, 'name'>): string => `windlass_${name}`;
 
+/** The stream behind a bucket, as clients of NATS name it. */
+export const bucketStreamName = (definition: Pick<BucketDefinition, 'name'>): string => `KV_${bucketName(definition)}`;
+
 /** Subject of the messages that hold a key's values. */
 export const bucketSubject = (definition: BucketDefinition, key: string): string =>
   `$KV.${bucketName(definition)}.${key}`;
@@ -52,9 +56,8 @@ export const bucketSubject = (definition: BucketDefinition, key: string): string
  * before their time would let a duplicate through.
  */
 export function bucketStream(definition: BucketDefinition, replicas: number): WantedStream {
-  const name = bucketName(definition);
   return {
-    name: `KV_${name}`,
+    name: bucketStreamName(definition),
     subjects: [bucketSubject(definition, '>')],
     storage: 'file',
     retention: 'limits',
@@ -69,6 +72,9 @@ export function bucketStream(definition: BucketDefinition, replicas: number): Wa
     // A read from a follower could miss what was just written.
     allow_direct: false,
     num_replicas: replicas,
+    ...(definition.isWatched === true
+      ? { allow_msg_ttl: true, subject_delete_marker_ttl: nanos(busLimits.endMarkerMs) }
+      : {}),
   };
 }
 

@@ -25,6 +25,11 @@ export function token(text: string): string {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text) ? text : `=${Buffer.from(text, 'utf8').toString('base64url')}`;
 }
 
+/** The text that a token was made from. */
+export function textOf(word: string): string {
+  return word.startsWith('=') ? Buffer.from(word.slice(1), 'base64url').toString('utf8') : word;
+}
+
 /**
  * The key that stands for any text in a bucket: its SHA-256 in hexadecimal. Keys are part of a subject, which may hold
  * few characters and no more than 4 KiB. Text that is no valid Unicode would be mended on the way to UTF-8 and so meet

@@ -1,15 +1,20 @@
 import { type BusConfig, busOptions } from '../../lib/bus/bus-config.ts';
-import { createEventBus, type EventBus } from '../../lib/bus/index.ts';
+import { type BusObserver, createEventBus, type EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 
 /** A nats-server of its own, and buses that are connected to it. */
 export interface TestBus {
   readonly server: NatsServer;
   /** Another connection, as another process would have it. */
-  connect(config?: Partial<BusConfig>): EventBus;
+  connect(config?: Partial<BusConfig>, options?: TestBusOptions): EventBus;
   stop(): Promise<void>;
+}
+
+export interface TestBusOptions {
+  readonly observer?: Partial<BusObserver>;
+  readonly logger?: Logger;
 }
 
 export async function startTestBus(): Promise<TestBus> {
@@ -17,8 +22,8 @@ export async function startTestBus(): Promise<TestBus> {
   const open: EventBus[] = [];
   return {
     server,
-    connect(config) {
-      const deps = { clock: systemClock, logger: silentLogger, observer: nobody, random: Math.random };
+    connect(config = {}, { observer = {}, logger = silentLogger } = {}) {
+      const deps = { clock: systemClock, logger, observer: { ...nobody, ...observer }, random: Math.random };
       const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
       open.push(bus);
       return bus;
@@ -35,6 +40,8 @@ const nobody = {
   called: () => undefined,
   waiting: () => undefined,
   dropped: () => undefined,
+  delivered: () => undefined,
+  answered: () => undefined,
 };
 
 const small = {

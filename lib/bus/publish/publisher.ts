@@ -5,7 +5,7 @@ import { errorCodes, StreamRefusal } from '../bus-error.ts';
 /** A message for a stream. */
 export interface Message {
   readonly subject: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   /** Values by name; they hold no line break. */
   readonly headers: Record<string, string[]>;
 }

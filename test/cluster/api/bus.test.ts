@@ -71,6 +71,8 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
       called: () => undefined,
       waiting: () => undefined,
       dropped: () => undefined,
+      delivered: () => undefined,
+      answered: () => undefined,
     };
     const connected = createEventBus(
       { clock: systemClock, logger: silentLogger, observer, random: Math.random },

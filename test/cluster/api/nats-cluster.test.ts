@@ -83,6 +83,8 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
       called: () => undefined,
       waiting: () => undefined,
       dropped: () => undefined,
+      delivered: () => undefined,
+      answered: () => undefined,
     };
     const made = createEventBus(
       { clock: systemClock, logger: silentLogger, observer, random: Math.random },

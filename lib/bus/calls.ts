@@ -1,0 +1,86 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { busError, isConflict, isStreamGone } from './bus-error.ts';
+import type { BusObserver, BusOperation, BusOutcome } from './bus-observer.ts';
+import type { Session } from './session.ts';
+import type { SessionKeeper } from './session-keeper.ts';
+
+/** Calls over the session of the moment, each bounded in time, counted, and with errors of one kind. */
+export interface BusCalls {
+  /** Undefined where another caller wrote first. `end` is when the call has to be over, in milliseconds since the epoch. */
+  call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined>;
+  /** A call that moves much, or looks at much. */
+  long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R>;
+  /** Waits no longer than until a time; the result of work that ends later is dropped. */
+  within<R>(end: number, work: Promise<R>): Promise<R>;
+}
+
+interface CallsDeps {
+  readonly clock: Clock;
+  readonly observer: Pick<BusObserver, 'called'>;
+  readonly keeper: Pick<SessionKeeper, 'use' | 'replace'>;
+}
+
+/** A call takes no longer, the wait for a connection and the making of a bucket included. */
+const longestCallMs = 2_000;
+/** A call that moves objects, or pages of a stream, takes no longer. */
+const longestLongCallMs = 60_000;
+/** Given as the reason, it spares the making of an error with its stack for each call. */
+const answered = 'answered';
+
+export function createCalls(deps: CallsDeps): BusCalls {
+  return new Calls(deps);
+}
+
+class Calls implements BusCalls {
+  readonly #deps: CallsDeps;
+
+  constructor(deps: CallsDeps) {
+    this.#deps = deps;
+  }
+
+  async within<R>(end: number, work: Promise<R>): Promise<R> {
+    const { clock } = this.#deps;
+    const done = new AbortController();
+    const late = clock.sleep(end - clock.now(), done.signal).then((): never => {
+      // No caller listens any more once the work is done; an error would be made for nothing.
+      if (done.signal.aborted) return undefined as never;
+      throw new AppError('unavailable', 'the event bus did not answer in time', { reason: 'EventBusUnavailable' });
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      done.abort(answered);
+    }
+  }
+
+  async long<R>(operation: BusOperation, work: (session: Session) => Promise<R>): Promise<R> {
+    const end = this.#deps.clock.now() + longestLongCallMs;
+    const done = await this.call(operation, async (session) => ({ value: await this.within(end, work(session)) }));
+    if (done === undefined)
+      throw new AppError('unavailable', 'another replica writes the same object', { reason: 'EventBusConflict' });
+    return done.value;
+  }
+
+  async call<R>(operation: BusOperation, work: (session: Session, end: number) => Promise<R>): Promise<R | undefined> {
+    const { clock, observer, keeper } = this.#deps;
+    const start = clock.now();
+    const done = (outcome: BusOutcome): void => observer.called(operation, outcome, clock.now() - start);
+    let session: Session | undefined;
+    try {
+      session = await keeper.use();
+      const result = await work(session, start + longestCallMs);
+      done('ok');
+      return result;
+    } catch (error) {
+      if (isConflict(error)) {
+        done('conflict');
+        return undefined;
+      }
+      if (session !== undefined && isStreamGone(error)) keeper.replace(session);
+      const told = busError(error);
+      done(told.code === 'unavailable' ? 'unavailable' : 'refused');
+      throw told;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { BucketDefinition } from '../event-bus.ts';
+
+/**
+ * What happens in a bucket. `begin`: all that was known counts no more; every entry follows. `current`: all entries there
+ * are have been named. `put` and `end` name a key by `bucketKey` of its text, which cannot be turned back: a value that
+ * watchers look at names what it is about.
+ */
+export type KeyValueChange<T> =
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'put'; readonly name: string; readonly value: T; readonly revision: number }
+  | { readonly kind: 'end'; readonly name: string; readonly revision: number }
+  | { readonly kind: 'current' };
+
+/** Watches buckets. */
+export interface KeyValueWatcher {
+  /**
+   * Every entry of a bucket, then every change, until the signal aborts. After a lost connection it begins anew. Changes
+   * of one key that follow each other quickly may be told as one. Entries whose time is over are told as `end` where the
+   * definition says `isWatched`.
+   * @throws AppError `unavailable` where no event bus is configured: watching needs NATS.
+   */
+  watch<T>(definition: BucketDefinition, signal: AbortSignal): AsyncIterable<KeyValueChange<T>>;
+}

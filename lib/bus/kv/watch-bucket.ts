@@ -1,0 +1,66 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import type { Clock } from '../../clock.ts';
+import { messageOf } from '../../errors.ts';
+import { halfJitter } from '../../informer/backoff.ts';
+import type { Logger } from '../../logger.ts';
+import type { BucketDefinition } from '../event-bus.ts';
+import { busLimits } from '../limits.ts';
+import type { Session } from '../session.ts';
+import type { SessionKeeper } from '../session-keeper.ts';
+import { bucketSubject, bucketStreamName } from '../streams.ts';
+import type { KeyValueChange } from './key-value-watcher.ts';
+
+interface WatchDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly keeper: Pick<SessionKeeper, 'next'>;
+}
+
+const retry = { baseMs: busLimits.laneRetryBaseMs, maxMs: busLimits.laneRetryMaxMs };
+
+/** Over one connection after the other; each begins with all entries, as what ended in between left no message. */
+export async function* watchBucket<T>(
+  { clock, logger, random, keeper }: WatchDeps,
+  definition: BucketDefinition,
+  signal: AbortSignal,
+): AsyncGenerator<KeyValueChange<T>, void> {
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    const session = await keeper.next(signal);
+    if (session === undefined) return;
+    try {
+      yield* changes<T>(session, definition, signal);
+    } catch (error) {
+      logger.warn({ bucket: definition.name, problem: messageOf(error) }, 'watch interrupted');
+    }
+    await clock.sleep(halfJitter(retry, failures, random()), signal);
+  }
+}
+
+async function* changes<T>(
+  session: Session,
+  definition: BucketDefinition,
+  signal: AbortSignal,
+): AsyncGenerator<KeyValueChange<T>, void> {
+  await session.bucket(definition);
+  const filter = bucketSubject(definition, '>');
+  const { pending, messages } = await session.consumers.follow(bucketStreamName(definition), filter, signal);
+  yield { kind: 'begin' };
+  if (pending === 0) yield { kind: 'current' };
+  let left = pending;
+  for await (const message of messages) {
+    if (signal.aborted) return;
+    yield changeOf<T>(message, filter.length - 1);
+    left -= 1;
+    if (left === 0) yield { kind: 'current' };
+  }
+}
+
+/** Deletes and markers of the server have a header and no content. */
+function changeOf<T>(message: JsMsg, prefixLength: number): KeyValueChange<T> {
+  const { headers, seq: revision } = message;
+  const name = message.subject.slice(prefixLength);
+  const isEnd = headers?.has('KV-Operation') === true || headers?.has('Nats-Marker-Reason') === true;
+  return isEnd ? { kind: 'end', name, revision } : { kind: 'put', name, value: message.json<T>(), revision };
+}

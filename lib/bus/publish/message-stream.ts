@@ -1,0 +1,51 @@
+import type { Retention } from '../bus-config.ts';
+
+/**
+ * A stream of our own: messages of tenants, each under a key, kept until age or size drops the oldest. Reading and
+ * acknowledging remove nothing.
+ */
+export interface StreamDefinition {
+  /** Lower-case word, such as `conversations`. */
+  readonly name: string;
+  readonly retention: Retention;
+}
+
+export interface NewMessage {
+  readonly tenant: string;
+  /** What the message belongs to, such as an execution's id. Any text. */
+  readonly key: string;
+  readonly body: string | Uint8Array;
+  /** The stream stores one message of an id within ten minutes; derive it from the fact where that may be told twice. */
+  readonly id?: string;
+  /**
+   * Sequence of the last message under the same key that the writer knows of, 0 for none: with another one between, the
+   * message is not stored. Absent: no matter what is there.
+   */
+  readonly after?: number;
+}
+
+export interface StreamMessage {
+  readonly tenant: string;
+  readonly key: string;
+  /** Place in the stream; rises, with gaps. */
+  readonly sequence: number;
+  readonly body: Uint8Array;
+  /** When the server stored it. RFC 3339. */
+  readonly time: string;
+}
+
+/** Calls throw AppError `unavailable` where the bus cannot be reached, which leaves open whether a message was stored. */
+export interface MessageStream {
+  /**
+   * The sequence of the stored message; undefined where another writer was first. Throws AppError `limit_exceeded` for
+   * a message that is larger than the server takes.
+   */
+  append(message: NewMessage): Promise<number | undefined>;
+  /** Messages under one key with a sequence above `after`, the oldest first, at most `busLimits.pageMessages` of them. */
+  read(query: { readonly tenant: string; readonly key: string; readonly after: number }): Promise<StreamMessage[]>;
+}
+
+/** Streams of our own. */
+export interface MessageStreams {
+  stream(definition: StreamDefinition): MessageStream;
+}

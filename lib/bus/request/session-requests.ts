@@ -1,0 +1,53 @@
+import type { Msg, MsgHdrs, NatsConnection, Payload } from '@nats-io/transport-node';
+
+/** Requests over one connection. */
+export interface SessionRequests {
+  /** Rejects with the library's errors: RequestError for a subject that no process serves, TimeoutError. */
+  ask(subject: string, question: Question): Promise<Msg>;
+  askAll(subject: string, question: Question & { readonly expected?: number }): Promise<Msg[]>;
+  /** Resolves once the server knows of the subscription. */
+  serve(subject: string, queue: string | undefined, take: (message: Msg) => void): Promise<Served>;
+  /** Headers as the library wants them. */
+  readonly toHeaders: (values: Record<string, string>) => MsgHdrs;
+}
+
+export interface Question {
+  readonly body: Payload;
+  readonly headers: Record<string, string>;
+  readonly timeoutMs: number;
+}
+
+export interface Served {
+  stop(): void;
+}
+
+interface SessionRequestsDeps {
+  readonly connection: Pick<NatsConnection, 'request' | 'requestMany' | 'subscribe' | 'flush'>;
+  readonly toHeaders: SessionRequests['toHeaders'];
+}
+
+export function createSessionRequests({ connection, toHeaders }: SessionRequestsDeps): SessionRequests {
+  return {
+    toHeaders,
+    ask: (subject, { body, headers, timeoutMs }) =>
+      connection.request(subject, body, { timeout: timeoutMs, headers: toHeaders(headers) }),
+    async askAll(subject, { body, headers, timeoutMs, expected }) {
+      const answers = await connection.requestMany(subject, body, {
+        ...(expected === undefined ? { strategy: 'timer' } : { strategy: 'count', maxMessages: expected }),
+        maxWait: timeoutMs,
+        headers: toHeaders(headers),
+      });
+      const found: Msg[] = [];
+      for await (const answer of answers) found.push(answer);
+      return found;
+    },
+    async serve(subject, queue, take) {
+      const subscription = connection.subscribe(subject, {
+        ...(queue === undefined ? {} : { queue }),
+        callback: (error, message) => (error === null ? take(message) : undefined),
+      });
+      await connection.flush();
+      return { stop: () => subscription.unsubscribe() };
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import type { Consumer } from '@nats-io/jetstream';
+import { AppError } from '../../errors.ts';
+import { createFairPool } from '../../fair-pool.ts';
+import { busLimits } from '../limits.ts';
+import { sourceFilter, sourceName } from '../publish/stream-subjects.ts';
+import type { Session } from '../session.ts';
+import type { SessionKeeper } from '../session-keeper.ts';
+import { nanos } from '../streams.ts';
+import { type Lane, startLane } from './lane.ts';
+import { createMessageHandler, type HandleMessage, type HandlerDeps } from './message-handler.ts';
+import type { HandleDelivery, Subscription, SubscriptionDefinition } from './subscription.ts';
+
+export interface SubscriberDeps extends Omit<HandlerDeps, 'pool' | 'stop' | 'abandon'> {
+  readonly keeper: Pick<SessionKeeper, 'next' | 'replace'>;
+}
+
+/** A message waits for its turn as long as it takes: it is announced as under way, and a wait is no attempt. */
+const patienceMs = 2 ** 31 - 1;
+
+export function subscribeNats(
+  deps: SubscriberDeps,
+  definition: SubscriptionDefinition,
+  handle: HandleDelivery,
+): Subscription {
+  return new DurableSubscription(deps, definition, handle);
+}
+
+interface OpenLane extends Lane {
+  readonly stop: AbortController;
+}
+
+class DurableSubscription implements Subscription {
+  readonly #deps: SubscriberDeps;
+  readonly #definition: SubscriptionDefinition;
+  readonly #handle: HandleMessage;
+  readonly #stop = new AbortController();
+  readonly #abandon = new AbortController();
+  /** By tenant; the empty name is the lane of all. */
+  readonly #lanes = new Map<string, OpenLane>();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(deps: SubscriberDeps, definition: SubscriptionDefinition, handle: HandleDelivery) {
+    assertDefinition(definition);
+    const pool = createFairPool({ size: definition.concurrency, clock: deps.clock, waitMs: patienceMs });
+    const signals = { stop: this.#stop.signal, abandon: this.#abandon.signal };
+    this.#deps = deps;
+    this.#definition = definition;
+    this.#handle = createMessageHandler({ ...deps, pool, ...signals }, definition, handle);
+    if (definition.lanes !== 'tenants') this.#open('');
+  }
+
+  serve(tenants: readonly string[]): void {
+    if (this.#definition.lanes !== 'tenants') throw new Error(`${this.#definition.name} has one lane for all tenants`);
+    if (this.#stop.signal.aborted) return;
+    const wanted = new Set(tenants);
+    for (const tenant of this.#lanes.keys()) if (!wanted.has(tenant)) this.#end(tenant);
+    for (const tenant of wanted) if (!this.#lanes.has(tenant)) this.#open(tenant);
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#stop.abort();
+    for (const tenant of this.#lanes.keys()) this.#end(tenant);
+    const patience = new AbortController();
+    const ended = Promise.all(this.#ending);
+    await Promise.race([ended, this.#deps.clock.sleep(graceMs, patience.signal)]);
+    patience.abort();
+    this.#abandon.abort();
+    await ended;
+  }
+
+  #open(tenant: string): void {
+    const { name: consumer, concurrency } = this.#definition;
+    const stop = new AbortController();
+    const open = (session: Session): Promise<Consumer> => this.#consumer(session, tenant);
+    const atOnce = Math.min(concurrency, busLimits.laneWindow);
+    const lane = startLane({ ...this.#deps, open, handle: this.#handle, atOnce, consumer }, stop.signal);
+    this.#lanes.set(tenant, { ...lane, stop });
+  }
+
+  #end(tenant: string): void {
+    const lane = this.#lanes.get(tenant);
+    if (lane === undefined) return;
+    this.#lanes.delete(tenant);
+    lane.stop.abort();
+    const ended = lane.ended.finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+
+  async #consumer(session: Session, tenant: string): Promise<Consumer> {
+    const { name, source, key, from = 'first', concurrency, lanes } = this.#definition;
+    if (typeof source !== 'string') await session.prepare(source);
+    return session.consumers.open(sourceName(source), {
+      durable_name: lanes === 'tenants' ? `${name}_${lanePart(tenant)}` : name,
+      filter_subject: sourceFilter(source, lanes === 'tenants' ? tenant : undefined, key),
+      ack_policy: 'explicit',
+      ack_wait: nanos(busLimits.ackWaitMs),
+      // One at a time, over all replicas: that which failed keeps the next one waiting, and so the order.
+      max_ack_pending: concurrency === 1 ? 1 : Math.max(busLimits.laneWindow, 4 * concurrency),
+      deliver_policy: from === 'first' ? 'all' : 'new',
+    });
+  }
+}
+
+/** Part of the name of a consumer, in which few characters may stand. */
+const lanePart = (tenant: string): string =>
+  /^[A-Za-z0-9_-]{1,63}$/.test(tenant) ? tenant : `=${hash('sha256', tenant)}`;
+
+function assertDefinition({ name, concurrency, attempts = 1 }: SubscriptionDefinition): void {
+  const problem = !/^[a-z0-9-]{1,63}$/.test(name)
+    ? `the name ${JSON.stringify(name)} is not made of lower-case letters, digits and dashes`
+    : !(Number.isInteger(concurrency) && concurrency >= 1 && Number.isInteger(attempts) && attempts >= 1)
+      ? `the concurrency and the attempts of ${name} are whole numbers from 1 on`
+      : undefined;
+  if (problem !== undefined) throw new AppError('invalid', problem, { reason: 'SubscriptionInvalid' });
+}
