@@ -1,6 +1,6 @@
 import type { ArchiveEntry, ArchiveOwner, ArchiveStore } from './archive-store.ts';
 import { archiveLimits } from './limits.ts';
-import { sharesAbove } from './shares.ts';
+import { sharesAbove } from '../shares-above.ts';
 
 /** Sees to it that all records together take no more than they may. */
 export interface ArchiveRoom {

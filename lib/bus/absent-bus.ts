@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { BucketDefinition, EventBus, KeyValueBucket } from './event-bus.ts';
+import type { BucketDefinition } from './kv/bucket-definition.ts';
+import type { EventBus, KeyValueBucket } from './event-bus.ts';
 import { createMemoryBucket } from './kv/memory-bucket.ts';
 
 /**

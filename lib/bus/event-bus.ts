@@ -1,3 +1,4 @@
+import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { KeyValueWatcher } from './kv/key-value-watcher.ts';
 import type { ObjectBuckets } from './objects/object-bucket.ts';
 import type { MessageStreams } from './publish/message-stream.ts';
@@ -43,14 +44,6 @@ export interface EventSink {
 export interface KeyValueEntry<T> {
   readonly value: T;
   readonly revision: number;
-}
-
-/** A bucket and how long its entries live, counted from their last write. */
-export interface BucketDefinition {
-  readonly name: string;
-  readonly ttlMs: number;
-  /** Whether watchers are told of keys whose time is over. Needs a server of version 2.11 or later. */
-  readonly isWatched?: boolean;
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Logger } from '../logger.ts';
 import { isConflict } from './bus-error.ts';
 import type { BusObserver, BusOperation } from './bus-observer.ts';
 import { type BusCalls, createCalls } from './calls.ts';
-import type { BucketDefinition, BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
+import type { BucketDefinition } from './kv/bucket-definition.ts';
+import type { BusEvent, EventBus, KeyValueBucket } from './event-bus.ts';
 import type { KeyValueChange } from './kv/key-value-watcher.ts';
 import type { SessionBucket } from './kv/session-bucket.ts';
 import { watchBucket } from './kv/watch-bucket.ts';
@@ -72,7 +73,11 @@ class NatsBus implements EventBus {
         'Nats-Expected-Stream': [streamOf(event)],
       },
     };
-    await this.#calls.call('publish', (session) => session.publish(message));
+    await this.#calls.call('publish', async (session, end) => {
+      const turn = session.shares.admit(streamOf(event), message.body.length);
+      if (turn !== undefined) await this.#calls.within(end, turn);
+      await session.publish(message);
+    });
   }
 
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T> {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BusOptions } from './bus-config.ts';
-import type { BucketDefinition } from './event-bus.ts';
+import type { BucketDefinition } from './kv/bucket-definition.ts';
 import { createAccountStore } from './kv/account-store.ts';
 import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accounts.ts';
 import { prepareStream } from './prepare-stream.ts';
@@ -15,14 +15,16 @@ import { ownStream } from './publish/stream-subjects.ts';
 import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
-import { accountStream, bucketName, bucketStream, eventStreams } from './streams.ts';
+import { accountStream, bucketName, bucketStream, eventStreams, sharedStreams } from './streams.ts';
 import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
+import { openShares, type StreamShares } from './stream-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
 export interface Session extends Publisher {
   /** A bucket, which is made and opened if need be. */
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
+  readonly shares: StreamShares;
   readonly consumers: SessionConsumers;
   readonly requests: SessionRequests;
   /** Makes the stream behind a definition, once. */
@@ -84,10 +86,10 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
       return createSessionBucket({ kv, publisher, accounts }, definition);
     };
-    const parts = { client, manager, logger, replicas: options.replicas };
     return {
+      shares: await openShares(deps, sharedStreams(options)),
       ...sessionOf({ connection, logger }, publisher, open),
-      ...streamsOf(parts),
+      ...streamsOf({ client, manager, logger, replicas: options.replicas }),
       requests: createSessionRequests({ connection, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
@@ -142,7 +144,7 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Omit<Session, 'objects' | 'consumers' | 'requests' | 'prepare' | 'next'> {
+): Omit<Session, 'shares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next'> {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();

@@ -1,6 +1,6 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import type { BusOptions, Retention } from './bus-config.ts';
-import type { BucketDefinition } from './event-bus.ts';
+import type { BucketDefinition } from './kv/bucket-definition.ts';
 import { blockUseMs } from './kv/key-accounts.ts';
 import { busLimits } from './limits.ts';
 import type { ObjectBucketDefinition } from './objects/object-bucket.ts';
@@ -17,7 +17,10 @@ const bucketWindowMs = 1_000;
 
 export const nanos = (ms: number): number => ms * 1_000_000;
 
-/** The two streams of events: the oldest events go first when age or size is reached. */
+/**
+ * The two streams of events: the oldest events go first when age or size is reached. How many messages a subject may have
+ * is no setting: it follows from what the stream holds.
+ */
 export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'events' | 'audit' | 'replicas'>) {
   return [
     eventStream('events', events, replicas),
@@ -25,6 +28,12 @@ export function eventStreams({ events, audit, replicas }: Pick<BusOptions, 'even
     { ...eventStream('audit', audit, replicas), deny_delete: true, deny_purge: true },
   ];
 }
+
+/** The streams of events, of which each subject has a share (`openShares`). */
+export const sharedStreams = ({ events, audit }: Pick<BusOptions, 'events' | 'audit'>) => [
+  { name: streamNames.events, maxBytes: events.maxBytes },
+  { name: streamNames.audit, maxBytes: audit.maxBytes },
+];
 
 function eventStream(which: keyof typeof streamNames, retention: Retention, replicas: number): WantedStream {
   return {

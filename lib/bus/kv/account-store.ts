@@ -1,7 +1,7 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
 import type { Clock } from '../../clock.ts';
 import { type AccountStore, blockUseMs } from './key-accounts.ts';
-import type { BucketDefinition } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { accountStream, accountSubject } from '../streams.ts';
 

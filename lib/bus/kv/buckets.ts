@@ -1,5 +1,5 @@
 import { limits } from '../../../crds/limits.ts';
-import type { BucketDefinition } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
 
 /** The buckets of Windlass. */
 export const buckets = {

@@ -1,4 +1,4 @@
-import type { BucketDefinition } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
 
 /**
  * What happens in a bucket. `begin`: all that was known counts no more; every entry follows. `current`: all entries there

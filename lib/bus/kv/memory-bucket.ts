@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { mayHold } from '../../fair-pool.ts';
-import type { BucketDefinition, KeyValueBucket } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
+import type { KeyValueBucket } from '../event-bus.ts';
 import { ShareUsedError } from './share-used-error.ts';
 
 /** Entries of one bucket: a key and a reservation take some 500 bytes. Then no more are taken, so that none is forgotten early. */

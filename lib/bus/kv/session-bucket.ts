@@ -1,6 +1,6 @@
 import type { KV } from '@nats-io/kv';
 import { codeOf, errorCodes } from '../bus-error.ts';
-import type { BucketDefinition } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
 import type { KeyAccounts } from './key-accounts.ts';
 import type { Message, Publisher } from '../publish/publisher.ts';
 import { bucketSubject } from '../streams.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import { halfJitter } from '../../informer/backoff.ts';
 import type { Logger } from '../../logger.ts';
-import type { BucketDefinition } from '../event-bus.ts';
+import type { BucketDefinition } from './bucket-definition.ts';
 import { busLimits } from '../limits.ts';
 import type { Session } from '../session.ts';
 import type { SessionKeeper } from '../session-keeper.ts';

@@ -1,14 +1,9 @@
-import type { ArchiveOwner } from './archive-store.ts';
-
 /**
- * What each owner above its share may keep, in bytes, where all of them together take more than `total`. The level is
+ * What each owner above its share may keep, in bytes or messages, where all of them together take more than `total`. The level is
  * that of water poured into the owners: whoever takes less keeps everything, and all above the level come down to it. No
  * number of records of one tenant takes room from a tenant that has less than an equal share.
  */
-export function sharesAbove(
-  usage: ReadonlyMap<ArchiveOwner, number>,
-  total: number,
-): ReadonlyMap<ArchiveOwner, number> {
+export function sharesAbove(usage: ReadonlyMap<string, number>, total: number): ReadonlyMap<string, number> {
   const byUse = [...usage].toSorted(([, a], [, b]) => a - b);
   let left = total;
   for (const [index, [, bytes]] of byUse.entries()) {

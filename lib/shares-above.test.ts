@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sharesAbove } from './shares.ts';
+import { sharesAbove } from './shares-above.ts';
 
 describe('AMB-174 the shares of tenants in the archive', () => {
   it.each<[title: string, usage: Record<string, number>, want: Record<string, number>]>([
