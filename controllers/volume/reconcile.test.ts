@@ -151,3 +151,80 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
     expect([writes, told]).toEqual([[], []]);
   });
 });
+
+describe('D8 a volume whose claim the cache does not show', () => {
+  const asOf = (uid: string, resourceVersion: string): PersistentVolumeClaim => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: 'data',
+      namespace: 'tenant',
+      uid: `claim-of-${uid}`,
+      resourceVersion,
+      ownerReferences: [{ apiVersion: 'windlass.dev/v1', kind: 'Volume', name: 'data', uid }],
+    },
+    spec: { accessModes: [], resources: {} },
+  });
+
+  /** A volume that was ready, what the cache shows of its claim, and what the API server says of it. */
+  function setUpLag({ phase = 'ready', cached = [] as PersistentVolumeClaim[], onServer = true } = {}) {
+    const phases: unknown[] = [];
+    const asked: unknown[] = [];
+    const volume = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'Volume',
+      metadata: { name: 'data', namespace: 'tenant', uid: 'volume-uid', resourceVersion: '3' },
+      spec: { storage_class: 'ephemeral' },
+      status: { phase, claim_name: 'data' },
+    } as Volume;
+    const caches = {
+      volumes: createCache<Volume>(),
+      claims: createCache<PersistentVolumeClaim>(),
+      pods: createCache<Pod, 'claim'>({ indexes: { claim: () => [] } }),
+    };
+    caches.volumes.replaceAll([volume], '3');
+    caches.claims.replaceAll(cached, '3');
+    const kube = {
+      get: async (_: unknown, ref: unknown) => {
+        asked.push(ref);
+        if (onServer) return asOf('volume-uid', '4');
+        throw new KubeError(404, { reason: 'NotFound' } as never, { verb: 'get', resource: 'claims' });
+      },
+      jsonPatchStatus: async (_: unknown, __: unknown, patch: readonly { path: string; value: unknown }[]) => {
+        phases.push(...patch.filter(({ path }) => path === '/status/phase').map(({ value }) => value));
+        return volume;
+      },
+    };
+    const reconcile = createVolumeReconcile({
+      kube: kube as never,
+      clock: createManualClock(),
+      events: { record: () => undefined, flush: async () => undefined },
+      domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+      ...caches,
+      settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
+    });
+    return { reconcile, phases, asked, claims: caches.claims };
+  }
+
+  it.each([
+    ['nothing', []],
+    ['the claim of an earlier volume of its name', [asOf('earlier-uid', '2')]],
+  ])('stays ready where the API server has it and the cache has %s', async (_, cached) => {
+    const { reconcile, phases, asked, claims } = setUpLag({ cached });
+    await reconcile('tenant/data');
+    expect({ phases, asked }).toEqual({ phases: [], asked: [{ namespace: 'tenant', name: 'data' }] });
+    expect(claims.get('tenant/data')?.metadata.uid).toBe('claim-of-volume-uid');
+  });
+
+  it('has failed where the API server has it no more', async () => {
+    const { reconcile, phases } = setUpLag({ onServer: false });
+    await reconcile('tenant/data');
+    expect(phases).toEqual(['failed']);
+  });
+
+  it('is not asked for again once it has failed', async () => {
+    const { reconcile, phases, asked } = setUpLag({ phase: 'failed' });
+    await reconcile('tenant/data');
+    expect({ phases, asked }).toEqual({ phases: [], asked: [] });
+  });
+});

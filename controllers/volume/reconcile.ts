@@ -6,6 +6,7 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes } from '../../lib/kinds.ts';
 import {
   createUnlessExists,
+  findObject,
   isDenied,
   isForbidden,
   isInvalid,
@@ -14,6 +15,7 @@ import {
   KubeError,
   type PersistentVolumeClaim,
   persistentVolumeClaims,
+  refOfKey,
 } from '../../lib/kube/index.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { FactSink } from '../runtime/facts.ts';
@@ -33,7 +35,7 @@ export interface VolumeSettings {
 }
 
 interface VolumeDeps {
-  readonly kube: Pick<KubeClient, 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly facts: FactSink;
@@ -70,12 +72,30 @@ export function createVolumeReconcile(deps: VolumeDeps) {
 /** Makes or deletes the claim; what was made is judged at once, for it may never be changed by anybody else. */
 async function bringForward(deps: VolumeDeps, volume: Volume): Promise<VolumeDecision> {
   const now = deps.clock.now();
-  const claim = deps.claims.get(claimKey(volume));
-  const decision = decideVolume(volume, claim, now);
+  const { claim, decision } = await judge(deps, volume, now);
   if (decision.claim === 'delete' && claim !== undefined) await deleteAsRead(deps.kube, persistentVolumeClaims, claim);
   if (decision.claim !== 'create') return decision;
   const created = await tellRefusal(deps, volume, () => createClaim(deps, volume));
   return created === undefined ? decision : decideVolume(volume, created, now);
+}
+
+interface Judgement {
+  readonly claim: PersistentVolumeClaim | undefined;
+  readonly decision: VolumeDecision;
+}
+
+/**
+ * Executions that wait for a volume end with it, so the cache alone fails none: the watch of claims may be behind that of
+ * volumes, above all where another replica has made the claim. The API server is asked once, for what has failed already
+ * is not read again.
+ */
+async function judge(deps: VolumeDeps, volume: Volume, now: number): Promise<Judgement> {
+  const known = deps.claims.get(claimKey(volume));
+  const decision = decideVolume(volume, known, now);
+  if (decision.status.phase !== 'failed' || volume.status?.phase === 'failed') return { claim: known, decision };
+  const claim = await findObject(deps.kube, persistentVolumeClaims, refOfKey(claimKey(volume)));
+  if (claim !== undefined) deps.claims.remember(claim);
+  return { claim, decision: decideVolume(volume, claim, now) };
 }
 
 /** A refusal is tried again like any error, but whoever looks at the volume, or waits for it, must see why. */
