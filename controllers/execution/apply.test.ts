@@ -82,8 +82,9 @@ function setUp(
     now: () => 0,
     newId: () => '0123456789abcdef',
   };
-  const run = (...actions: Action[]) => apply(deps, execution, actions);
-  return { run, calls, rejected, released, made, caches };
+  const run = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: false });
+  const runAgain = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: true });
+  return { run, runAgain, calls, rejected, released, made, caches };
 }
 
 const plan = {
@@ -147,6 +148,29 @@ describe('what is made', () => {
     expect(caches[cache].getByUid('there')).toBeDefined();
     expect([calls.length, rejected]).toEqual([1, []]);
   });
+
+  it.each<[Action, 'pods' | 'executions' | 'volumes', KubeObject]>([
+    [createPod, 'pods', { metadata: { ...ours, name: podOf } }],
+    [createVolume, 'volumes', { metadata: { ...ours, name: 'v' } }],
+    [child, 'executions', childOf({ parent }, 'c')],
+  ])(
+    'D8 $kind: what may have been made before is not asked for again, which would charge a quota twice',
+    async (action, cache, object) => {
+      const { runAgain, caches, calls } = setUp({}, [], [object]);
+      await runAgain(action);
+      expect(caches[cache].getByUid('there')).toBeDefined();
+      expect(calls).toEqual([]);
+    },
+  );
+
+  it.each([createPod, createChild, createVolume])(
+    '$kind: what may have been made before, and was not, is made',
+    async (action) => {
+      const { runAgain, calls } = setUp();
+      await runAgain(action);
+      expect(calls.map(({ method }) => method)).toEqual(['create']);
+    },
+  );
 
   it('a pod that a colleague made in advance under its name is not taken for the step', async () => {
     const { run, caches, rejected } = setUp({}, [], [{ metadata: { name: podOf, namespace, uid: 'evil' } }]);

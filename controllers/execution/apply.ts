@@ -16,6 +16,7 @@ import {
   keyOf,
   type Pod,
   pods,
+  takeOrCreateOwn,
 } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
 import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
@@ -55,8 +56,14 @@ export interface ApplyDeps {
   readonly newId: NewId;
 }
 
+/** What a handler is given. */
+interface Hands extends ApplyDeps {
+  /** Makes an object whose name can be foreseen, or takes the one that was made before. */
+  readonly own: typeof createOwn;
+}
+
 type Handler<K extends Action['kind']> = (
-  deps: ApplyDeps,
+  deps: Hands,
   execution: WorkflowExecution,
   action: Extract<Action, { kind: K }>,
 ) => Promise<void>;
@@ -75,25 +82,33 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   delete_execution: deleteExecution,
 };
 
+/** What is to be carried out. */
+interface Orders {
+  readonly actions: readonly Action[];
+  /** Whether they may have been carried out before, by this process or another one, as what is new in no status may. */
+  readonly mayBeDone: boolean;
+}
+
 /** Carries out what was decided, all at once. What exists already and is ours, or is gone already, counts as done. */
-export async function apply(deps: ApplyDeps, execution: WorkflowExecution, actions: readonly Action[]): Promise<void> {
-  const results = await Promise.allSettled(actions.map((action) => run(deps, execution, action)));
+export async function apply(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  { actions, mayBeDone }: Orders,
+): Promise<void> {
+  const hands: Hands = { ...deps, own: mayBeDone ? takeOrCreateOwn : createOwn };
+  const results = await Promise.allSettled(actions.map((action) => run(hands, execution, action)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-function run(deps: ApplyDeps, execution: WorkflowExecution, action: Action): Promise<void> {
+function run(deps: Hands, execution: WorkflowExecution, action: Action): Promise<void> {
   // The kind picks handler and action together, which the type system cannot see through a union.
-  const handler = handlers[action.kind] as (
-    deps: ApplyDeps,
-    execution: WorkflowExecution,
-    action: Action,
-  ) => Promise<void>;
+  const handler = handlers[action.kind] as (deps: Hands, execution: WorkflowExecution, action: Action) => Promise<void>;
   return handler(deps, execution, action);
 }
 
 async function createPod(
-  deps: ApplyDeps,
+  deps: Hands,
   execution: WorkflowExecution,
   action: Extract<Action, { kind: 'create_pod' }>,
 ): Promise<void> {
@@ -101,7 +116,7 @@ async function createPod(
   const pod = buildPod(execution, action.slot, action.plan, deps.podSettings);
   try {
     const made = await deps.quota.create(wishOf(execution, pods), () =>
-      createOwn(deps.kube, pods, pod, isOf(execution)),
+      deps.own(deps.kube, pods, pod, isOf(execution)),
     );
     if (made.kind === 'foreign') deps.onRejected(execution, name, action, takenByAnother(name));
     else if (made.object !== undefined) deps.pods.remember(made.object);
@@ -186,7 +201,7 @@ async function removeFinalizer(deps: ApplyDeps, { name, namespace, uid }: PodRef
 }
 
 async function createChildOf(
-  deps: ApplyDeps,
+  deps: Hands,
   execution: WorkflowExecution,
   { name, spec, owned }: Extract<Action, { kind: 'create_child' }>,
 ): Promise<void> {
@@ -215,12 +230,12 @@ async function cancelChild(
 }
 
 async function createVolume(
-  deps: ApplyDeps,
+  deps: Hands,
   execution: WorkflowExecution,
   action: Extract<Action, { kind: 'create_volume' }>,
 ): Promise<void> {
   const made = await deps.quota.create(wishOf(execution, volumes), () =>
-    createOwn(deps.kube, volumes, volumeObject(execution, action), isOf(execution)),
+    deps.own(deps.kube, volumes, volumeObject(execution, action), isOf(execution)),
   );
   // What is observed next tells that another volume has the name.
   if (made.kind === 'ours' && made.object !== undefined) deps.volumes.remember(made.object);

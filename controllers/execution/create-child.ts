@@ -2,12 +2,14 @@ import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
-import { createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
+import { type createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
 import { nameBeside } from './engine/names.ts';
 
 interface CreateChildDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll'>;
   readonly newId: NewId;
+  /** Makes an object whose name can be foreseen. */
+  readonly own: typeof createOwn;
 }
 
 interface Child {
@@ -32,7 +34,7 @@ export async function createChild(
   const isOurs = ({ spec: { parent: of } }: WorkflowExecution): boolean =>
     of?.uid === parent.metadata.uid && of?.state === spec.parent?.state && of?.visit === spec.parent?.visit;
   const create = (as: string) =>
-    createOwn(deps.kube, workflowExecutions, childObject(parent, { name: as, spec, owned }), isOurs);
+    deps.own(deps.kube, workflowExecutions, childObject(parent, { name: as, spec, owned }), isOurs);
   let made = await create(name);
   if (made.kind === 'ours') return made.object;
   const known = await findChild(deps, parent, { name, isOurs });

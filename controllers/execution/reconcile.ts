@@ -42,6 +42,7 @@ import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
 import type { QuotaGate } from './quota-gate.ts';
 import { releaseRecord } from './release-record.ts';
+import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
 
 export interface ExecutionDeps {
@@ -106,27 +107,18 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
   measure(deps, execution, decision.status);
   tell(deps, current, decision);
   const actions = [...strangers(deps, current), ...decision.actions];
-  await confirm(deps, execution, { current, actions });
-  const unblocked = await act(deps, current, { ...decision, actions });
+  const isNew = current.metadata.resourceVersion !== execution.metadata.resourceVersion;
+  if (actions.length > 0) await deps.confirmed.check(current, isNew);
+  const unblocked = await act(deps, current, { actions, wakeAt: decision.wakeAt, mayBeDone: !isNew });
   if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
   const wakeAt = unblocked || endsNow(execution, decision) ? now : decision.wakeAt;
   if (wakeAt === undefined) return undefined;
   return { requeueAfterMs: Math.max(0, wakeAt - deps.clock.now()), reason: 'deadline' };
 }
 
-interface Intended {
-  readonly current: WorkflowExecution;
-  readonly actions: readonly Action[];
-}
-
-/** A write of ours proves the version: the server would have refused it on an old one. */
-async function confirm(
-  { confirmed }: ExecutionDeps,
-  before: WorkflowExecution,
-  { current, actions }: Intended,
-): Promise<void> {
-  if (actions.length === 0) return;
-  await confirmed.check(current, current.metadata.resourceVersion !== before.metadata.resourceVersion);
+interface Intended extends Pick<Decision, 'actions' | 'wakeAt'> {
+  /** No write of ours has proved that nobody acted on the same version before. */
+  readonly mayBeDone: boolean;
 }
 
 /** Our own write is no news to us, and what comes after the end is still to be decided. */
@@ -139,12 +131,12 @@ const endsNow = (before: WorkflowExecution, { status }: Decision): boolean => is
 async function act(
   { apply: deps, blocked, quota, clock }: ExecutionDeps,
   execution: WorkflowExecution,
-  { actions, wakeAt = Number.POSITIVE_INFINITY }: Decision,
+  { actions, wakeAt = Number.POSITIVE_INFINITY, mayBeDone }: Intended,
 ): Promise<boolean> {
   const { uid = '', namespace = '' } = execution.metadata;
   const before = blocked.why(uid);
   try {
-    await apply(deps, execution, actions);
+    await apply(deps, execution, { actions, mayBeDone });
     blocked.forget(uid);
     quota.leave(keyOf(execution));
     return before !== undefined;
@@ -192,11 +184,12 @@ async function rememberNamed({ kube, caches }: ExecutionDeps, namespace: string,
   for (const volume of await findWanted(kube, volumes, { namespace, isWanted })) caches.volumes.remember(volume);
 }
 
-/** A volume that was made a moment ago may not have reached the cache. */
+/** A volume that was made a moment ago, or by the replica before, may not have reached the cache. */
 async function allVolumes(deps: ExecutionDeps, execution: WorkflowExecution, definition: Definition) {
   const { namespace = '' } = execution.metadata;
-  const begun = execution.status?.current !== undefined || execution.status?.finished_at !== undefined;
-  if (!begun && lacksNamedVolume(deps.caches, execution, definition)) {
+  const { current, finished_at: finishedAt } = execution.status ?? {};
+  if (finishedAt === undefined && current !== undefined) await rememberVolumes(deps, execution);
+  else if (finishedAt === undefined && lacksNamedVolume(deps.caches, execution, definition)) {
     await rememberNamed(deps, namespace, definition);
   }
   const facts = observeVolumes(deps.caches, execution, definition);
@@ -239,7 +232,7 @@ async function releaseAll(
   const { namespace = '', name } = refOfKey(key);
   deps.quota.leave(key);
   const owner = execution ?? ({ metadata: { name, namespace } } as WorkflowExecution);
-  await apply(deps.apply, owner, releases(deps, key));
+  await apply(deps.apply, owner, { actions: releases(deps, key), mayBeDone: true });
   if (execution === undefined) return undefined;
   const graceMs = deps.observe.settings.archiveGraceSeconds * 1_000;
   const releasing = { ...deps.apply, archives: deps.archives, graceMs };

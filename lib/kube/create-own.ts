@@ -19,8 +19,29 @@ export async function createOwn<T extends KubeObject>(
 ): Promise<Own<T>> {
   const created = await createUnlessExists(kube, resource, wanted);
   if (created !== undefined) return { kind: 'ours', object: created };
-  const { namespace, name = '' } = wanted.metadata;
-  const there = await findObject(kube, resource, { namespace, name });
-  if (there === undefined) return { kind: 'ours' };
-  return isOurs(there) ? { kind: 'ours', object: there } : { kind: 'foreign' };
+  const there = await underName(kube, resource, wanted);
+  return there === undefined ? { kind: 'ours' } : judged(there, isOurs);
 }
+
+/**
+ * The same for an object that may have been made before. Kubernetes charges a quota for each create, and takes the charge
+ * back up to five minutes later where the object turns out to exist; a full quota refuses even what exists.
+ */
+export async function takeOrCreateOwn<T extends KubeObject>(
+  kube: Pick<KubeClient, 'create' | 'get'>,
+  resource: Resource<T>,
+  wanted: T,
+  isOurs: (there: T) => boolean,
+): Promise<Own<T>> {
+  const there = await underName(kube, resource, wanted);
+  return there === undefined ? createOwn(kube, resource, wanted, isOurs) : judged(there, isOurs);
+}
+
+const underName = <T extends KubeObject>(
+  kube: Pick<KubeClient, 'get'>,
+  resource: Resource<T>,
+  { metadata: { namespace, name = '' } }: T,
+): Promise<T | undefined> => findObject(kube, resource, { namespace, name });
+
+const judged = <T extends KubeObject>(there: T, isOurs: (there: T) => boolean): Own<T> =>
+  isOurs(there) ? { kind: 'ours', object: there } : { kind: 'foreign' };

@@ -1,6 +1,6 @@
 export type * from './client.ts';
 export type * from './core-objects.ts';
-export { createOwn, type Own } from './create-own.ts';
+export { createOwn, type Own, takeOrCreateOwn } from './create-own.ts';
 export { type ClockSkew, createClockSkew } from './clock-skew.ts';
 export { createUnlessExists } from './create-unless-exists.ts';
 export type { CredentialSource, Endpoint, TlsMaterial } from './credentials.ts';
