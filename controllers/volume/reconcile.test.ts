@@ -199,7 +199,7 @@ describe('D8 a volume whose claim the cache does not show', () => {
       kube: kube as never,
       clock: createManualClock(),
       events: { record: () => undefined, flush: async () => undefined },
-      domainEvents: { volumeExpired: () => undefined, volumeDeleted: () => undefined },
+      facts: { raise: () => undefined },
       ...caches,
       settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
     });
