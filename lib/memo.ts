@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** How much is remembered at most. */
 interface MemoBounds {
   readonly keys: number;
@@ -18,24 +20,17 @@ export function memoize<Result>(
   compute: (key: string) => Result,
   weigh: Weigh<Result> = () => 0,
 ): (key: string) => Result {
-  const known = new Map<string, { readonly result: Result; readonly weight: number }>();
-  let total = 0;
+  const known = new LRUCache<string, { readonly result: Result }>({
+    max: bounds.keys,
+    maxSize: bounds.length,
+    // The cache takes no entry without a size.
+    sizeCalculation: ({ result }, key) => Math.max(1, Math.ceil(key.length + weigh(result))),
+  });
   return (key) => {
     const held = known.get(key);
-    if (held !== undefined) {
-      known.delete(key);
-      known.set(key, held);
-      return held.result;
-    }
+    if (held !== undefined) return held.result;
     const result = compute(key);
-    const added = { result, weight: key.length + weigh(result) };
-    known.set(key, added);
-    total += added.weight;
-    for (const [oldest, { weight }] of known) {
-      if (known.size <= bounds.keys && total <= bounds.length) break;
-      known.delete(oldest);
-      total -= weight;
-    }
+    known.set(key, { result });
     return result;
   };
 }

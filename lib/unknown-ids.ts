@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
 
 /** Remembers for a while which ids their issuer does not know, so that a made-up id costs one question. */
@@ -13,7 +13,7 @@ interface UnknownIdsLimits {
 }
 
 export function createUnknownIds(clock: Pick<Clock, 'now'>, { capacity, lifeMs }: UnknownIdsLimits): UnknownIds {
-  const until = new BoundedMap<string, number>(capacity);
+  const until = new LRUCache<string, number>({ max: capacity });
   return {
     has: (id) => (until.get(id) ?? 0) > clock.now(),
     add: (id) => void until.set(id, clock.now() + lifeMs),

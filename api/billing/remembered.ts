@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../lib/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 
 interface RememberOptions<T> {
@@ -27,7 +27,7 @@ export function remember<T>(
   load: (key: string) => Promise<T>,
   options: RememberOptions<T>,
 ): Remembered<T> {
-  const entries = new BoundedMap<string, Entry<T>>(options.capacity);
+  const entries = new LRUCache<string, Entry<T>>({ max: options.capacity });
 
   async function ask(key: string): Promise<T> {
     const entry: Entry<T> = { value: load(key), until: Number.POSITIVE_INFINITY };

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../lib/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fair-pool.ts';
@@ -62,7 +62,7 @@ interface Reading {
 }
 
 export function createCatchUp<T extends KubeObject>(deps: CatchUpDeps<T>): CatchUp {
-  const readings = new BoundedMap<string, Reading>(namespacesMax);
+  const readings = new LRUCache<string, Reading>({ max: namespacesMax });
   const searches = createFairPool({ size: searchesMax, clock: deps.clock });
   const readingOf = (namespace: string): Reading => {
     const known = readings.get(namespace);

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { annotations, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
-import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -56,7 +56,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 class QueueSettler implements Settler {
   readonly #deps: SettlerDeps;
-  readonly #waiting = new BoundedMap<string, Unsettled>(waitingMax);
+  readonly #waiting = new LRUCache<string, Unsettled>({ maxSize: waitingMax, sizeCalculation: () => 1 });
   #isFailing = false;
   #wake: () => void = () => undefined;
 
@@ -111,7 +111,7 @@ class QueueSettler implements Settler {
 
   /** Whether the store has taken those that are first in line. */
   async #settleBatch(): Promise<boolean> {
-    const batch = this.#waiting.values().take(batchSize).toArray();
+    const batch = [...this.#waiting.rvalues().take(batchSize)].filter((unsettled) => unsettled !== undefined);
     const done = await Promise.all(batch.map((unsettled) => this.#isSettled(unsettled)));
     return done.every(Boolean);
   }
@@ -130,7 +130,7 @@ class QueueSettler implements Settler {
     }
     this.#isFailing = false;
     // Somebody else may have taken the key over meanwhile.
-    if (this.#waiting.get(key) === unsettled) this.#waiting.delete(key);
+    if (this.#waiting.peek(key) === unsettled) this.#waiting.delete(key);
     return true;
   }
 

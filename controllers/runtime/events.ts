@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../lib/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { cutMiddle } from '../../lib/cut-text.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -86,8 +86,8 @@ interface Allowance {
 class Recorder implements EventRecorder {
   readonly #deps: EventRecorderDeps;
   readonly #options: EventRecorderOptions;
-  readonly #seen = new BoundedMap<string, number>(rememberedMax);
-  readonly #allowances = new BoundedMap<string, Allowance>(rememberedMax);
+  readonly #seen = new LRUCache<string, number>({ max: rememberedMax });
+  readonly #allowances = new LRUCache<string, Allowance>({ max: rememberedMax });
   /** Room for those that wait to be sent. */
   readonly #room: FairPool;
   readonly #requests: FairPool;

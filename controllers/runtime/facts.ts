@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../lib/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { type BusEvent, duplicateWindowMs, type EventSink } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -30,7 +30,7 @@ interface FactSinkDeps {
 const rememberedFacts = 4_096;
 
 export function createFactSink(deps: FactSinkDeps): FactSink {
-  const raised = new BoundedMap<string, true>(rememberedFacts);
+  const raised = new LRUCache<string, true>({ max: rememberedFacts });
   return {
     raise(fact) {
       const tenant = deps.tenants.tenantOf(fact.namespace);

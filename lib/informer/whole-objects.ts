@@ -1,4 +1,4 @@
-import { createByteCache } from '../byte-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
@@ -53,10 +53,13 @@ export function createWholeObjects<T extends KubeObject>(options: WholeOptions<T
   return new ReadWholeObjects(options);
 }
 
+/** One object must not push out all the others. */
+const largestPart = 1 / 4;
+
 class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   readonly #options: WholeOptions<T>;
   /** The newest version that came, by uid. */
-  readonly #kept;
+  readonly #kept: LRUCache<string, T>;
   /** By uid and version. */
   readonly #underWay = new Map<string, Promise<T | undefined>>();
   /** Weights of objects that are not small, by uid. */
@@ -66,7 +69,10 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   constructor(options: WholeOptions<T>) {
     this.#options = options;
     this.#inUse = createFairPool({ size: inUseBytes, clock: options.clock });
-    this.#kept = createByteCache<T>(options.keptBytes);
+    this.#kept = new LRUCache({
+      maxSize: options.keptBytes,
+      maxEntrySize: Math.floor(options.keptBytes * largestPart),
+    });
   }
 
   slim(object: T): T {
@@ -128,7 +134,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
     const known = this.#kept.get(uid);
     if (known !== undefined && isAsNew(known, object)) return;
     const { isSpared = () => true } = this.#options;
-    if (isSpared(object)) this.#kept.set(uid, object, bytes);
+    if (isSpared(object)) this.#kept.set(uid, object, { size: Math.max(1, Math.ceil(bytes)) });
     else this.#kept.delete(uid);
   }
 }

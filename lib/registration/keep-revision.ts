@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { controllerRevisions, createUnlessExists, type KubeClient } from '../kube/index.ts';
@@ -21,7 +21,7 @@ const remembered = 1_000;
  * the controller would refuse is not stored: a definition with mistakes, or other content under a version that exists.
  */
 export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'create'>): KeepRevision {
-  const stored = new BoundedMap<string, true>(remembered);
+  const stored = new LRUCache<string, true>({ max: remembered });
   return async (workflow, { isChecked } = { isChecked: false }) => {
     const { metadata, spec } = workflow;
     const specHash = canonicalHash(spec);

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../lib/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../lib/clock.ts';
 
 /** Whether one more event about a sender that could not prove itself may be raised, and how many before it were not. */
@@ -21,7 +21,7 @@ interface Budget {
 
 /** Anybody can send webhooks with wrong signatures; the events that tell of them must not push out the others. */
 export function createRejectionBudget(clock: Clock): RejectionBudget {
-  const budgets = new BoundedMap<string, Budget>(sourcesMax);
+  const budgets = new LRUCache<string, Budget>({ max: sourcesMax });
   return (source) => {
     const now = clock.now();
     const budget = budgets.get(source) ?? { left: burst, at: now, leftOut: 0 };

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { mayHold } from '../../fair-pool.ts';
@@ -74,7 +74,7 @@ interface Account {
 class BlockAccounts implements KeyAccounts {
   readonly #deps: KeyAccountsDeps;
   readonly #blocksMax: number;
-  readonly #accounts = new BoundedMap<string, Account>(tenantsMax);
+  readonly #accounts = new LRUCache<string, Account>({ max: tenantsMax });
   #hasFailed = false;
 
   constructor(deps: KeyAccountsDeps, blocksMax: number) {
