@@ -1,5 +1,8 @@
 /** Numbers of the engine that are no part of the contract; those are in `crds/limits.ts`. */
 export const engineLimits = {
+  /** design §11: turns of one execution that share a status write, and how long the first of them waits for it. */
+  turnsAWrite: 32,
+  progressMs: 5_000,
   /**
    * design §6: the log of a step is followed for at most its first minute, for a longer one the kubelet's delay is noise.
    * The log of a step that has ended stands there in full; a reading that takes longer has got stuck.

@@ -24,6 +24,7 @@ import { statusProblem } from './engine/status-problem.ts';
 import { type LearnDeps, learn } from './learn.ts';
 import { blobOwner, holdOutputs, type OutputsDeps } from './outputs-finalizer.ts';
 import { refusedByQuota, type UnstoredDeps } from './unstored.ts';
+import { Unwritten } from './unwritten.ts';
 
 export interface SettleDeps extends LearnDeps, UnstoredDeps, Omit<OutputsDeps, 'caches'> {
   readonly clock: Pick<Clock, 'now'>;
@@ -44,12 +45,13 @@ interface Settled {
 const roundsMax = 1_000;
 
 /**
- * Decides until no fact is lacking, everything large is stored and the status is written. What cannot be stored or written,
- * or is too much work, ends the state that it comes from, then the execution, and is never tried again as it was.
+ * Decides until no fact is lacking, everything large is stored and the status is written. Turns that only go on are
+ * written together. What cannot be stored or written, or is too much work, ends the state that it comes from, then the
+ * execution, and is never tried again as it was.
  */
-export async function settle(deps: SettleDeps, facts: Facts, now: number): Promise<Settled> {
-  let known = facts;
-  let storedBytes = 0;
+export async function settle(deps: SettleDeps, facts: Facts, begun: number): Promise<Settled> {
+  const unwritten = new Unwritten(facts.execution, begun);
+  let [known, now, storedBytes] = [facts, begun, 0];
   for (let round = 0; round < roundsMax; round += 1) {
     await deps.turns.enter(facts.execution.metadata.namespace ?? '');
     const result = decideOrEnd(deps, known, now);
@@ -57,13 +59,20 @@ export async function settle(deps: SettleDeps, facts: Facts, now: number): Promi
       known = await learn(deps, known, result.needs);
       continue;
     }
-    const tried =
-      result.kind === 'exceeded' ? { ...result, known, storedBytes } : await keep(deps, known, result, storedBytes);
-    if ('current' in tried) return tried;
-    const harder = refuse(tried.known, tried.failure, tried.alone);
-    if (harder === undefined) return giveUp(deps, tried.known, tried.failure, now);
+    if (result.kind === 'decision' && unwritten.mayTake(result, now)) {
+      known = unwritten.take(known, result);
+      now = deps.clock.now();
+      continue;
+    }
+    const tried = result.kind === 'exceeded' ? result : await keep(deps, { known, unwritten, storedBytes }, result);
+    if ('current' in tried) return { ...tried, decision: unwritten.withHappenings(tried.decision) };
+    if ('storedBytes' in tried) {
+      ({ storedBytes } = tried);
+      unwritten.stored = tried.stored;
+    }
+    const harder = harderFacts({ facts, known, unwritten }, tried);
+    if (harder === undefined) return giveUp(deps, { ...known, execution: unwritten.stored }, tried.failure, now);
     known = harder;
-    storedBytes = tried.storedBytes;
   }
   throw new Error(`deciding asked for more facts ${roundsMax} times`);
 }
@@ -72,24 +81,43 @@ export async function settle(deps: SettleDeps, facts: Facts, now: number): Promi
 interface Unkept {
   readonly failure: Failure;
   readonly alone: boolean;
-  readonly known: Facts;
+  /** The execution as the API server has it. */
+  readonly stored: WorkflowExecution;
   readonly storedBytes: number;
 }
 
+interface Round {
+  readonly known: Facts;
+  readonly unwritten: Unwritten;
+  /** Of the turns that are not written, what the store took. */
+  readonly storedBytes: number;
+}
+
+/**
+ * The facts after a refusal, one consequence harder. Where several turns were to be written together, they are decided
+ * again one by one first: the one at fault may be any of them.
+ */
+function harderFacts(
+  { facts, known, unwritten }: Pick<Round, 'known' | 'unwritten'> & { readonly facts: Facts },
+  tried: Exceeded | Unkept,
+): Facts | undefined {
+  if (!('stored' in tried)) return refuse(known, tried.failure, tried.alone);
+  const execution = tried.stored;
+  const isTogether = unwritten.has;
+  unwritten.drop();
+  return isTogether ? { ...facts, execution } : refuse({ ...known, execution }, tried.failure, tried.alone);
+}
+
 /** Stores what a decision has to store and writes its status. */
-async function keep(
-  deps: SettleDeps,
-  facts: Facts,
-  decision: Decision,
-  storedBefore: number,
-): Promise<Settled | Unkept> {
-  const held = await hold(deps, facts.execution, decision);
-  const known = { ...facts, execution: held };
-  const stored = await tryStore(deps, known, decision);
+async function keep(deps: SettleDeps, round: Round, decision: Decision): Promise<Settled | Unkept> {
+  const { known, unwritten, storedBytes: storedBefore } = round;
+  const held = await hold(deps, unwritten.stored, decision);
+  const decidedOn = { ...held, status: known.execution.status };
+  const stored = await tryStore(deps, { ...known, execution: decidedOn }, decision);
   const storedBytes = storedBefore + (typeof stored === 'number' ? stored : 0);
   const outcome = typeof stored === 'number' ? await tryWrite(deps, held, decision, storedBytes) : stored;
   if ('metadata' in outcome) return { decision, current: outcome };
-  return { failure: outcome, alone: false, known, storedBytes };
+  return { failure: outcome, alone: false, stored: held, storedBytes };
 }
 
 /** A bug in deciding about one execution ends that execution, after a few tries, and is not met for ever. */
