@@ -26,6 +26,8 @@ interface FairPoolOptions {
   readonly clock: Clock;
   /** How long an entry waits at most. Default: `longestWaitMs`. */
   readonly waitMs?: number;
+  /** How much more than what is left free one tenant may hold; with 1 it gets half. Default: `holdPerFree`. */
+  readonly perFree?: number;
 }
 
 /**
@@ -66,9 +68,9 @@ export const bigWaitMs = 5_000;
 export const longestWaitMs = 60_000;
 
 /** Whether a tenant that holds `held` of `size`, of which `free` are free, may take `cost` more. */
-export function mayHold(held: number, free: number, cost = 1): boolean {
+export function mayHold(held: number, free: number, cost = 1, perFree = holdPerFree): boolean {
   if (cost > free) return false;
-  return held === 0 || held + cost <= holdPerFree * (free - cost);
+  return held === 0 || held + cost <= perFree * (free - cost);
 }
 
 export function createFairPool(options: FairPoolOptions): FairPool {
@@ -94,16 +96,19 @@ class SharedPool implements FairPool {
   readonly #waitingMax: number;
   readonly #clock: Clock;
   readonly #waitMs: number;
+  readonly #perFree: number;
   /** Tenants that hold something or wait, in the order of their turns. */
   readonly #lanes = new Map<string, Lane>();
   #used = 0;
   #waiting = 0;
 
-  constructor({ size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs }: FairPoolOptions) {
+  constructor(options: FairPoolOptions) {
+    const { size, waiting = Number.POSITIVE_INFINITY, clock, waitMs = longestWaitMs, perFree = holdPerFree } = options;
     this.#size = size;
     this.#waitingMax = waiting;
     this.#clock = clock;
     this.#waitMs = waitMs;
+    this.#perFree = perFree;
   }
 
   get used(): number {
@@ -123,7 +128,7 @@ class SharedPool implements FairPool {
     const lane = this.#laneOf(tenant);
     const wanted = Math.min(cost, this.#size);
     const isFirst = lane.line.size === 0 && !this.#isAwaitedByTheBig();
-    if (isFirst && mayHold(lane.held, this.#size - this.#used, wanted)) return this.#hand(lane, wanted);
+    if (isFirst && mayHold(lane.held, this.#size - this.#used, wanted, this.#perFree)) return this.#hand(lane, wanted);
     this.#forgetIdle(lane);
     return undefined;
   }
@@ -217,7 +222,7 @@ class SharedPool implements FairPool {
     for (const lane of this.#lanes.values()) {
       const [waiter] = lane.line;
       const isLess = least === undefined || lane.held < least.held;
-      if (waiter !== undefined && isLess && mayHold(lane.held, free, waiter.cost)) least = lane;
+      if (waiter !== undefined && isLess && mayHold(lane.held, free, waiter.cost, this.#perFree)) least = lane;
     }
     return least;
   }

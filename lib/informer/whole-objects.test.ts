@@ -117,6 +117,45 @@ describe('tasks that use objects', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
+  /** The attacker may start executions with inputs of 1 MiB, of which the API server handles each in whole at each write. */
+  it.each([
+    { shape: 'numbers', item: 0, count: 524_288, mostOfOne: 1 },
+    { shape: 'a list of 5 MiB of heap', item: 0, count: 131_000, mostOfOne: 1 },
+    { shape: 'a list of 3 MiB of heap', item: 0, count: 78_000, mostOfOne: 2 },
+  ])(
+    'with $shape are $mostOfOne of one namespace at a time, and one of another besides',
+    async ({ item, count, mostOfOne }) => {
+      const input = { list: Array.from({ length: count }, () => item) };
+      const dear = (name: string): WorkflowExecution => {
+        const execution = made(name);
+        return {
+          ...execution,
+          metadata: { ...execution.metadata, namespace: name.slice(0, 1) },
+          spec: { ...execution.spec, input },
+        };
+      };
+      const { wholes } = server([]);
+      const running: string[] = [];
+      const ends: (() => void)[] = [];
+      const use = (object: WorkflowExecution) =>
+        wholes.use(wholes.slim(object), async () => {
+          running.push(object.metadata.name);
+          await new Promise<void>((resolve) => ends.push(resolve));
+        });
+      const tasks = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map((name) => use(dear(name)));
+      const light = ['c1', 'a6'].map((name) =>
+        use({ ...made(name), metadata: { ...made(name).metadata, namespace: 'a' } }),
+      );
+      await expect.poll(() => running).toEqual(expect.arrayContaining(['b1', 'c1', 'a6']));
+      expect(running.filter((name) => /^a[1-5]/.test(name))).toHaveLength(mostOfOne);
+      while (running.length < tasks.length + light.length || ends.length > 0) {
+        for (const end of ends.splice(0)) end();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await Promise.all([...tasks, ...light]);
+    },
+  );
+
   it('that never ends keeps another tenant from its large object for five seconds, and nobody waits for ever', async () => {
     const heavy = (name: string, namespace: string): WorkflowExecution => {
       const built = made(name, { text: 'x'.repeat(24 * 1024 * 1024) });

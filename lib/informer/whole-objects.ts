@@ -42,8 +42,14 @@ export interface WholeOptions<T extends KubeObject> {
   readonly keptBytes: number;
 }
 
-/** Bytes of heap of objects that tasks use at one time, without those that are small. */
-const inUseBytes = 128 * 1024 * 1024;
+/**
+ * Bytes of heap of objects that tasks use at one time, without those that are small. The API server handles the whole of an
+ * object at each read and write: some 0.1 s of its processor for each MiB of heap up to 8, and all tenants share it. So
+ * there is work for two of its processors at most, of which one namespace has one.
+ */
+const inUseBytes = 16 * 1024 * 1024;
+/** No object counts as more than this, so that another namespace has room for one beside it. */
+const countedBytes = inUseBytes / 2;
 /** An object of less than this may be used without waiting for a turn. */
 const smallBytes = 256 * 1024;
 /** Weighing ends here: no object that the API server takes is much larger. */
@@ -68,7 +74,7 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
 
   constructor(options: WholeOptions<T>) {
     this.#options = options;
-    this.#inUse = createFairPool({ size: inUseBytes, clock: options.clock });
+    this.#inUse = createFairPool({ size: inUseBytes, clock: options.clock, perFree: 1 });
     this.#kept = new LRUCache({
       maxSize: options.keptBytes,
       maxEntrySize: Math.floor(options.keptBytes * largestPart),
@@ -94,9 +100,10 @@ class ReadWholeObjects<T extends KubeObject> implements WholeObjects<T> {
   }
 
   async use<R>(slim: T, task: (whole: T | undefined) => Promise<R>): Promise<R> {
-    const cost = this.#large.get(slim.metadata.uid ?? '');
+    const bytes = this.#large.get(slim.metadata.uid ?? '');
     const run = async (): Promise<R> => task(await this.read(slim));
-    return cost === undefined ? run() : this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost }, run);
+    if (bytes === undefined) return run();
+    return this.#inUse.run({ tenant: slim.metadata.namespace ?? '', cost: Math.min(bytes, countedBytes) }, run);
   }
 
   weight({ metadata: { uid = '' } }: T): number {
