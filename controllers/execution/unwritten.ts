@@ -36,10 +36,11 @@ export class Unwritten {
   }
 
   /** The facts of the next turn; what was too much work for this one is none of them. */
-  take({ refused: _, ...facts }: Facts, { status, happenings }: Decision): Facts {
+  take(facts: Facts, { status, happenings }: Decision): Facts {
+    const { refused: _, ...others } = facts;
     this.#turns += 1;
     this.#happenings.push(...happenings);
-    return { ...facts, execution: { ...this.stored, status } };
+    return { ...others, execution: { ...this.stored, status } };
   }
 
   /** Forgets the turns, and takes none from now on: each is written by itself, so that the one at fault shows. */
