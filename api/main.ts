@@ -26,9 +26,6 @@ import { runApi } from './run-api.ts';
 // What a request makes dies with it. Where a burst lets V8 believe otherwise, it puts such things among the old ones from
 // then on, and whatever they refer to stays until the next full collection: twice the work, and twice the memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
-// A small nursery is collected often and keeps the process small. It costs no speed as long as requests leave nothing
-// behind (ADR 0029).
-setFlagsFromString('--max-semi-space-size=4');
 
 /** Beside the bundle in the image, and in its package where the sources are. */
 function openDocsScript(): Readable {

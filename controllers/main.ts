@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -15,9 +14,6 @@ import { ControllersConfig } from './config.ts';
 import { runManager } from './manager.ts';
 import { modules } from './modules.ts';
 import { createMetrics } from './runtime/index.ts';
-
-// Thousands of executions pass through and few stay: a small nursery is collected often and keeps the process small.
-setFlagsFromString('--max-semi-space-size=4');
 
 /** The thread beside the main loop: beside the bundle in the image, and in its folder where the sources are. */
 function keeperFile(): string {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeApiKubeconfig } from '../../test/cluster/api/harness/api-credentials.ts';
@@ -8,7 +7,8 @@ import { kubeconfigPath } from '../../test/cluster/harness/cluster.ts';
 import { buildDir, projectDir } from '../../test/cluster/harness/project.ts';
 import { startOidc } from '../oidc/server.ts';
 import { userToken } from '../oidc/sign-in.ts';
-import type { BenchCluster } from './bench-cluster.ts';
+import { type BenchCluster, chartLimits } from './bench-cluster.ts';
+import { environmentOfPod } from './pod-environment.ts';
 
 /** One replica of the API, and a person of the run's tenant. */
 export interface BenchApi {
@@ -28,17 +28,6 @@ export async function buildApi(): Promise<string> {
   return join(folder, 'api.js');
 }
 
-/** What the image sets, and the heap that the chart's limit of 768 MiB gives. */
-async function environmentOfPods(): Promise<Record<string, string>> {
-  const dockerfile = await readFile(join(projectDir, 'Dockerfile'), 'utf8');
-  const pairs =
-    /^ENV PATH=\S+ (.*)$/m
-      .exec(dockerfile)?.[1]
-      ?.split(' ')
-      .map((pair) => pair.split('=')) ?? [];
-  return { ...Object.fromEntries(pairs), NODE_OPTIONS: '--max-old-space-size=576' };
-}
-
 /** Starts what the image holds, with the rights of the chart's service account, beside an identity provider. */
 export async function startBenchApi({ namespace }: BenchCluster): Promise<BenchApi> {
   const provider = await startOidc();
@@ -50,7 +39,7 @@ export async function startBenchApi({ namespace }: BenchCluster): Promise<BenchA
       WINDLASS_OIDC_ISSUER: provider.issuer,
       OIDC_ALLOW_HTTP: 'true',
       WINDLASS_LOG_LEVEL: 'warn',
-      ...(await environmentOfPods()),
+      ...(await environmentOfPod(chartLimits.api)),
     },
   });
   return {

@@ -16,6 +16,7 @@ import { buildDir } from '../../test/cluster/harness/project.ts';
 import { makeTestNamespace, type TestNamespace } from '../../test/cluster/harness/test-namespace.ts';
 import { waitForNone, waitForObject } from '../../test/cluster/harness/wait.ts';
 import { image } from './bare-pods.ts';
+import { environmentOfPod } from './pod-environment.ts';
 
 /** Memory limits of the chart's pods, in MiB (charts/windlass/values.yaml); three quarters of it are heap. */
 export const chartLimits = { controllers: 1_024, api: 768 } as const;
@@ -32,8 +33,8 @@ export interface BenchCluster {
 
 interface ControllersOptions {
   readonly counted?: boolean;
-  /** Heap of the pod that the chart makes, instead of what Node takes by itself. */
-  readonly heapOfPod?: boolean;
+  /** With the heap and the environment of the pod that the chart makes, instead of what Node takes by itself. */
+  readonly asInPod?: boolean;
   /** A proxy that stands already. */
   readonly through?: ApiProxy;
   readonly elected?: boolean;
@@ -59,7 +60,7 @@ export async function withBenchCluster<R>(
         all.push(...further);
         return further.map(({ name }) => name);
       },
-      async controllers({ counted = false, elected = false, heapOfPod = false, through } = {}) {
+      async controllers({ counted = false, elected = false, asInPod = false, through } = {}) {
         const as = await controllersIdentity(kube);
         const proxy = through ?? (counted ? await countingProxy(cluster, as) : undefined);
         if (proxy !== undefined && through === undefined) stops.unshift(() => proxy.close());
@@ -69,7 +70,7 @@ export async function withBenchCluster<R>(
           env: {
             WINDLASS_LOG_LEVEL: 'warn',
             ...(elected ? electionIn(namespace.name, as) : {}),
-            ...(heapOfPod ? { NODE_OPTIONS: `--max-old-space-size=${chartLimits.controllers * 0.75}` } : {}),
+            ...(asInPod ? await environmentOfPod(chartLimits.controllers) : {}),
           },
         });
         stops.unshift(() => process.stop());

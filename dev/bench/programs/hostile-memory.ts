@@ -81,7 +81,7 @@ export async function measureHostile(
   say: (text: string) => void,
 ): Promise<Found> {
   const [other = ''] = await bench.furtherTenants(1);
-  const { process: controllers } = await bench.controllers({ heapOfPod: true });
+  const { process: controllers } = await bench.controllers({ asInPod: true });
   const api = await startBenchApi(bench);
   try {
     await register({ ...bench, namespace: other }, 'podless', podlessWorkflow());

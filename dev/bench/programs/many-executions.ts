@@ -64,7 +64,7 @@ export async function measureMany(
   load: ManyExecutions,
   say: (text: string) => void,
 ): Promise<{ readonly controllers: Memory; readonly api: Memory }> {
-  const { process: worker } = await bench.controllers();
+  const { process: worker } = await bench.controllers({ asInPod: true });
   const api = await startBenchApi(bench);
   try {
     await runThemAll(bench, load, say);
@@ -83,7 +83,7 @@ export async function measureMany(
 }
 
 async function freshMemory(bench: BenchCluster): Promise<{ readonly controllers: number; readonly api: number }> {
-  const { process } = await bench.controllers();
+  const { process } = await bench.controllers({ asInPod: true });
   const api = await startBenchApi(bench);
   try {
     await pause(settlesMs);

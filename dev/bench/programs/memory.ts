@@ -17,14 +17,14 @@ export const memory: Program = {
   bar: { of: 'ours', atMost: 300 },
   runs: 1,
   async measure(bench, say) {
-    const { process: worker } = await bench.controllers();
+    const { process: worker } = await bench.controllers({ asInPod: true });
     await register(bench, 'podless', podlessWorkflow());
     await runExecutions(bench, 'podless', { count: executions, inFlight: 32 });
     await pause(10_000);
     const working = await residentMiB(worker.pid);
     say(`${working.toFixed(0)} MiB after running them`);
     await worker.stop();
-    const { process: fresh } = await bench.controllers();
+    const { process: fresh } = await bench.controllers({ asInPod: true });
     await pause(10_000);
     const listing = await residentMiB(fresh.pid);
     return {

@@ -50,7 +50,7 @@
 {{- include "windlass.s3.env" . }}
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
-- { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
+{{ include "windlass.nodeOptions" . }}
 {{- end -}}
 
 {{/* Without a key the rest has no meaning, and with one it needs the pages of the installation's own site. usage: include "windlass.api.billingEnv" .Values.api.billing */}}

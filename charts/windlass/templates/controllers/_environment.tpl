@@ -31,5 +31,5 @@
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - name: WINDLASS_POD_NAME
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
-- { name: NODE_OPTIONS, value: --max-old-space-size-percentage=75 }
+{{ include "windlass.nodeOptions" . }}
 {{- end -}}

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectDir } from '../../test/cluster/harness/project.ts';
+
+/** Part of the pod's memory limit that the chart gives to the heap, in per cent. */
+const heapPart = /--max-old-space-size-percentage=(\d+)/;
+
+/** NODE_OPTIONS as the chart sets them for controllers and API. */
+export async function nodeOptionsOfChart(): Promise<string> {
+  const template = await readFile(join(projectDir, 'charts/windlass/templates/_environment.tpl'), 'utf8');
+  const options = /name: NODE_OPTIONS, value: (.+?) }/.exec(template)?.[1];
+  if (options === undefined) throw new Error('the chart sets no NODE_OPTIONS');
+  return options;
+}
+
+/** What the image and the chart set for a process whose pod may have so many MiB. */
+export async function environmentOfPod(limitMiB: number): Promise<Record<string, string>> {
+  const dockerfile = await readFile(join(projectDir, 'Dockerfile'), 'utf8');
+  const pairs =
+    /^ENV PATH=\S+ (.*)$/m
+      .exec(dockerfile)?.[1]
+      ?.split(' ')
+      .map((pair) => pair.split('=')) ?? [];
+  const options = (await nodeOptionsOfChart()).replace(
+    heapPart,
+    (_, part: string) => `--max-old-space-size=${Math.floor((limitMiB * Number(part)) / 100)}`,
+  );
+  return { ...Object.fromEntries(pairs), NODE_OPTIONS: options };
+}

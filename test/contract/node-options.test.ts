@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { nodeOptionsOfChart } from '../../dev/bench/pod-environment.ts';
+
+/** Makes many short-lived objects beside some that live longer, and tells how large the nursery has become, in MiB. */
+const program = `
+  import { getHeapSpaceStatistics } from 'node:v8';
+  let kept = [];
+  for (let i = 0; i < 2_000_000; i += 1) {
+    kept.push({ i, list: [i] });
+    if (kept.length > 300_000) kept = [];
+  }
+  const nursery = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  process.stdout.write(String(nursery.space_size / 2 ** 20));
+`;
+
+it('the chart keeps the nursery of controllers and API at two halves of 4 MiB', async () => {
+  const env = { NODE_OPTIONS: await nodeOptionsOfChart() };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { env });
+  expect(Number(stdout)).toBeLessThanOrEqual(8);
+});
