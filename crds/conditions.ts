@@ -100,6 +100,17 @@ export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',
   UnmatchedResponse: 'A signal matches no rule of the Human state that it answers; the state keeps waiting.',
   ExecutionNotArchived: 'An execution was deleted, its time long over, and the archive had not taken its record.',
+  StimulusSent: 'The end of the execution started another one, as a StimulusRouter says.',
+  StimulusRefused: 'The end of the execution started none; status.stimulus says why.',
   OutputsHeld: 'An execution cannot be deleted: its outputs are in S3, and the controllers have no bucket.',
 } as const;
 export type EventReason = keyof typeof eventReasons;
+
+/** Reasons in `status.stimulus`, beside those of executions: why an end that a route names starts nothing. */
+export const stimulusReasons = {
+  TooManyLinks: 'The chain of executions in which the end of one starts the next is ten links long.',
+  ContentTooLarge: 'The final output does not fit into the input of an execution.',
+  NameTaken: 'Another object has the name of the execution.',
+  StimulusExpired: 'The execution could not be started before its origin had to be deleted.',
+} as const;
+export type StimulusReason = keyof typeof stimulusReasons;

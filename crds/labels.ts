@@ -54,6 +54,13 @@ export const annotations = {
   request: 'windlass.dev/request',
   /** On an execution that a stimulus with an idempotency key started: the key of its reservation. */
   reservation: 'windlass.dev/reservation',
+  /**
+   * On an execution that the end of another one started (AMB-189): the name of that one, and the uid of the one that began
+   * the chain. On it and on its children: how many links of the chain are behind it.
+   */
+  linkedFrom: 'windlass.dev/linked-from',
+  linkRoot: 'windlass.dev/link-root',
+  linkDepth: 'windlass.dev/link-depth',
   /** On the namespace of a tenant: sources of webhooks that come to it and to no other, with commas between them. */
   webhookSources: 'windlass.dev/webhook-sources',
   /** On a Volume that was made for an execution: its name in the workflow, which may be no object name (AMB-179). */

@@ -23,6 +23,8 @@ export const limits = {
   retryAttemptsMax: 20,
   /** spec 1 §3.3, requirements AMB-085: the root has depth 0, a child of depth 11 is refused. */
   subworkflowDepthMax: 10,
+  /** requirements AMB-189: links of a chain in which the end of one execution starts the next one. */
+  stimulusLinksMax: 10,
   /** Our ceiling for the executions that one root has started, itself or through others, and that are still there. */
   descendantsMax: 1_000,
   /** spec 1 §2.6, requirements AMB-079: bytes kept of each output stream. */

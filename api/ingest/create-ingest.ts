@@ -18,7 +18,7 @@ import { routeStimulus, startsNothing } from './route-stimulus.ts';
 import type { Destination, RoutingTable } from './routing-table.ts';
 import type { Settler } from './settler.ts';
 import { assertStarts, createExecution, outcomeUnknown, planOf } from './start-execution.ts';
-import { stimulusReceived, stimulusRejected } from './stimulus-events.ts';
+import { stimulusReceived, stimulusRejected } from '../../lib/stimulus/stimulus-events.ts';
 
 interface IngestDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get'>;

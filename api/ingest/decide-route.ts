@@ -1,5 +1,4 @@
-/** Why a stimulus does not run (spec 1 §2.4). */
-export type RejectionReason = 'LowConfidence' | 'NoRouterConfigured' | 'HmacInvalid' | 'IdempotentDuplicate';
+import type { RejectionReason } from '../../lib/stimulus/stimulus.ts';
 
 /** What a tenant's routers say about a source. */
 export interface Routing {

@@ -2,13 +2,18 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { EventSink } from '../../lib/bus/event-bus.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { RejectionReason, Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Workflows } from '../cluster/workflows.ts';
 import type { Classifier } from './classifier.ts';
-import { type ClassifiedDecision, decideClassified, decideRoute, type RejectionReason } from './decide-route.ts';
+import { type ClassifiedDecision, decideClassified, decideRoute } from './decide-route.ts';
 import { IngestError } from './ingest-error.ts';
 import type { Destination } from './routing-table.ts';
-import { classificationFailed, type Occasion, stimulusClassified, stimulusRejected } from './stimulus-events.ts';
+import {
+  classificationFailed,
+  type Occasion,
+  stimulusClassified,
+  stimulusRejected,
+} from '../../lib/stimulus/stimulus-events.ts';
 
 interface RouteStimulusDeps {
   readonly clock: Clock;

@@ -8,7 +8,12 @@ import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../lib/kube/index.ts';
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { refusalOf } from './create-refusal.ts';
-import { executionFields, executionMetadata, executionName, type StimulusFields } from './execution-fields.ts';
+import {
+  executionFields,
+  executionMetadata,
+  executionName,
+  type StimulusFields,
+} from '../../lib/stimulus/execution-fields.ts';
 import { IngestError } from './ingest-error.ts';
 import { createTimeoutMs } from './reservation.ts';
 

@@ -11,6 +11,7 @@ import type { Action } from './engine/decision.ts';
 import { podName } from './engine/names.ts';
 import type { PodSettings } from './pod.ts';
 import { createQuotaGate } from './quota-gate.ts';
+import { takenUid } from './linked.ts';
 
 const execution = anExecution('demo-1').build();
 const { namespace = '', uid = '' } = execution.metadata;
@@ -78,6 +79,7 @@ function setUp(
     onUnarchived: () => undefined,
     onReleased: (pod) => released.push(pod),
     onChildMade: (...child) => made.push(child),
+    onLinkedMade: (...link) => made.push(link),
     identity: 'controllers',
     now: () => 0,
     newId: () => '0123456789abcdef',
@@ -104,6 +106,17 @@ const createVolume: Action = {
   spec: { storage_class: 'ephemeral' },
   owned: true,
 };
+const stimulusId = '5f1c3d1e-5c0f-8d3a-9a55-0c7f3a2f9d41';
+const createLinked: Extract<Action, { kind: 'create_linked' }> = {
+  kind: 'create_linked',
+  plan: {
+    name: `stimulus-${stimulusId}`,
+    namespace,
+    workflow: { reference: 'w', object: 'w', uid: 'wu', version: '1.0.0' },
+    spec: { input: {} },
+    labels: { [labels.stimulus]: stimulusId },
+  },
+};
 const cancelChild: Action = { kind: 'cancel_child', name: 'c', uid: 'cu', reason: 'r' };
 const stopPod: Action = { kind: 'stop_pod', name: 'p', uid: 'pu' };
 const releasePod: Action = { kind: 'release_pod', name: 'p', uid: 'pu' };
@@ -119,6 +132,7 @@ describe('what is made', () => {
     { action: createPod, cache: 'pods' },
     { action: createChild, cache: 'executions' },
     { action: createVolume, cache: 'volumes' },
+    { action: createLinked, cache: 'executions' },
   ] as const)('$action.kind: the answer is in the cache before the watch brings it', async ({ action, cache }) => {
     const { run, caches } = setUp();
     await run(action);
@@ -171,6 +185,20 @@ describe('what is made', () => {
       expect(calls.map(({ method }) => method)).toEqual(['create']);
     },
   );
+
+  const linkedAs = (stimulus: string): KubeObject => ({
+    metadata: { name: createLinked.plan.name, namespace, uid: 'there', labels: { [labels.stimulus]: stimulus } },
+  });
+
+  it.each([
+    { what: 'what another replica started', stimulus: stimulusId, known: 'there' },
+    { what: 'an execution of somebody else', stimulus: 'x', known: takenUid },
+  ])('AMB-189 create_linked: under its name there is $what', async ({ stimulus, known }) => {
+    const { run, made, calls } = setUp({}, [], [linkedAs(stimulus)]);
+    await run(createLinked);
+    expect(made).toEqual([[uid, createLinked.plan.name, known]]);
+    expect(calls).toHaveLength(1);
+  });
 
   it('a pod that a colleague made in advance under its name is not taken for the step', async () => {
     const { run, caches, rejected } = setUp({}, [], [{ metadata: { name: podOf, namespace, uid: 'evil' } }]);

@@ -1,6 +1,7 @@
 import { annotations, apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
@@ -25,6 +26,7 @@ import { createChild } from './create-child.ts';
 import type { Action, PodStop } from './engine/decision.ts';
 import type { Failure } from './engine/facts.ts';
 import { podName } from './engine/names.ts';
+import { takenUid } from './linked.ts';
 import { buildPod, type PodSettings } from './pod.ts';
 import type { QuotaGate } from './quota-gate.ts';
 
@@ -47,6 +49,8 @@ export interface ApplyDeps {
   readonly onReleased: (uid: string) => void;
   /** Told of a child that was made. */
   readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
+  /** Told of the execution that the end of another one started, by the uid of that one; `takenUid`: the name is taken. */
+  readonly onLinkedMade: (originUid: string, name: string, uid: string) => void;
   readonly archives: Pick<Archives, 'begin'>;
   /** Told of an execution that was deleted without a record, and why. */
   readonly onUnarchived: (execution: WorkflowExecution, why: string) => void;
@@ -74,6 +78,7 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   stop_pod: stopPod,
   release_pod: releasePod,
   create_child: createChildOf,
+  create_linked: createLinked,
   cancel_child: cancelChild,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
@@ -211,6 +216,24 @@ async function createChildOf(
   if (child === undefined) return;
   deps.executions.remember(child);
   deps.onChildMade(execution.metadata.uid ?? '', name, child.metadata.uid ?? '');
+}
+
+/** Only our accounts write the label of a stimulus. */
+async function createLinked(
+  deps: Hands,
+  execution: WorkflowExecution,
+  { plan }: Extract<Action, { kind: 'create_linked' }>,
+): Promise<void> {
+  const isOurs = ({ metadata }: KubeObject): boolean =>
+    metadata.labels?.[labels.stimulus] === plan.labels?.[labels.stimulus];
+  const made = await deps.quota.create(wishOf(execution, workflowExecutions), () =>
+    deps.own(deps.kube, workflowExecutions, buildExecution(plan), isOurs),
+  );
+  const { uid = '' } = execution.metadata;
+  if (made.kind === 'foreign') deps.onLinkedMade(uid, plan.name, takenUid);
+  if (made.kind === 'foreign' || made.object === undefined) return;
+  deps.executions.remember(made.object);
+  deps.onLinkedMade(uid, plan.name, made.object.metadata.uid ?? '');
 }
 
 async function cancelChild(

@@ -3,6 +3,7 @@ import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema
 import type { NewId } from '../../lib/ids.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { type createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
+import { inheritedLink } from './engine/links.ts';
 import { nameBeside } from './engine/names.ts';
 
 interface CreateChildDeps {
@@ -72,7 +73,8 @@ async function findChild(
   return undefined;
 }
 
-function childObject({ metadata }: WorkflowExecution, { name, spec, owned }: Child): WorkflowExecution {
+function childObject(parent: WorkflowExecution, { name, spec, owned }: Child): WorkflowExecution {
+  const { metadata } = parent;
   const owner = {
     apiVersion,
     kind: 'WorkflowExecution',
@@ -87,6 +89,7 @@ function childObject({ metadata }: WorkflowExecution, { name, spec, owned }: Chi
       name,
       namespace: metadata.namespace ?? '',
       labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
+      annotations: inheritedLink(parent),
       ...(owned ? { ownerReferences: [owner] } : {}),
     },
     spec,

@@ -42,7 +42,7 @@ export const executionInformer: InformerSpec<Informer<WorkflowExecution, Executi
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
 
 const descendantOf = (execution: WorkflowExecution): string[] =>
-  execution.spec.parent === undefined ? [] : [`${execution.metadata.namespace}/${rootOf(execution)}`];
+  rootOf(execution) === execution.metadata.uid ? [] : [`${execution.metadata.namespace}/${rootOf(execution)}`];
 
 /** `namespace/name` of the revision that an execution runs. */
 export function revisionKey({ status }: WorkflowExecution): string | undefined {

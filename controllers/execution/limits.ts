@@ -26,6 +26,8 @@ export const engineLimits = {
   /** How long a kubelet that does not answer for a log is asked again, and how often (issue 10, D1: minutes). */
   kubeletAwayMs: 10 * 60_000,
   kubeletAwayAfterMs: [500, 1_000, 2_000, 5_000],
+  /** How long a finished execution outlives its time while what its end is to start cannot be made (AMB-189). */
+  stimulusGraceMs: 15 * 60_000,
   /** How long a container runs before the start of its state's default timeout is written down: most end sooner. */
   startSettlesMs: 5_000,
   /** From when on a pod that was scheduled and has no container yet shows that it waits (issue 10, F3: within 2 s). */

@@ -13,7 +13,10 @@ import { createBugs } from './bugs.ts';
 import { type Captures, createCaptures } from './captures.ts';
 import { createConfirmed } from './confirmed.ts';
 import { endFact } from './end-fact.ts';
+import { endStimulusFacts } from './end-stimulus-facts.ts';
+import type { LinkedFact } from './engine/facts.ts';
 import { createFindWorkflow } from './find-workflow.ts';
+import { createEndRoutes, type EndRoutes } from './linked.ts';
 import { createMadeChildren, type MadeChildren } from './made-children.ts';
 import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
@@ -47,16 +50,15 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, turns, wake } = context;
   const { executions, pods } = informers;
   const caches = { executions: executions.cache, pods: pods.cache, volumes: informers.volumes.cache };
-  const { rejected, blocked, unstored, made, bugs, onEnded } = createNotes();
+  const { blocked, unstored, bugs, onEnded, ...kept } = createNotes();
   const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archiving(context)];
   const onKnown = (pod: Pod): void => wake(executionKey(pod));
   const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
-  const notes = podNotes(context, onKnown);
-  const quota = quotaGate(context);
-  const [waiting, metrics] = [waitingOf(context), metricsOf(context)];
   onGone(pods, (uid) => captures.forget(uid));
-  onGone(executions, onEnded);
-  for (const memory of [archives, confirmed]) onGone(executions, (uid) => memory.forget(uid));
+  const notes = podNotes(context, onKnown);
+  const memory = { captures, archives, quota: quotaGate(context), ...kept };
+  const [waiting, metrics] = [waitingOf(context), metricsOf(context)];
+  forgetGone(executions, onEnded, [archives, confirmed, kept.linkedExecutions]);
   return {
     kube,
     clock,
@@ -66,27 +68,39 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
     bugs,
     turns,
     findWorkflow: findWorkflowOf(context),
+    endRoutes: endRoutesOf(context),
     wholes: executions,
     isEnding: endingNamespaces(informers.tenants),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
-    quota,
+    quota: memory.quota,
     unstored,
     archives,
     onUnstored: (uid) => captures.giveBack(uid),
     confirmed,
     onStateEnded: (kind, status, seconds) => metrics.stateEnded(kind, status, seconds),
-    onFinished: (execution) => raiseEnd(context, execution),
+    onFinished: (execution, linked) => raiseEnd(context, execution, linked),
     onOutcome: countOutcome(context, metrics),
     onEnded,
-    observe: observeDeps(config, caches, { captures, rejected, made, archives, noteOf: (pod) => notes.noteOf(pod) }),
-    apply: applyDeps(context, { settings, caches, metrics, captures, rejected, made, archives, quota }),
+    observe: observeDeps(config, caches, memory, (pod) => notes.noteOf(pod)),
+    apply: applyDeps(context, { settings, caches, metrics, ...memory }),
   };
 }
 
-function raiseEnd({ facts }: Context, execution: WorkflowExecution): void {
+/** Nothing is remembered of an execution that is gone. */
+function forgetGone(
+  executions: Context['informers']['executions'],
+  onEnded: (uid: string) => void,
+  memories: readonly { forget(uid: string): void }[],
+): void {
+  onGone(executions, onEnded);
+  for (const memory of memories) onGone(executions, (uid) => memory.forget(uid));
+}
+
+function raiseEnd({ facts }: Context, execution: WorkflowExecution, linked: LinkedFact | undefined): void {
   const fact = endFact(execution);
   if (fact !== undefined) facts.raise(fact);
+  for (const stimulus of endStimulusFacts(execution, linked)) facts.raise(stimulus);
 }
 
 function waitingOf({ informers, wake }: Context): Waiting {
@@ -145,17 +159,24 @@ function findWorkflowOf({ kube, informers: { workflows, revisions } }: Context) 
   return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
 }
 
+function endRoutesOf({ tenants, informers: { routers } }: Context): EndRoutes {
+  const isTenant = (namespace: string): boolean => tenants.tenantOf(namespace) !== undefined;
+  return createEndRoutes({ routers: routers.cache, isTenant });
+}
+
 function observeDeps(
   config: ControllersConfig,
   caches: Caches,
-  { captures, rejected, made, archives, noteOf }: Omit<Memory, 'quota'> & Pick<ObserveDeps, 'noteOf'>,
+  { captures, rejected, made, linkedExecutions, archives }: Omit<Memory, 'quota'>,
+  noteOf: NonNullable<ObserveDeps['noteOf']>,
 ): ObserveDeps {
   return {
     caches,
     outcomeOf: (pod) => captures.outcomeOf(pod),
     rejectedPods: (uid) => rejected.of(uid),
     madeChildren: (uid) => made.of(uid),
-    ...(noteOf && { noteOf }),
+    linkedExecutions,
+    noteOf,
     archiveOf: (execution) => archives.stateOf(execution),
     settings: {
       executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
@@ -167,17 +188,19 @@ function observeDeps(
 /** What is kept in memory of executions while they run. */
 function createNotes() {
   const [rejected, blocked, made] = [createRejectedPods(), createBlocked(), createMadeChildren()];
+  const linkedExecutions = createMadeChildren();
   const [unstored, bugs] = [createBlocked(), createBugs()];
   const onEnded = (uid: string): void => {
     for (const notes of [rejected, blocked, unstored, made, bugs]) notes.forget(uid);
   };
-  return { rejected, blocked, unstored, made, bugs, onEnded };
+  return { rejected, blocked, unstored, made, linkedExecutions, bugs, onEnded };
 }
 
 interface Memory {
   readonly captures: Captures;
   readonly rejected: RejectedPods;
   readonly made: MadeChildren;
+  readonly linkedExecutions: MadeChildren;
   readonly quota: QuotaGate;
   readonly archives: Archives;
 }
@@ -189,7 +212,7 @@ interface Acting extends Memory {
 }
 
 function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): ApplyDeps {
-  const { settings, caches, metrics, captures, rejected, made, archives, quota } = acting;
+  const { settings, caches, metrics, captures, rejected, made, linkedExecutions, archives, quota } = acting;
   return {
     kube,
     ...caches,
@@ -201,6 +224,11 @@ function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): Appl
       logger.error({ namespace, execution: name, uid, problem: why }, 'execution deleted without a record');
     },
     onChildMade: (parentUid, name, uid) => made.add(parentUid, name, uid),
+    onLinkedMade: (originUid, name, uid) => {
+      linkedExecutions.add(originUid, name, uid);
+      const origin = caches.executions.getByUid(originUid);
+      if (origin !== undefined) wake(keyOf(origin));
+    },
     identity: 'windlass-controllers',
     newId,
     now: () => clock.now(),

@@ -10,6 +10,7 @@ import { after, anExecution, begin } from '../../test/builders/execution-builder
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { volumeName } from './engine/names.ts';
 import { observe, observeVolumes, wholeChild } from './observe.ts';
+import { createMadeChildren } from './made-children.ts';
 
 const parent = anExecution('parent').build();
 const { uid = '', namespace = '' } = parent.metadata;
@@ -36,7 +37,9 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
   caches.executions.replaceAll(executions, '1');
   const settings = { executionTtlSeconds: 60, archiveGraceSeconds: 60 };
   const madeChildren = () => new Map();
-  return observe({ caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren, settings }, parent, begin);
+  const linkedExecutions = createMadeChildren();
+  const deps = { caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren, linkedExecutions, settings };
+  return observe(deps, parent, begin);
 }
 
 const aPod = (metadata: object = {}): Pod => ({

@@ -11,7 +11,18 @@ import { open } from '../../lib/output-store/stored-value.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
 import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
-import type { ArchiveFact, ChildFact, Definition, Facts, PodFact, Settings, VolumeFact } from './engine/facts.ts';
+import type {
+  ArchiveFact,
+  ChildFact,
+  Definition,
+  EndRoute,
+  Facts,
+  PodFact,
+  Settings,
+  VolumeFact,
+} from './engine/facts.ts';
+import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
+import type { MadeChildren } from './made-children.ts';
 import { rootOf, volumeName } from './engine/names.ts';
 import { type OutcomeOf, observePod } from './observe-pod.ts';
 import type { NoteOf } from './pod-waiting.ts';
@@ -32,6 +43,8 @@ export interface ObserveDeps {
   readonly rejectedPods: (executionUid: string) => readonly PodFact[];
   /** Children that this process has made, by the uid of their parent (`MadeChildren`). */
   readonly madeChildren: (executionUid: string) => ReadonlyMap<string, string>;
+  /** Executions that this process has started for the end of others, by the uid of those. */
+  readonly linkedExecutions: Pick<MadeChildren, 'of'>;
   readonly archiveOf?: (execution: WorkflowExecution) => ArchiveFact | undefined;
   readonly settings: Settings;
 }
@@ -53,12 +66,18 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
     successors: successorsOf(deps.caches, execution.metadata),
     made: deps.madeChildren(uid),
-    awaited: isAwaited(execution, deps.caches.executions.get(`${namespace}/${execution.spec.parent?.name ?? ''}`)),
+    awaited: isAwaitedByAny(deps.caches, execution),
+    ...observeLinked({ ...deps, ...deps.caches }, execution),
     volumes: {},
     loaded: new Map(),
     archive: deps.archiveOf?.(execution),
     settings: deps.settings,
   };
+}
+
+function isAwaitedByAny({ executions }: Pick<Caches, 'executions'>, execution: WorkflowExecution): boolean {
+  const parent = executions.get(`${execution.metadata.namespace}/${execution.spec.parent?.name ?? ''}`);
+  return isAwaited(execution, parent) || isAwaitedByOrigin(execution, executions.get(linkOriginKey(execution) ?? ''));
 }
 
 /** The executions that run this one again, the oldest first. */
@@ -98,8 +117,9 @@ export function observeDescendants(
   { executions }: Pick<Caches, 'executions'>,
   execution: WorkflowExecution,
   { spec }: Definition,
+  onEnd?: EndRoute,
 ): number {
-  if (!Object.values(spec.states).some(({ kind }) => kind === 'Subworkflow')) return 0;
+  if (onEnd === undefined && !Object.values(spec.states).some(({ kind }) => kind === 'Subworkflow')) return 0;
   return executions.byIndex('root', `${execution.metadata.namespace}/${rootOf(execution)}`).length;
 }
 

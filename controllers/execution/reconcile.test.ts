@@ -10,6 +10,7 @@ import { createTurnGate } from '../runtime/turn-gate.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
+import { createMadeChildren } from './made-children.ts';
 
 interface Seen {
   /** What the execution waits for once it was looked at. */
@@ -56,7 +57,14 @@ async function lookAt(
         return task(one);
       },
     },
-    observe: { caches, outcomeOf: () => undefined, rejectedPods: () => [], madeChildren: () => new Map(), settings },
+    observe: {
+      caches,
+      outcomeOf: () => undefined,
+      rejectedPods: () => [],
+      madeChildren: () => new Map(),
+      linkedExecutions: createMadeChildren(),
+      settings,
+    },
     apply: {
       ...caches,
       kube: {

@@ -26,9 +26,10 @@ import type { Blocked } from './blocked.ts';
 import type { Bugs } from './bugs.ts';
 import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './engine/decision.ts';
-import type { Blockage, Definition, Facts } from './engine/facts.ts';
+import type { Blockage, Definition, Facts, LinkedFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
 import { tellWaiting } from './learn.ts';
+import { type EndRoutes, isEndPending } from './linked.ts';
 import {
   type Caches,
   lacksNamedVolume,
@@ -54,6 +55,7 @@ export interface ExecutionDeps {
   readonly observe: ObserveDeps;
   readonly apply: ApplyDeps;
   readonly findWorkflow: FindWorkflow;
+  readonly endRoutes: EndRoutes;
   /** Whether a namespace is being deleted. */
   readonly isEnding: (namespace: string) => boolean;
   readonly store: OutputStore;
@@ -73,8 +75,8 @@ export interface ExecutionDeps {
   readonly confirmed: Confirmed;
   /** Told once, as far as this process knows, of the status with which an execution has ended. */
   readonly onOutcome: (execution: WorkflowExecution, status: WorkflowExecutionStatus) => void;
-  /** Told, at least once, of each execution that has ended, with the status that says so. */
-  readonly onFinished: (execution: WorkflowExecution) => void;
+  /** Told, at least once, of each execution that has ended, with the status that says so, and of what its end started. */
+  readonly onFinished: (execution: WorkflowExecution, linked: LinkedFact | undefined) => void;
   /** Told that nothing more will run for an execution. */
   readonly onEnded: (uid: string) => void;
 }
@@ -85,7 +87,9 @@ export function createExecutionReconcile(deps: ExecutionDeps): (key: string) => 
     const execution = deps.caches.executions.get(key);
     if (execution === undefined || isGoing(deps, execution)) return releaseAll(deps, key, execution);
     // What is left to do after the end needs no values.
-    if (finished(execution) && !hasNewSuccessors(deps, execution)) return bringForward(deps, execution);
+    if (finished(execution) && !isEndPending(execution) && !hasNewSuccessors(deps, execution)) {
+      return bringForward(deps, execution);
+    }
     return deps.wholes.use(execution, async (whole) => {
       // Nothing is done for one that is gone: the watch is about to say so, and that is another reconcile.
       if (whole === undefined) return undefined;
@@ -103,9 +107,10 @@ function hasNewSuccessors({ caches }: ExecutionDeps, { metadata, status }: Workf
 
 async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): Promise<ReconcileResult> {
   const now = deps.clock.now();
-  const { decision, current } = await settle(deps, await allFacts(deps, execution, now), now);
+  const facts = await allFacts(deps, execution, now);
+  const { decision, current } = await settle(deps, facts, now);
   measure(deps, execution, decision.status);
-  tell(deps, current, decision);
+  tell(deps, current, decision, facts.linked);
   const actions = [...strangers(deps, current), ...decision.actions];
   const isNew = current.metadata.resourceVersion !== execution.metadata.resourceVersion;
   if (actions.length > 0) await deps.confirmed.check(current, isNew);
@@ -161,7 +166,14 @@ function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undef
   const { message, status } = error;
   if (status === 403) return { reason: message.includes('exceeded quota') ? 'QuotaExceeded' : 'Forbidden', message };
   if (![400, 413, 422].includes(status)) return undefined;
-  return { reason: 'Refused', message, child: actions.find((action) => action.kind === 'create_child')?.name };
+  return { reason: 'Refused', message, child: nameOfNew(actions) };
+}
+
+/** The execution that is to be made, a child or what the end of this one starts. */
+function nameOfNew(actions: readonly Action[]): string | undefined {
+  const action = actions.find(({ kind }) => kind === 'create_child' || kind === 'create_linked');
+  if (action?.kind === 'create_linked') return action.plan.name;
+  return action?.kind === 'create_child' ? action.name : undefined;
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {
@@ -171,8 +183,9 @@ async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: 
   const workflow = await deps.findWorkflow.pinned(withPin(execution, origin));
   const facts = { ...observe(deps.observe, execution, now), blocked, unstored, workflow, origin };
   if (workflow.kind === 'found') {
-    const descendants = observeDescendants(deps.caches, execution, workflow.definition);
-    return { ...facts, descendants, volumes: await allVolumes(deps, execution, workflow.definition) };
+    const onEnd = deps.endRoutes(execution.metadata.namespace ?? '', workflow.definition);
+    const descendants = observeDescendants(deps.caches, execution, workflow.definition, onEnd);
+    return { ...facts, onEnd, descendants, volumes: await allVolumes(deps, execution, workflow.definition) };
   }
   tellWaiting(deps, execution, execution.spec.workflow);
   return facts;
@@ -208,9 +221,14 @@ function measure(deps: ExecutionDeps, before: WorkflowExecution, after: Workflow
   if (isTerminal(after) && !finished(before)) deps.onOutcome(before, after);
 }
 
-function tell({ events, onFinished }: ExecutionDeps, execution: WorkflowExecution, decision: Decision): void {
+function tell(
+  { events, onFinished }: ExecutionDeps,
+  execution: WorkflowExecution,
+  decision: Decision,
+  linked: LinkedFact | undefined,
+): void {
   const { happenings, status } = decision;
-  if (isTerminal(status)) onFinished(execution);
+  if (isTerminal(status)) onFinished(execution, linked);
   for (const { type, reason, message } of happenings) {
     events.record({
       resource: workflowExecutions,

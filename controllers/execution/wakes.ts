@@ -7,7 +7,9 @@ import { executionKey, podInformer } from '../step-pods/informer.ts';
 import { tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
+import { routerInformer } from '../stimulus-router/informer.ts';
 import { executionInformer } from './informer.ts';
+import { linkOriginKey } from './linked.ts';
 
 /** The caches that executions are decided from. */
 export const executionInformers = {
@@ -17,6 +19,7 @@ export const executionInformers = {
   volumes: volumeInformer,
   pods: podInformer,
   tenants: tenantInformer,
+  routers: routerInformer,
 } as const;
 
 /** Which executions a change wakes. Only the name travels; what happened is read again (house style, "Level"). */
@@ -24,8 +27,8 @@ export const executionWakes: Wakes<typeof executionInformers> = {
   executions(change) {
     const { before, after } = change;
     const parent = parentKey(after ?? before);
-    const origin = before === undefined ? originKey(after) : undefined;
-    return [...wakeUnseen(change), ...keysOf(parent), ...keysOf(origin)];
+    const origins = before === undefined && after !== undefined ? [originKey(after), linkOriginKey(after)] : [];
+    return [...wakeUnseen(change), ...keysOf(parent), ...origins.flatMap(keysOf)];
   },
   pods({ before, after, own }) {
     const pod = after ?? before;
@@ -54,7 +57,6 @@ function parentKey(execution: WorkflowExecution | undefined): string | undefined
   return parent === undefined ? undefined : `${execution?.metadata.namespace}/${parent.name}`;
 }
 
-function originKey(execution: WorkflowExecution | undefined): string | undefined {
-  const origin = execution?.spec.origin;
-  return origin === undefined ? undefined : `${execution?.metadata.namespace}/${origin.name}`;
+function originKey({ metadata, spec: { origin } }: WorkflowExecution): string | undefined {
+  return origin === undefined ? undefined : `${metadata.namespace}/${origin.name}`;
 }

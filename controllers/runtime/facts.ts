@@ -7,6 +7,8 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 export interface Fact extends Pick<BusEvent, 'topic' | 'type' | 'subject' | 'time' | 'data'> {
   /** Makes, with the subject, the event's id. */
   readonly word: string;
+  /** The event's id where another process may raise the same event; absent: subject and word. */
+  readonly id?: string;
   readonly namespace: string;
 }
 
@@ -34,7 +36,7 @@ export function createFactSink(deps: FactSinkDeps): FactSink {
   return {
     raise(fact) {
       const tenant = deps.tenants.tenantOf(fact.namespace);
-      const id = `${fact.subject}-${fact.word}`;
+      const id = fact.id ?? `${fact.subject}-${fact.word}`;
       const isOld = deps.clock.now() - Date.parse(fact.time) >= duplicateWindowMs;
       if (tenant === undefined || isOld || raised.has(id)) return;
       raised.set(id, true);

@@ -2,11 +2,17 @@ import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import { createInformer, type Informer, stripStrangers } from '../../lib/informer/index.ts';
 import { stimulusRouters } from '../../lib/kinds.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
+import { isWorkflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
-/** Routers by the claims of their sources, by the workflows that they name and by namespace. */
-export const routerInformer: InformerSpec<Informer<StimulusRouter, 'source' | 'workflow' | 'namespace'>> = {
+type RouterIndex = 'source' | 'workflow' | 'namespace' | 'ended';
+
+/**
+ * Routers by the claims of their sources, by the workflows that they name and by namespace. `ended`: `namespace/source` of
+ * each route for executions that end.
+ */
+export const routerInformer: InformerSpec<Informer<StimulusRouter, RouterIndex>> = {
   name: 'routers',
   kind: 'StimulusRouter',
   open: (deps) =>
@@ -18,6 +24,10 @@ export const routerInformer: InformerSpec<Informer<StimulusRouter, 'source' | 'w
         source: claimKeysOf,
         workflow: ({ spec }) => Object.values(spec.routes ?? {}),
         namespace: ({ metadata }) => (metadata.namespace === undefined ? [] : [metadata.namespace]),
+        ended: ({ metadata, spec }) =>
+          Object.keys(spec.routes ?? {})
+            .filter(isWorkflowSource)
+            .map((source) => `${metadata.namespace}/${source}`),
       },
     }),
 };

@@ -19,7 +19,14 @@ const unchanged = (field: string): AdmissionRule => {
 /** Who started it, and by which request or stimulus: what a repetition of that request is answered with. */
 const marks: Marks = {
   labels: [labels.stimulus, labels.stimulusSource, labels.parentUid],
-  annotations: [annotations.startedBy, annotations.request, annotations.reservation],
+  annotations: [
+    annotations.startedBy,
+    annotations.request,
+    annotations.reservation,
+    annotations.linkedFrom,
+    annotations.linkRoot,
+    annotations.linkDepth,
+  ],
 };
 
 const givenName: AdmissionRule = {

@@ -1,4 +1,4 @@
-import { sourcePattern } from '../stimulus-source.ts';
+import { sourcePattern, workflowSourcePattern } from '../stimulus-source.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 /** What sources may be called: a schema cannot say it of the keys of a map (requirements AMB-042, AMB-043). */
@@ -7,12 +7,12 @@ export const routerPolicy: AdmissionPolicy = {
   resources: ['stimulusrouters'],
   operations: ['CREATE', 'UPDATE'],
   variables: {
-    badSources: `has(object.spec.routes) ? object.spec.routes.filter(s, !s.matches('${sourcePattern}')) : []`,
+    badSources: `has(object.spec.routes) ? object.spec.routes.filter(s, !s.matches('${sourcePattern}') && !s.matches('${workflowSourcePattern}')) : []`,
   },
   rules: [
     {
       expression: 'size(variables.badSources) == 0',
-      message: `'spec.routes.' + variables.badSources[0] + ': the name of a source must match ${sourcePattern}'`,
+      message: `'spec.routes.' + variables.badSources[0] + ': the name of a source must match ${sourcePattern}, that of a finished workflow ${workflowSourcePattern}'`,
     },
   ],
 };

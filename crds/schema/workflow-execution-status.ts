@@ -141,6 +141,25 @@ export const CurrentState = Type.Object(
 );
 export type CurrentState = Static<typeof CurrentState>;
 
+/** The stimulus that the end of the execution became (requirements AMB-189). */
+export const EndStimulus = Type.Object(
+  {
+    id: Type.String({ maxLength: limits.uidLength }),
+    source: Type.String({ description: 'The route, `workflow:NAME`.' }),
+    workflow: Type.String({ description: 'Name or uid of the workflow that the route leads to.' }),
+    execution: Type.Optional(
+      Type.Object(
+        { name: Type.String(), uid: Type.String() },
+        { additionalProperties: false, description: 'The execution that it started.' },
+      ),
+    ),
+    reason: Type.Optional(Type.String({ description: 'Why it started none and never will.' })),
+    message: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false, description: 'The stimulus that the end of the execution became.' },
+);
+export type EndStimulus = Static<typeof EndStimulus>;
+
 const InterruptedState = Type.Object(CurrentState.properties, {
   additionalProperties: false,
   description: 'The visit that the end of the execution cut short, as by a cancellation.',
@@ -193,6 +212,7 @@ export const WorkflowExecutionStatus = Type.Object(
         description: 'Executions that run this one again.',
       }),
     ),
+    stimulus: Type.Optional(EndStimulus),
     stored_bytes: Type.Optional(
       Type.Integer({ description: 'How many bytes the output store holds for this execution.' }),
     ),

@@ -127,6 +127,12 @@ const execution: LimitGroup = {
       'executions',
       'would be one of more than … executions',
     ),
+    row(
+      'Executions in a chain, each started by the end of the one before',
+      'stimulusLinksMax',
+      'links',
+      'the chain is … links long',
+    ),
     row('Subworkflows in each other', 'subworkflowDepthMax', 'levels', 'would be nested more than … levels deep'),
     row(
       'One argument or variable of a command',

@@ -1,5 +1,6 @@
 import {
   eventReasons,
+  stimulusReasons,
   executionReasons,
   stimulusRouterReasons,
   volumeReasons,
@@ -77,6 +78,8 @@ function reasonsPage(): string {
     reasonTable(stimulusRouterReasons),
     '## Events without a condition',
     reasonTable(eventReasons),
+    '## WorkflowExecution: `status.stimulus`, beside the first table',
+    reasonTable(stimulusReasons),
   );
 }
 

@@ -42,7 +42,7 @@ function slimSignal({ feedback: _feedback, note: _note, ...signal }: Signal): Si
 
 function slimStatus(status: WorkflowExecutionStatus, promptLength: number): WorkflowExecutionStatus {
   const { observedGeneration, conditions, phase, reason, message, workflow, state, current, transitions } = status;
-  const { started_at, finished_at, archived_at, stored_bytes, successors } = status;
+  const { started_at, finished_at, archived_at, stored_bytes, successors, stimulus } = status;
   return defined({
     observedGeneration,
     conditions,
@@ -57,6 +57,7 @@ function slimStatus(status: WorkflowExecutionStatus, promptLength: number): Work
     archived_at,
     stored_bytes,
     successors,
+    stimulus,
     current: current === undefined ? undefined : slimCurrent(current, promptLength),
   });
 }

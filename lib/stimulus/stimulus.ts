@@ -18,3 +18,12 @@ export interface Stimulus {
   /** RFC 3339 in UTC. */
   readonly receivedAt: string;
 }
+
+/** Why a stimulus does not run (spec 1 §2.4). */
+export type RejectionReason = 'LowConfidence' | 'NoRouterConfigured' | 'HmacInvalid' | 'IdempotentDuplicate';
+
+/** How sure the choice of a workflow is, from 0 to 1, and who made it; a route is always sure. */
+export interface Choice {
+  readonly confidence: number;
+  readonly mode: 'Deterministic' | 'LlmClassified';
+}

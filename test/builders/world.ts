@@ -58,6 +58,9 @@ export interface WorldOptions {
   readonly budget?: number;
   readonly executionTtlSeconds?: number;
   readonly archiveGraceSeconds?: number;
+  /** The route that its end takes. */
+  readonly onEnd?: Facts['onEnd'];
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -76,6 +79,8 @@ export class World {
   descendants: number | undefined;
   /** Volumes that were asked for. */
   readonly created: VolumeSpec[] = [];
+  /** Executions that the end of this one was to start; the API server has those whose names differ. */
+  readonly linkPlans: LinkPlan[] = [];
   readonly blobs = new Map<string, Uint8Array>();
   readonly decisions: Decision[] = [];
   readonly happenings: Happening[] = [];
@@ -95,6 +100,7 @@ export class World {
     this.#options = options;
     const built = anExecution(options.name).with({ workflow: workflow.metadata.name, ...options.spec });
     this.execution = built.build();
+    if (options.annotations !== undefined) this.execution.metadata.annotations = options.annotations;
     if (options.status !== undefined) this.execution.status = { phase: 'running', ...options.status };
   }
 
@@ -232,7 +238,17 @@ export class World {
         archiveGraceSeconds: this.#options.archiveGraceSeconds ?? 3_600,
       },
       ...(this.blocked === undefined ? {} : { blocked: this.blocked }),
+      ...this.#links(),
       ...extra,
+    };
+  }
+
+  #links(): Pick<Facts, 'onEnd' | 'linked'> {
+    const { onEnd } = this.#options;
+    const made = this.linkPlans[0];
+    return {
+      ...(onEnd === undefined ? {} : { onEnd }),
+      ...(made === undefined ? {} : { linked: { name: made.name, uid: `uid-${made.name}` } }),
     };
   }
 
@@ -328,6 +344,9 @@ export class World {
         return this.#releasePod(action.name, action.stop !== undefined);
       case 'create_child':
         return this.#createChild(action.name, action.spec, action.owned);
+      case 'create_linked':
+        this.#createLinked(action.plan);
+        return undefined;
       case 'cancel_child':
         return void this.endChild({ cancelled: true });
       case 'create_volume':
@@ -368,6 +387,10 @@ export class World {
     if (pod !== undefined) this.pods.set(name, { ...pod, held: false, ended: true, deleting: pod.deleting || stop });
   }
 
+  #createLinked(plan: LinkPlan): void {
+    if (this.blocked === undefined) this.linkPlans.push(plan);
+  }
+
   #createChild(name: string, spec: WorkflowExecution['spec'], owned: boolean): void {
     if (this.children.has(name)) return;
     const fact = {
@@ -383,5 +406,7 @@ export class World {
     this.children.set(name, fact);
   }
 }
+
+type LinkPlan = Extract<Action, { kind: 'create_linked' }>['plan'];
 
 const slotName = ({ state, step }: PodSlot): string => (step === undefined ? state : `${state}/${step}`);

@@ -12,7 +12,7 @@ import { assertFits, contentOfBytes, opaqueContent } from '../../ingest/content.
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { RoutingTable } from '../../ingest/routing-table.ts';
 import type { StimuliObserver } from '../../ingest/stimuli-observer.ts';
-import { stimulusRejected } from '../../ingest/stimulus-events.ts';
+import { stimulusRejected } from '../../../lib/stimulus/stimulus-events.ts';
 import { answer } from '../stimuli/answer.ts';
 import { headersOf } from '../stimuli/headers.ts';
 import { receiveWebhook } from './contract.ts';

@@ -2,21 +2,28 @@ import type { EventReason } from '../../../crds/conditions.ts';
 import { archiveLimits } from '../../../lib/archive/limits.ts';
 import { isHeldForArchive } from '../archive-finalizer.ts';
 import type { Draft } from './draft.ts';
+import { sendEndStimulus } from './end-stimulus.ts';
 import type { ArchiveFact } from './facts.ts';
+import { engineLimits } from '.././limits.ts';
 
 /** Until it is looked at again whether the parent has seen its child, which otherwise takes milliseconds. */
 const awaitedMs = 5_000;
 
-/** What is left to do for an execution that has ended: archive it, and delete it when its time is over (design §5). */
+/**
+ * What is left to do for an execution that has ended: archive it, start what its end starts, and delete it when its
+ * time is over (design §5).
+ */
 export function afterwards(draft: Draft): void {
   const { execution, settings } = draft.facts;
   const { finished_at: finishedAt } = draft.status;
   if (finishedAt === undefined) return;
   archive(draft, Date.parse(finishedAt));
-  if (heldByParent(draft)) return;
   const ttlSeconds = execution.spec.ttl_seconds_after_finished ?? settings.executionTtlSeconds;
   const due = Date.parse(finishedAt) + ttlSeconds * 1_000;
+  const isSent = sendEndStimulus(draft, due + engineLimits.stimulusGraceMs);
+  if (heldByParent(draft)) return;
   if (draft.now < due) draft.wakeAt(due);
+  else if (!isSent) draft.wakeAt(due + engineLimits.stimulusGraceMs);
   else if (draft.facts.awaited === true) draft.wakeAt(draft.now + awaitedMs);
   else remove(draft, due);
 }

@@ -2,6 +2,7 @@ import type { VolumeSpec } from '../../../crds/schema/volume.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Blob, BlobLocator } from '../../../lib/output-store/blob.ts';
+import type { ExecutionPlan } from '../../../lib/execution/build-execution.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
 import type { StepPlan } from '../step-plan.ts';
 import type { Failure } from './facts.ts';
@@ -30,6 +31,8 @@ export type Action =
       /** The child goes when the execution goes. */
       readonly owned: boolean;
     }
+  /** Starts the execution that the end of this one starts. */
+  | { readonly kind: 'create_linked'; readonly plan: ExecutionPlan & { readonly name: string } }
   | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }
   | {
       readonly kind: 'create_volume';

@@ -148,7 +148,29 @@ export interface Facts {
   readonly unstored?: Blockage | undefined;
   /** How far the record of the execution is, once it has ended; absent: there is no archive for it. */
   readonly archive?: ArchiveFact | undefined;
+  /** The route for executions of this workflow that end; absent: its tenant has none (requirements AMB-189). */
+  readonly onEnd?: EndRoute | undefined;
+  /** The execution that the end of this one started. */
+  readonly linked?: LinkedFact | undefined;
+  /** Name of an execution that was to be started, and under which something of somebody else is. */
+  readonly taken?: string | undefined;
   readonly settings: Settings;
+}
+
+/** A route `workflow:NAME`, and the workflow that it leads to, by name or uid. */
+export interface EndRoute {
+  readonly source: string;
+  readonly workflow: string;
+}
+
+/** An execution that the end of another one started. */
+export interface LinkedFact {
+  readonly name: string;
+  readonly uid: string;
+  /** Uid of its workflow. */
+  readonly workflowUid?: string | undefined;
+  /** RFC 3339. */
+  readonly createdAt?: string | undefined;
 }
 
 /** The record of a finished execution; `at` and `retryAt` in milliseconds since the epoch. */

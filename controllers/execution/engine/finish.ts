@@ -1,5 +1,6 @@
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Draft } from './draft.ts';
+import { noteEndStimulus } from './end-stimulus.ts';
 import type { Failure } from './facts.ts';
 import { finalOutput } from './final-output.ts';
 
@@ -13,6 +14,7 @@ export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed
   status.message = why?.message ?? `ended in state ${status.state ?? ''}`;
   if (status.current !== undefined) status.interrupted = status.current;
   delete status.current;
+  noteEndStimulus(draft);
   tell(draft, phase === 'completed' && why === undefined, status.reason, status.message);
 }
 

@@ -1,3 +1,4 @@
+import { annotations } from '../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
@@ -16,9 +17,9 @@ export function podName(execution: WorkflowExecution, slot: PodSlot): string {
   );
 }
 
-/** Uid of the execution that began it all: a root's own. */
+/** Uid of the execution that began it all, by children or by the end of one that started the next: a root's own. */
 export const rootOf = ({ metadata, spec }: WorkflowExecution): string =>
-  spec.parent?.root ?? spec.parent?.uid ?? metadata.uid ?? '';
+  spec.parent?.root ?? spec.parent?.uid ?? metadata.annotations?.[annotations.linkRoot] ?? metadata.uid ?? '';
 
 /** The name of a child execution. */
 export function childName(

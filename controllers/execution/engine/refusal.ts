@@ -1,8 +1,10 @@
 import { conditionTypes } from '../../../crds/conditions.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import { defined } from '../../../lib/defined.ts';
 import { cutMiddle } from '../../../lib/cut-text.ts';
 import { nextCondition } from '../../runtime/next-condition.ts';
 import type { Decision } from './decision.ts';
+import { endStimulus } from './end-stimulus.ts';
 import type { Facts, Failure } from './facts.ts';
 
 const consequences = ['one_state', 'state_fails', 'execution_fails'] as const;
@@ -25,12 +27,14 @@ const messageLength = 1_024;
  * The end of an execution of which nothing that was decided can be written: what the API server has taken before, and
  * that it failed. What is left to do for it is decided on that.
  */
-export function bareFailure({ execution }: Facts, { reason, message: why }: Failure, now: number): Decision {
+export function bareFailure(facts: Facts, { reason, message: why }: Failure, now: number): Decision {
+  const { execution } = facts;
   const { current: _, ...before } = execution.status ?? {};
   const message = cutMiddle(why, messageLength);
   const verdict = { type: conditionTypes.succeeded, status: 'False', reason, message } as const;
   const status: WorkflowExecutionStatus = {
     ...before,
+    ...(execution.status?.finished_at === undefined && defined({ stimulus: endStimulus(facts) })),
     phase: 'failed',
     reason,
     message,

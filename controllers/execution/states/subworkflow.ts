@@ -120,6 +120,7 @@ function childSpec(
   input: Record<string, Json>,
 ): Omit<WorkflowExecutionSpec, 'workflow'> {
   const { metadata, spec } = draft.facts.execution;
+  const root = rootOf(draft.facts.execution);
   return {
     input,
     ...(spec.intent === undefined ? {} : { intent: spec.intent }),
@@ -129,7 +130,7 @@ function childSpec(
       state: current.state,
       visit: current.visit,
       // One that the root starts itself names it already.
-      ...(spec.parent === undefined ? {} : { root: rootOf(draft.facts.execution) }),
+      ...(root === metadata.uid ? {} : { root }),
       depth: (spec.parent?.depth ?? 0) + 1,
     },
   };

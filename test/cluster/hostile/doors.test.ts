@@ -189,6 +189,9 @@ describe('names that Bob can foresee', () => {
     ['of a stimulus', { name: 'stimulus-0b9f2c1e-1111-4222-8333-444455556666' }],
     ['with who started it', { name: 'a', annotations: { [annotations.startedBy]: 'ada' } }],
     ['with the request of Ada', { name: 'b', annotations: { [annotations.request]: 'x' } }],
+    ['with the depth of a chain', { name: 'e', annotations: { [annotations.linkDepth]: '0' } }],
+    ['with the root of a chain', { name: 'f', annotations: { [annotations.linkRoot]: 'x' } }],
+    ['as what the end of another one started', { name: 'g', annotations: { [annotations.linkedFrom]: 'x' } }],
     ['with the label of a stimulus', { name: 'c', labels: { [labels.stimulus]: 'x' } }],
     ['with the label of a child', { name: 'd', labels: { [labels.parentUid]: 'x' } }],
   ])('he creates no execution %s', async (_title, metadata) => {

@@ -1,6 +1,5 @@
-import type { BusEvent } from '../../lib/bus/event-bus.ts';
-import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
-import type { RejectionReason, Routed } from './decide-route.ts';
+import type { BusEvent } from '../bus/event-bus.ts';
+import type { Choice, RejectionReason, Stimulus } from './stimulus.ts';
 
 /** Which stimulus, of which tenant, an event is about, and when it happened, in RFC 3339. */
 export interface Occasion {
@@ -10,12 +9,15 @@ export interface Occasion {
 }
 
 /** The stimulus passed authentication and was not seen before (spec 1 §6). */
-export function stimulusReceived(occasion: Occasion, { id, source, receivedAt }: Stimulus): BusEvent {
+export function stimulusReceived(
+  occasion: Occasion,
+  { id, source, receivedAt }: Pick<Stimulus, 'id' | 'source' | 'receivedAt'>,
+): BusEvent {
   return event(occasion, 'StimulusReceived', { stimulus_id: id, source: source.name, received_at: receivedAt });
 }
 
 /** A workflow was chosen; `workflowId` is its uid, or what it is called where it is not there. */
-export function stimulusClassified(occasion: Occasion, workflowId: string, { confidence, mode }: Routed): BusEvent {
+export function stimulusClassified(occasion: Occasion, workflowId: string, { confidence, mode }: Choice): BusEvent {
   const { stimulusId } = occasion;
   return event(occasion, 'StimulusClassified', { stimulus_id: stimulusId, workflow_id: workflowId, confidence, mode });
 }

@@ -30,10 +30,13 @@ type ExecutionMetadata = Readonly<Record<'labels' | 'annotations', Record<string
 /** Labels and annotations by which the execution of a stimulus is found. */
 export function executionMetadata({ id, source }: Stimulus, reservation?: string): ExecutionMetadata {
   return {
-    labels: { [labels.stimulus]: id, [labels.stimulusSource]: source.name },
+    labels: { [labels.stimulus]: id, [labels.stimulusSource]: labelOf(source) },
     annotations: reservation === undefined ? {} : { [annotations.reservation]: reservation },
   };
 }
+
+/** The route of a finished execution, `workflow:NAME`, is no legal label: its kind stands for all of them. */
+const labelOf = ({ kind, name }: Stimulus['source']): string => (kind === 'WorkflowEngineSignal' ? kind : name);
 
 /** A text too long to be an intent is not cut: half a purpose misleads. It is in the input all the same. */
 function intentOf(content: Json): string | undefined {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../crds/limits.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import { sourcePattern } from '../../crds/stimulus-source.ts';
-import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import { executionFields, executionMetadata, executionName } from './execution-fields.ts';
+import type { Stimulus } from './stimulus.ts';
 
 const aStimulus = (content: Json): Stimulus => ({
   id: '5f1c3d1e-5c0f-4d3a-9a55-0c7f3a2f9d41',
