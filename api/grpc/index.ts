@@ -1,11 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { limits } from '../../crds/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { GrpcMetrics } from '../../lib/grpc/call-report.ts';
 import { createHealth } from '../../lib/grpc/health.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../../lib/grpc/listen-grpc.ts';
 import { MutualTls } from '../../lib/grpc/mutual-tls.ts';
 import { createReflection, serveReflection } from '../../lib/grpc/reflection.ts';
-import { type GrpcMetrics, serveUnary } from '../../lib/grpc/serve-unary.ts';
+import { serveUnary } from '../../lib/grpc/unary/serve-unary.ts';
 import { markingReader } from '../../lib/grpc/text.ts';
 import { followTlsFiles, readTlsFiles, type TlsPaths } from '../../lib/grpc/tls-files.ts';
 import type { NewId } from '../../lib/ids.ts';

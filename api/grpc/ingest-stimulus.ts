@@ -1,7 +1,7 @@
 import { createValidator } from '../../crds/validators.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
-import type { UnaryCall } from '../../lib/grpc/serve-unary.ts';
+import type { UnaryCall } from '../../lib/grpc/unary/serve-unary.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type {

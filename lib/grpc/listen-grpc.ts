@@ -2,6 +2,7 @@ import {
   logVerbosity,
   Server,
   type ServerCredentials,
+  type ServerOptions,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
@@ -25,7 +26,25 @@ interface GrpcListenOptions {
   readonly credentials: ServerCredentials;
   readonly services: readonly GrpcService[];
   readonly health: Health;
+  /** Of one message, packed and unpacked; a method may have a lower bound (`sized`). */
   readonly maxMessageBytes: number;
+  /** Told first when the server stops, so that long streams can say goodbye. */
+  readonly onDrain?: () => void;
+  readonly connections?: ConnectionLimits;
+}
+
+interface ConnectionLimits {
+  /** A client must come back, and prove anew who it is, after this time. Default ten minutes; `none` for long streams. */
+  readonly ageMs?: number | 'none';
+  /**
+   * A connection that is silent for this long is asked whether it is still there. Default one minute. grpc-js 1.14.7
+   * drops a connection whose turn comes while the server stops: streams have to say goodbye before.
+   */
+  readonly keepAliveMs?: number;
+  /** How long it may take to answer. Default 20 s. */
+  readonly keepAliveTimeoutMs?: number;
+  /** Calls at a time over one connection. Default 256. */
+  readonly calls?: number;
 }
 
 /** A port on which services are served. */
@@ -38,28 +57,34 @@ export interface GrpcListener {
   close(abandon: AbortSignal): Promise<void>;
 }
 
-/** A client must come back, and prove anew who it is, after this time; calls under way get some more. */
 const connectionAgeMs = 10 * 60_000;
+/** What calls under way get beyond the age of their connection. */
 const connectionGraceMs = 30_000;
-/** A connection that is silent for this long is asked whether it is still there. */
 const keepAliveMs = 60_000;
-/** Calls at a time over one connection. */
+const keepAliveTimeoutMs = 20_000;
 const callsPerConnection = 256;
 
 /** Resolves when the port is open; rejects with AppError `unavailable` when it is taken. */
 export async function listenGrpc(options: GrpcListenOptions): Promise<GrpcListener> {
-  const { credentials, health } = options;
+  const { credentials } = options;
   // Channelz stays on: without it forceShutdown (grpc-js 1.14.7) knows of no connection, and breaks none off.
-  const server = new Server({
-    'grpc.max_receive_message_length': options.maxMessageBytes,
-    'grpc.max_concurrent_streams': callsPerConnection,
-    'grpc.max_connection_age_ms': connectionAgeMs,
-    'grpc.max_connection_age_grace_ms': connectionGraceMs,
-    'grpc.keepalive_time_ms': keepAliveMs,
-  });
+  const server = new Server(channelOptions(options));
   for (const { definition, implementation } of options.services) server.addService(definition, implementation);
   const bound = await bindFirst(server, addressesOf(options), credentials);
-  return { port: bound, close: (abandon) => close(server, health, abandon) };
+  return { port: bound, close: (abandon) => close(server, options, abandon) };
+}
+
+function channelOptions({ maxMessageBytes, connections = {} }: GrpcListenOptions): ServerOptions {
+  const { ageMs = connectionAgeMs, calls = callsPerConnection } = connections;
+  return {
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_concurrent_streams': calls,
+    ...(ageMs === 'none'
+      ? {}
+      : { 'grpc.max_connection_age_ms': ageMs, 'grpc.max_connection_age_grace_ms': connectionGraceMs }),
+    'grpc.keepalive_time_ms': connections.keepAliveMs ?? keepAliveMs,
+    'grpc.keepalive_timeout_ms': connections.keepAliveTimeoutMs ?? keepAliveTimeoutMs,
+  };
 }
 
 /** Every address of both families, or of the one that the machine has. */
@@ -91,9 +116,10 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
   });
 }
 
-function close(server: Server, health: Health, abandon: AbortSignal): Promise<void> {
+function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => server.forceShutdown();
+    onDrain?.();
     health.stop();
     server.tryShutdown(() => {
       abandon.removeEventListener('abort', giveUp);

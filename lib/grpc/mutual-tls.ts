@@ -5,13 +5,19 @@ import type { TlsFiles } from './tls-files.ts';
 const handshakeMs = 10_000;
 
 /**
- * Credentials of a server that refuses clients without a certificate of the given authorities, and whose own
- * certificate and authorities can be exchanged. A change counts for new connections.
+ * Credentials of a server whose own certificate and whose authorities of clients can be exchanged. A change counts for
+ * new connections. `required`: a connection without a certificate of these authorities is refused. `optional`: each
+ * service decides (`StreamOptions.certificate`); a certificate that the authorities have not signed counts as none.
  */
 export class MutualTls extends ServerCredentials {
-  constructor(files: TlsFiles) {
+  constructor(files: TlsFiles, clients: 'required' | 'optional' = 'required') {
     super(
-      { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMs },
+      {
+        requestCert: true,
+        rejectUnauthorized: clients === 'required',
+        minVersion: 'TLSv1.2',
+        handshakeTimeout: handshakeMs,
+      },
       { ...files },
     );
   }

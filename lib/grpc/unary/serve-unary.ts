@@ -1,23 +1,10 @@
-import { type handleUnaryCall, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
-import type { Clock } from '../clock.ts';
-import { startDeadline } from '../deadline.ts';
-import type { NewId } from '../ids.ts';
-import type { Logger } from '../logger.ts';
-import { GrpcError, type GrpcFailure, toGrpcFailure } from './grpc-error.ts';
-import { type Peer, readPeer } from './peer.ts';
-
-/** Counts what was served. */
-export interface GrpcMetrics {
-  /** `code` is a name of the standard, such as `ALREADY_EXISTS`. */
-  callDone(report: { readonly operation: string; readonly code: string; readonly seconds: number }): void;
-}
-
-interface ServeUnaryDeps {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly newId: NewId;
-  readonly metrics?: GrpcMetrics;
-}
+import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import type { Clock } from '../../clock.ts';
+import { startDeadline } from '../../deadline.ts';
+import { type ReportDeps, startReport } from '../call-report.ts';
+import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
+import { type Peer, readPeer } from '../peer.ts';
+import { assertSized } from '../sized.ts';
 
 /** A call of an authenticated client. */
 export interface UnaryCall<Request> {
@@ -35,7 +22,7 @@ const longestCallMs = 30_000;
  * over is answered at once, whatever its handler does.
  */
 export function serveUnary<Request, Response>(
-  deps: ServeUnaryDeps,
+  deps: ReportDeps,
   operation: string,
   handle: (call: UnaryCall<Request>) => Promise<Response>,
 ): handleUnaryCall<Request, Response> {
@@ -56,29 +43,13 @@ export function serveUnary<Request, Response>(
   }
 }
 
-/** Gives a function that writes down how the call ended. */
-function startReport(
-  { clock, logger, newId, metrics }: ServeUnaryDeps,
-  operation: string,
-  peer: Peer | undefined,
-): (failure?: GrpcFailure, error?: unknown) => void {
-  const started = clock.now();
-  return (failure, err) => {
-    const ms = clock.now() - started;
-    const code = status[failure?.code ?? status.OK];
-    metrics?.callDone({ operation, code, seconds: ms / 1000 });
-    const fields = { callId: newId(), operation, code, ms, client: peer?.commonName };
-    if (failure?.isFault) logger.error({ ...fields, err }, 'call failed');
-    else logger.info(fields, 'call');
-  };
-}
-
 async function run<Request, Response>(
   call: ServerUnaryCall<Request, Response>,
   peer: Peer | undefined,
   { clock, handle }: { readonly clock: Clock; readonly handle: (call: UnaryCall<Request>) => Promise<Response> },
 ): Promise<Response> {
   if (peer === undefined) throw new GrpcError('unauthenticated', 'a client certificate is required');
+  assertSized(call.request);
   const cancelled = new AbortController();
   call.once('cancelled', () => cancelled.abort());
   using deadline = startDeadline(clock, longestCallMs, cancelled.signal);

@@ -1,0 +1,10 @@
+/** Bounds of long streams. */
+export const grpcLimits = {
+  /** For how long a peer may leave what was sent to it unread before its stream is cut off; as for HTTP (`drop-unread.ts`). */
+  sendMs: 30_000,
+  /** Streams of one operation that a process holds at a time where the operation says nothing else. */
+  streamsAtOnce: 10_000,
+  /** First and longest pause of a client before it connects again; the pause is anywhere between nothing and that. */
+  reconnectBaseMs: 500,
+  reconnectMaxMs: 30_000,
+} as const;

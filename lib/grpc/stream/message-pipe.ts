@@ -1,0 +1,126 @@
+import type { Clock } from '../../clock.ts';
+import { GrpcError } from '../grpc-error.ts';
+import { assertSized } from '../sized.ts';
+
+/** Both directions of a stream of messages, as one side sees them. */
+export interface MessagePipe<In, Out> {
+  /**
+   * What the peer sends, to be read once. A message is taken from the connection only when it is asked for: a peer that
+   * sends faster is slowed down. Ends when the peer has said all; throws when the stream is over before.
+   */
+  readonly messages: AsyncIterable<In>;
+  /**
+   * Resolves when there is room for the next message. Throws GrpcError `cancelled` when the stream is over, and
+   * `limit_exceeded` when the peer has read nothing for `grpcLimits.sendMs`, which ends the stream.
+   */
+  send(message: Out): Promise<void>;
+}
+
+/** What the package's calls of both sides have in common. */
+interface MessageDuplex<Out> {
+  read(): unknown;
+  write(message: Out): boolean;
+  on(event: string, listener: (error: unknown) => void): unknown;
+  off(event: string, listener: () => void): unknown;
+  readonly destroyed: boolean;
+  readonly writableEnded: boolean;
+}
+
+interface PipeDeps {
+  readonly clock: Clock;
+  /** Aborts when the stream is over. */
+  readonly signal: AbortSignal;
+  readonly sendMs: number;
+  /** Ends a stream whose peer does not read. */
+  readonly cut: () => void;
+}
+
+export function createMessagePipe<In, Out>(duplex: MessageDuplex<Out>, deps: PipeDeps): MessagePipe<In, Out> {
+  return new Pipe<In, Out>(duplex, deps);
+}
+
+class Pipe<In, Out> implements MessagePipe<In, Out> {
+  readonly messages: AsyncIterable<In>;
+  readonly #duplex: MessageDuplex<Out>;
+  readonly #deps: PipeDeps;
+  #isEnded = false;
+  #problem: unknown;
+  #wake: () => void = () => undefined;
+  /** Shared by all who wait for room. */
+  #room: Promise<void> | undefined;
+
+  constructor(duplex: MessageDuplex<Out>, deps: PipeDeps) {
+    this.#duplex = duplex;
+    this.#deps = deps;
+    this.messages = this.#read();
+    const wake = (): void => this.#wake();
+    duplex.on('readable', wake);
+    duplex.on('close', wake);
+    duplex.on('end', () => {
+      this.#isEnded = true;
+      wake();
+    });
+    duplex.on('error', (error: unknown) => {
+      this.#problem ??= error;
+      wake();
+    });
+    deps.signal.addEventListener('abort', wake, { once: true });
+  }
+
+  async send(message: Out): Promise<void> {
+    this.#assertOpen();
+    if (!this.#duplex.write(message)) this.#room ??= this.#drained().finally(() => (this.#room = undefined));
+    await this.#room;
+  }
+
+  async *#read(): AsyncGenerator<In, void> {
+    for (;;) {
+      const message: unknown = this.#isEnded ? null : this.#duplex.read();
+      if (message !== null) {
+        assertSized(message);
+        // The method's definition says what its messages are.
+        yield message as In;
+        continue;
+      }
+      if (this.#isEnded) return this.#assertWhole();
+      this.#assertOpen();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Node tells the end of what a peer has sent before it tells that the connection is lost. */
+  async #assertWhole(): Promise<void> {
+    const { clock, signal } = this.#deps;
+    await clock.sleep(0, signal);
+    if (this.#problem !== undefined || signal.aborted) throw this.#ended();
+  }
+
+  async #drained(): Promise<void> {
+    const { clock, signal, sendMs, cut } = this.#deps;
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<'room' | 'over'>();
+    const room = (): void => resolve('room');
+    const end = (): void => resolve('over');
+    this.#duplex.on('drain', room);
+    this.#duplex.on('close', end);
+    signal.addEventListener('abort', end, { once: true });
+    const outcome = await Promise.race([promise, clock.sleep(sendMs, over.signal).then(() => 'late' as const)]);
+    over.abort();
+    this.#duplex.off('drain', room);
+    this.#duplex.off('close', end);
+    signal.removeEventListener('abort', end);
+    if (outcome === 'room') return;
+    if (outcome === 'over') throw this.#ended();
+    cut();
+    throw new GrpcError('limit_exceeded', `the peer has read nothing for ${sendMs / 1_000} s`);
+  }
+
+  #assertOpen(): void {
+    const { destroyed, writableEnded } = this.#duplex;
+    if (this.#problem !== undefined || this.#deps.signal.aborted || destroyed || writableEnded) throw this.#ended();
+  }
+
+  #ended(): unknown {
+    return this.#problem ?? new GrpcError('cancelled', 'the stream is over');
+  }
+}

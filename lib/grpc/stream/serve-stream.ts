@@ -1,0 +1,147 @@
+import { type handleBidiStreamingCall, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { startDeadline } from '../../deadline.ts';
+import { type EndReport, type ReportDeps, startReport } from '../call-report.ts';
+import { GrpcError, toGrpcFailure } from '../grpc-error.ts';
+import { grpcLimits } from '../limits.ts';
+import { type Peer, readPeer } from '../peer.ts';
+import { cutStream } from './cut-stream.ts';
+import { createMessagePipe, type MessagePipe } from './message-pipe.ts';
+
+export interface ServeStreamDeps extends ReportDeps {
+  /** Aborts when the server begins to stop; `listenGrpc` says so by `onDrain`. */
+  readonly draining: AbortSignal;
+  /** Told how many streams of an operation are open. */
+  readonly onOpen?: (operation: string, open: number) => void;
+}
+
+export interface StreamOptions {
+  readonly operation: string;
+  /** `required`: a client without a certificate of our authorities is refused. `optional`: the handler sees which it is. */
+  readonly certificate: 'required' | 'optional';
+  /** Default `grpcLimits.streamsAtOnce`. */
+  readonly atOnce?: number;
+  /** Default `grpcLimits.sendMs`. */
+  readonly sendMs?: number;
+}
+
+/** A stream of a client, from its first byte to its status. */
+export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
+  /** Who the certificate is for; undefined where the client has none that our authorities have signed. */
+  readonly peer: Peer | undefined;
+  /** What the client has sent under a name, such as `authorization`; HTTP/2 joins several values with `, `. */
+  header(name: string): string | undefined;
+  /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
+  readonly signal: AbortSignal;
+  /** Aborts when the server begins to stop: say goodbye and return. The stream is broken off after the server's grace. */
+  readonly draining: AbortSignal;
+}
+
+/** A returned promise ends the stream with OK, an error with its status. It is awaited also where the client is gone. */
+export type HandleStream<In, Out> = (stream: ServerStream<In, Out>) => Promise<void>;
+
+/** Serves bidirectional streams of one operation. One line in the log for each, without content. */
+export function serveStream<In, Out>(
+  deps: ServeStreamDeps,
+  options: StreamOptions,
+  handle: HandleStream<In, Out>,
+): handleBidiStreamingCall<In, Out> {
+  let open = 0;
+  const count = (change: number): void => {
+    open += change;
+    deps.onOpen?.(options.operation, open);
+  };
+
+  async function serve(call: ServerDuplexStream<In, Out>): Promise<void> {
+    const peer = readPeer(call.getAuthContext().sslPeerCertificate);
+    const report = startReport(deps, options.operation, peer);
+    count(1);
+    const cancelled = new AbortController();
+    call.once('cancelled', () => cancelled.abort());
+    // What is emitted once nobody reads any more would end the process.
+    call.on('error', () => undefined);
+    using life = lifeOf(deps, call, cancelled.signal);
+    try {
+      assertWelcome(deps, options, { peer, open });
+      await handle(streamOf(deps, options, { call, peer, signal: life.signal, cut: cancelled }));
+      end(call, report, undefined);
+    } catch (error) {
+      end(call, report, error);
+    } finally {
+      cancelled.abort();
+      count(-1);
+    }
+  }
+
+  return (call) => void serve(call);
+}
+
+interface OpenCall<In, Out> {
+  readonly call: ServerDuplexStream<In, Out>;
+  readonly peer: Peer | undefined;
+  readonly signal: AbortSignal;
+  readonly cut: AbortController;
+}
+
+function streamOf<In, Out>(
+  { clock, draining }: ServeStreamDeps,
+  { sendMs = grpcLimits.sendMs }: StreamOptions,
+  { call, peer, signal, cut }: OpenCall<In, Out>,
+): ServerStream<In, Out> {
+  const pipe = createMessagePipe<In, Out>(call, {
+    clock,
+    signal,
+    sendMs,
+    cut() {
+      cut.abort();
+      cutStream(call);
+    },
+  });
+  return {
+    messages: pipe.messages,
+    send: (message) => pipe.send(message),
+    peer,
+    signal,
+    draining,
+    header(name) {
+      const [value] = call.metadata.get(name);
+      return typeof value === 'string' ? value : undefined;
+    },
+  };
+}
+
+function assertWelcome(
+  { draining }: ServeStreamDeps,
+  { certificate, atOnce = grpcLimits.streamsAtOnce }: StreamOptions,
+  { peer, open }: { readonly peer: Peer | undefined; readonly open: number },
+): void {
+  if (certificate === 'required' && peer === undefined) {
+    throw new GrpcError('unauthenticated', 'a client certificate is required');
+  }
+  if (draining.aborted) throw new GrpcError('unavailable', 'this replica is about to stop; connect again');
+  if (open > atOnce) throw new GrpcError('unavailable', 'this replica holds too many streams; connect again');
+}
+
+/** Until the client cancels or its deadline is over. */
+function lifeOf<In, Out>(
+  { clock }: ServeStreamDeps,
+  call: Pick<ServerDuplexStream<In, Out>, 'getDeadline'>,
+  cancelled: AbortSignal,
+): ReturnType<typeof startDeadline> {
+  const deadline = Number(call.getDeadline());
+  return startDeadline(clock, Math.min(Math.max(0, deadline - clock.now()), longestTimerMs), cancelled);
+}
+
+/** Node's timers take no longer time; a stream lives shorter than 24 days. */
+const longestTimerMs = 2 ** 31 - 1;
+
+function end<In, Out>(call: ServerDuplexStream<In, Out>, report: EndReport, error: unknown): void {
+  if (call.cancelled) return report({ code: status.CANCELLED, isFault: false });
+  if (error === undefined) {
+    report();
+    call.end();
+    return;
+  }
+  const failure = toGrpcFailure(error);
+  report(failure, error);
+  call.emit('error', failure);
+}
