@@ -8,9 +8,9 @@ import { nodeOptionsOfChart } from '../../dev/bench/pod-environment.ts';
 const program = `
   import { getHeapSpaceStatistics } from 'node:v8';
   let kept = [];
-  for (let i = 0; i < 2_000_000; i += 1) {
+  for (let i = 0; i < 500_000; i += 1) {
     kept.push({ i, list: [i] });
-    if (kept.length > 300_000) kept = [];
+    if (kept.length > 100_000) kept = [];
   }
   const nursery = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
   process.stdout.write(String(nursery.space_size / 2 ** 20));
