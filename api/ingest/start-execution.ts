@@ -1,8 +1,9 @@
-import { apiVersion, labels } from '../../crds/labels.ts';
+import { labels } from '../../crds/labels.ts';
 import { readyOf } from '../../crds/ready.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
+import { buildExecution, validatedVersion } from '../../lib/execution/build-execution.ts';
 import { inputProblems } from '../../lib/json-schema/input-problems.ts';
 import { workflowExecutions, workflows } from '../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../lib/kube/index.ts';
@@ -96,24 +97,16 @@ export const outcomeUnknown = 'OutcomeUnknown';
 const unknownOutcome = (cause: unknown): AppError =>
   new AppError('unavailable', 'whether the execution was created is not known yet', { reason: outcomeUnknown, cause });
 
+/** It runs the version against which its input was checked, whatever is registered meanwhile. */
 function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fields }: ExecutionPlan) {
-  const own = executionMetadata(stimulus, reservation);
-  const execution: WorkflowExecution = {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: {
-      name: executionName(stimulus.id),
-      namespace,
-      labels: {
-        [labels.workflow]: workflow.metadata.name,
-        [labels.workflowUid]: workflow.metadata.uid ?? '',
-        ...own.labels,
-      },
-      annotations: own.annotations,
-    },
-    spec: { workflow: workflowName, ...fields },
-  };
-  return execution;
+  const { name: object, uid } = workflow.metadata;
+  return buildExecution({
+    name: executionName(stimulus.id),
+    namespace,
+    workflow: { reference: workflowName, object, uid, version: validatedVersion(workflow) },
+    spec: fields,
+    ...executionMetadata(stimulus, reservation),
+  });
 }
 
 /** What a plan consists of besides its fields, which are made of the stimulus. */

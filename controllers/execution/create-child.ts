@@ -1,5 +1,6 @@
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { type createOwn, findObject, type KubeClient, metadataOf } from '../../lib/kube/index.ts';
@@ -82,16 +83,14 @@ function childObject(parent: WorkflowExecution, { name, spec, owned }: Child): W
     uid: metadata.uid ?? '',
     controller: true,
   };
-  return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: {
-      name,
-      namespace: metadata.namespace ?? '',
-      labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
-      annotations: inheritedLink(parent),
-      ...(owned ? { ownerReferences: [owner] } : {}),
-    },
-    spec,
-  };
+  const { workflow: reference, version, ...fields } = spec;
+  return buildExecution({
+    name,
+    namespace: metadata.namespace,
+    workflow: { reference, version },
+    spec: fields,
+    labels: { [labels.parentUid]: metadata.uid ?? '', [labels.managedBy]: 'windlass' },
+    annotations: inheritedLink(parent),
+    owner: owned ? owner : undefined,
+  });
 }

@@ -10,9 +10,9 @@ import { labelValue } from '../pod-slot.ts';
 export interface ValidatedVersion {
   /** How the execution names the workflow: its name, or its uid where the controllers would not find it by name. */
   readonly reference: string;
-  /** Name of its object. */
-  readonly object: string;
-  readonly uid: string | undefined;
+  /** Name and uid of its object, by which executions are found; a child is found by its parent. */
+  readonly object?: string | undefined;
+  readonly uid?: string | undefined;
   /** Undefined where `validatedVersion` says that the number is ambiguous. */
   readonly version: string | undefined;
 }
@@ -32,8 +32,8 @@ export interface ExecutionPlan {
 export function buildExecution(plan: ExecutionPlan): WorkflowExecution {
   const { name, namespace, workflow, spec, owner } = plan;
   const { reference, object, uid, version } = workflow;
-  const base = labelValue(object);
-  const own = { [labels.workflow]: base, ...(uid !== undefined && { [labels.workflowUid]: uid }) };
+  const base = labelValue(object ?? reference);
+  const own = defined({ [labels.workflow]: object && base, [labels.workflowUid]: uid });
   return {
     apiVersion,
     kind: 'WorkflowExecution',

@@ -1,7 +1,7 @@
-import { apiVersion, labels } from '../../crds/labels.ts';
-import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { defined } from '../defined.ts';
-import { labelValue } from '../pod-slot.ts';
+import { buildExecution } from './build-execution.ts';
 import { ExecutionError } from './execution-error.ts';
 import { finished } from './finished.ts';
 
@@ -31,26 +31,20 @@ export function executionAgain(origin: WorkflowExecution, { name, from, annotati
   const pin = status?.workflow;
   if (pin === undefined) throw refused('NotBegun', origin, 'has not begun: there is nothing to run again');
   if (from !== undefined) assertRetry(origin, from);
-  const base = labelValue(metadata.labels?.[labels.workflow] ?? pin.name);
-  return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: defined({
-      ...(name === undefined ? { name: '', generateName: `${base}-` } : { name }),
-      namespace: metadata.namespace,
-      labels: { [labels.workflow]: base, [labels.workflowUid]: pin.uid },
-      annotations: annotations && { ...annotations },
-    }),
+  const base = metadata.labels?.[labels.workflow] ?? pin.name;
+  return buildExecution({
+    name,
+    namespace: metadata.namespace,
+    workflow: { reference: pin.uid, object: base, uid: pin.uid, version: pin.version },
+    annotations,
     spec: defined({
-      workflow: pin.uid,
-      version: pin.version,
       input: spec.input,
       intent: spec.intent,
       blackboard: spec.blackboard,
       ttl_seconds_after_finished: spec.ttl_seconds_after_finished,
       origin: defined({ name: metadata.name, uid: metadata.uid ?? '', from }),
-    } satisfies { [K in keyof WorkflowExecutionSpec]: WorkflowExecutionSpec[K] | undefined }),
-  };
+    }),
+  });
 }
 
 function assertRetry(origin: WorkflowExecution, from: string): void {

@@ -1,10 +1,10 @@
-import { apiVersion, labels } from '../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { commitCancel } from '../../../lib/decision/commit-cancel.ts';
 import { commitDecision } from '../../../lib/decision/commit-decision.ts';
 import { createGate } from '../../../lib/decision/gate.ts';
 import { waitingFor } from '../../../lib/decision/human-decision.ts';
 import { defined } from '../../../lib/defined.ts';
+import { buildExecution, validatedVersion } from '../../../lib/execution/build-execution.ts';
 import { executionAgain } from '../../../lib/execution/execution-again.ts';
 import { finalOutput, fullExecution } from '../../../lib/execution/full-execution.ts';
 import { workflowExecutions } from '../../../lib/kinds.ts';
@@ -53,18 +53,20 @@ async function start({ kube, namespace }: KubernetesDeps, request: StartRequest)
   }
 }
 
-/** The object to create. Without a name the API server adds a suffix of its own to the workflow's. */
+/**
+ * The object to create, of the version that its input was checked against. Without a name the API server adds a suffix of
+ * its own to the workflow's.
+ */
 export function executionOf(namespace: string, request: StartRequest): WorkflowExecution {
-  const { version, input, intent, blackboard, name, ttlSeconds } = request;
-  const { metadata } = request.workflow;
-  const named = name === undefined ? { name: '', generateName: `${metadata.name}-` } : { name };
-  const workflow = workflowName(metadata);
-  return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: { ...named, namespace, labels: { [labels.workflow]: metadata.name } },
-    spec: defined({ workflow, version, input, intent, blackboard, ttl_seconds_after_finished: ttlSeconds }),
-  };
+  const { input, intent, blackboard, name, ttlSeconds, workflow } = request;
+  const { metadata } = workflow;
+  const version = request.version ?? validatedVersion(workflow);
+  return buildExecution({
+    name,
+    namespace,
+    workflow: { reference: workflowName(metadata), object: metadata.name, uid: metadata.uid, version },
+    spec: defined({ input, intent, blackboard, ttl_seconds_after_finished: ttlSeconds }),
+  });
 }
 
 async function list(

@@ -93,7 +93,7 @@ function start(
   const late = notMadeFor(draft, current);
   if (late !== undefined) return failed(late);
   const owned = state.mode !== 'fire_and_forget';
-  const spec = { ...childSpec(draft, current, input), workflow: referenceTo(state.workflow_id, lookup.definition) };
+  const spec = { ...childSpec(draft, current, input), ...versionOf(state.workflow_id, lookup.definition) };
   draft.act({ kind: 'create_child', name, owned, spec });
   current.child = { name };
   return undefined;
@@ -111,14 +111,17 @@ const notMadeFor = (draft: Draft, current: CurrentState): Failure | undefined =>
 
 const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
 
-/** The child looks for it anew, and knows no names of a user's own workflows. */
-const referenceTo = (name: string, { user, uid }: Definition): string => (user === undefined ? name : uid);
+/** The child looks for it anew, and knows no names of a user's own workflows; it runs the version that took its input. */
+const versionOf = (name: string, { user, uid, version }: Definition) => ({
+  workflow: user === undefined ? name : uid,
+  version,
+});
 
 function childSpec(
   draft: Draft,
   current: CurrentState,
   input: Record<string, Json>,
-): Omit<WorkflowExecutionSpec, 'workflow'> {
+): Omit<WorkflowExecutionSpec, 'workflow' | 'version'> {
   const { metadata, spec } = draft.facts.execution;
   const root = rootOf(draft.facts.execution);
   return {

@@ -1,4 +1,4 @@
-import { annotations, apiVersion, labels } from '../../../../crds/labels.ts';
+import { annotations } from '../../../../crds/labels.ts';
 import { readyOf } from '../../../../crds/ready.ts';
 import type { Workflow, WorkflowSpec } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../../../crds/schema/workflow-execution.ts';
@@ -6,10 +6,10 @@ import { isUid } from '../../../../crds/uid.ts';
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import type { RequestBodyOf } from '../../../../lib/http/contract.ts';
 import { HttpError } from '../../../../lib/http/index.ts';
+import { buildExecution, validatedVersion } from '../../../../lib/execution/build-execution.ts';
 import { inputOf } from '../../../../lib/execution/input-of.ts';
 import { inputProblems } from '../../../../lib/json-schema/input-problems.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
-import { labelValue } from '../../../../lib/pod-slot.ts';
 import type { startExecution } from './contract.ts';
 
 export type StartBody = RequestBodyOf<typeof startExecution>;
@@ -45,38 +45,24 @@ interface StartedBy {
 /** The object to create. It names the version that its input was checked against wherever that is unambiguous. */
 export function executionOf(workflow: Workflow, body: StartBody, started: StartedBy): WorkflowExecution {
   const { metadata } = workflow;
-  const version = body.version ?? currentVersion(workflow);
+  const version = body.version ?? validatedVersion(workflow);
   const { name, namespace, subject, request } = started;
-  const { name: _, input, ...rest } = body;
+  const { name: _, workflow: _workflow, version: _version, input, ...rest } = body;
   const asked = input === undefined ? rest : { ...rest, input: inputOf(input) };
-  return {
-    apiVersion,
-    kind: 'WorkflowExecution',
-    metadata: {
-      name,
-      namespace,
-      labels: { [labels.workflow]: labelValue(metadata.name), [labels.workflowUid]: metadata.uid ?? '' },
-      annotations: {
-        [annotations.startedBy]: subject,
-        ...(request === undefined ? {} : { [annotations.request]: request }),
-      },
+  return buildExecution({
+    name,
+    namespace,
+    workflow: { reference: reference(workflow, body.workflow), object: metadata.name, uid: metadata.uid, version },
+    spec: asked,
+    annotations: {
+      [annotations.startedBy]: subject,
+      ...(request === undefined ? {} : { [annotations.request]: request }),
     },
-    spec: { ...asked, workflow: reference(workflow, body.workflow), version },
-  };
+  });
 }
 
 /** A name where the controllers find the same workflow by it, else the uid: they know of no user's own workflows. */
 function reference(workflow: Workflow, asked: string): WorkflowExecutionSpec['workflow'] {
   const byName = scopeOf(workflow) !== 'user' && !isUid(asked);
   return byName ? workflowName(workflow.metadata) : (workflow.metadata.uid ?? asked);
-}
-
-/**
- * The newest version. Undefined while other content is stored under its number, which force may be about to replace:
- * the controllers then decide which one runs.
- */
-function currentVersion(workflow: Workflow): string | undefined {
-  const { spec, status } = workflow;
-  const isListed = status?.versions?.some(({ version }) => version === spec.version) ?? false;
-  return isListed && readyOf(workflow)?.status !== 'True' ? undefined : spec.version;
 }
