@@ -9,8 +9,8 @@ import { anExecution } from '../../test/builders/execution-builder.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Action } from './engine/decision.ts';
 import { podName } from './engine/names.ts';
-import type { PodSettings } from './pod.ts';
-import { createQuotaGate } from './quota-gate.ts';
+import type { PodSettings } from '../step-pods/template.ts';
+import { createQuotaGate } from '../step-pods/quota-gate.ts';
 import { takenUid } from './linked.ts';
 
 const execution = anExecution('demo-1').build();
@@ -68,6 +68,7 @@ function setUp(
   caches.pods.replaceAll(pods, '20');
   const rejected: unknown[] = [];
   const released: string[] = [];
+  const followed: string[] = [];
   const made: unknown[] = [];
   const deps: ApplyDeps = {
     kube: kube as never,
@@ -77,6 +78,7 @@ function setUp(
     onRejected: (_execution, name, _action, failure) => rejected.push({ name, ...failure }),
     archives: { begin: () => undefined },
     onUnarchived: () => undefined,
+    onFollow: ({ metadata }, source) => followed.push(`${metadata.name} ${source}`),
     onReleased: (pod) => released.push(pod),
     onChildMade: (...child) => made.push(child),
     onLinkedMade: (...link) => made.push(link),
@@ -86,7 +88,7 @@ function setUp(
   };
   const run = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: false });
   const runAgain = (...actions: Action[]) => apply(deps, execution, { actions, mayBeDone: true });
-  return { run, runAgain, calls, rejected, released, made, caches };
+  return { run, runAgain, calls, rejected, released, followed, made, caches };
 }
 
 const plan = {
@@ -198,6 +200,16 @@ describe('what is made', () => {
     await run(createLinked);
     expect(made).toEqual([[uid, createLinked.plan.name, known]]);
     expect(calls).toHaveLength(1);
+  });
+
+  it.each([
+    { what: 'there', uid: 'u1', want: ['p log'] },
+    { what: 'another one by now', uid: 'u2', want: [] },
+  ])('a pod that is $what is followed: $want', async ({ uid: known, want }) => {
+    const there = { metadata: { name: 'p', namespace, uid: known }, spec: { containers: [] } };
+    const { run, calls, followed } = setUp({}, [there]);
+    await run({ kind: 'follow_pod', name: 'p', uid: 'u1', source: 'log' });
+    expect({ calls, followed }).toEqual({ calls: [], followed: want });
   });
 
   it('a pod that a colleague made in advance under its name is not taken for the step', async () => {

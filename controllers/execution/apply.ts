@@ -1,4 +1,4 @@
-import { annotations, apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
+import { annotations, apiVersion, labels } from '../../crds/labels.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
@@ -7,37 +7,29 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import { volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   createOwn,
-  isConflict,
-  isInvalid,
-  isNotFound,
-  isOutOfBounds,
   type KubeClient,
-  KubeError,
   type KubeObject,
   keyOf,
   type Pod,
-  pods,
   takeOrCreateOwn,
+  unlessChanged,
 } from '../../lib/kube/index.ts';
 import { labelValue } from '../../lib/pod-slot.ts';
+import { type CreatePodDeps, createPod } from '../step-pods/create-pod.ts';
+import { type ReleasePodDeps, releasePod, stopPod } from '../step-pods/release-pod.ts';
 import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
 import type { Archives } from './archives.ts';
 import { createChild } from './create-child.ts';
-import type { Action, PodStop } from './engine/decision.ts';
+import type { Action } from './engine/decision.ts';
 import type { Failure } from './engine/facts.ts';
-import { podName } from './engine/names.ts';
 import { takenUid } from './linked.ts';
-import { buildPod, type PodSettings } from './pod.ts';
-import type { QuotaGate } from './quota-gate.ts';
+import { stepOwnerOf, stepPodOf } from './step-owner.ts';
 
-export interface ApplyDeps {
+export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
-  readonly podSettings: PodSettings;
-  /** Everything that counts in a quota is made through it. */
-  readonly quota: Pick<QuotaGate, 'create'>;
   /** Told of a pod that the API server will never take. */
   readonly onRejected: (
     execution: WorkflowExecution,
@@ -45,8 +37,8 @@ export interface ApplyDeps {
     action: Extract<Action, { kind: 'create_pod' }>,
     failure: Failure,
   ) => void;
-  /** Told of a pod that nobody waits for any more. */
-  readonly onReleased: (uid: string) => void;
+  /** Begins to read what a pod has to say. */
+  readonly onFollow: (pod: Pod, source: 'log' | 'events') => void;
   /** Told of a child that was made. */
   readonly onChildMade: (parentUid: string, name: string, uid: string) => void;
   /** Told of the execution that the end of another one started, by the uid of that one; `takenUid`: the name is taken. */
@@ -74,16 +66,17 @@ type Handler<K extends Action['kind']> = (
 
 /** An action without a handler fails to compile. */
 const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
-  create_pod: createPod,
-  stop_pod: stopPod,
-  release_pod: releasePod,
+  create_pod: createStepPod,
+  follow_pod: followPod,
+  stop_pod: ({ kube }, execution, action) => stopPod(kube, podOf(execution, action), 'graceful'),
+  release_pod: (deps, execution, action) => releasePod(deps, podOf(execution, action), action.stop),
   create_child: createChildOf,
   create_linked: createLinked,
   cancel_child: cancelChild,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
-  hold_execution: (deps, execution) => ignoreGone(holdForArchive(deps, execution)),
-  let_execution_go: (deps, execution) => ignoreGone(letGoOfArchive(deps, execution)),
+  hold_execution: (deps, execution) => unlessChanged(holdForArchive(deps, execution)),
+  let_execution_go: (deps, execution) => unlessChanged(letGoOfArchive(deps, execution)),
   delete_execution: deleteExecution,
 };
 
@@ -112,24 +105,14 @@ function run(deps: Hands, execution: WorkflowExecution, action: Action): Promise
   return handler(deps, execution, action);
 }
 
-async function createPod(
+async function createStepPod(
   deps: Hands,
   execution: WorkflowExecution,
   action: Extract<Action, { kind: 'create_pod' }>,
 ): Promise<void> {
-  const name = podName(execution, action.slot);
-  const pod = buildPod(execution, action.slot, action.plan, deps.podSettings);
-  try {
-    const made = await deps.quota.create(wishOf(execution, pods), () =>
-      deps.own(deps.kube, pods, pod, isOf(execution)),
-    );
-    if (made.kind === 'foreign') deps.onRejected(execution, name, action, takenByAnother(name));
-    else if (made.object !== undefined) deps.pods.remember(made.object);
-  } catch (error) {
-    const rejection = rejectionOf(error);
-    if (rejection === undefined) throw error;
-    deps.onRejected(execution, name, action, rejection);
-  }
+  const pod = stepPodOf(execution, action.slot);
+  const rejection = await createPod(deps, stepOwnerOf(execution), pod, action.plan);
+  if (rejection !== undefined) deps.onRejected(execution, pod.name, action, rejection);
 }
 
 const wishOf = (execution: WorkflowExecution, { plural }: { readonly plural: string }) => ({
@@ -138,71 +121,28 @@ const wishOf = (execution: WorkflowExecution, { plural }: { readonly plural: str
   key: keyOf(execution),
 });
 
-/** Only the controllers write this label on a pod or a volume. */
+/** Only the controllers write this label on a volume. */
 const isOf =
   ({ metadata: { uid } }: WorkflowExecution) =>
   ({ metadata }: KubeObject): boolean =>
     metadata.labels?.[labels.executionUid] === uid;
 
-const takenByAnother = (name: string): Failure => ({
-  reason: 'PodRejected',
-  message: `a pod named ${name} that Windlass did not make is in the way; delete it`,
+type PodAction = Extract<Action, { kind: 'follow_pod' | 'stop_pod' | 'release_pod' }>;
+
+const podOf = ({ metadata: { namespace = '' } }: WorkflowExecution, { name, uid }: PodAction) => ({
+  name,
+  namespace,
+  uid,
 });
 
-/**
- * The pod itself is at fault: it breaks Pod Security, a LimitRange, or a quota that wants limits of every pod. A full
- * quota may have room again, and a missing right may be granted: those are tried again.
- */
-function rejectionOf(error: unknown): Failure | undefined {
-  if (!(error instanceof KubeError)) return undefined;
-  const violation = error.status === 403 && error.serverMessage.includes('violates PodSecurity');
-  if (error.status !== 422 && !violation && !isOutOfBounds(error)) return undefined;
-  const hint = isOutOfBounds(error) ? '; mend resources.cpu and resources.memory of the step' : '';
-  return { reason: 'PodRejected', message: `${error.serverMessage}${hint}` };
-}
-
-async function stopPod(
+/** Begins to read; what it finds wakes the execution. */
+async function followPod(
   deps: ApplyDeps,
   execution: WorkflowExecution,
-  { name, uid }: Extract<Action, { kind: 'stop_pod' }>,
+  action: Extract<Action, { kind: 'follow_pod' }>,
 ): Promise<void> {
-  await deletePod(deps, execution, { name, uid, stop: 'graceful' });
-}
-
-type Target = { readonly name: string; readonly uid: string; readonly stop: PodStop };
-
-async function deletePod(
-  { kube }: ApplyDeps,
-  { metadata }: WorkflowExecution,
-  { name, uid, stop }: Target,
-): Promise<void> {
-  const grace = stop === 'force' ? { gracePeriodSeconds: 0 } : {};
-  await ignoreGone(kube.delete(pods, { name, namespace: metadata.namespace ?? '' }, { uid, ...grace }));
-}
-
-/** Stops first: a pod that has been let go is never looked at again. */
-async function releasePod(
-  deps: ApplyDeps,
-  execution: WorkflowExecution,
-  { name, uid, stop }: Extract<Action, { kind: 'release_pod' }>,
-): Promise<void> {
-  if (stop !== undefined) await deletePod(deps, execution, { name, uid, stop });
-  const { namespace = '' } = execution.metadata;
-  const index = deps.pods.get(`${namespace}/${name}`)?.metadata.finalizers?.indexOf(captureFinalizer) ?? -1;
-  if (index >= 0) await ignoreGone(removeFinalizer(deps, { name, namespace, uid }, index));
-  deps.onReleased(uid);
-}
-
-type PodRef = { readonly name: string; readonly namespace: string; readonly uid: string };
-
-async function removeFinalizer(deps: ApplyDeps, { name, namespace, uid }: PodRef, index: number): Promise<void> {
-  const path = `/metadata/finalizers/${index}`;
-  const released = await deps.kube.jsonPatch(pods, { name, namespace }, [
-    { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'test', path, value: captureFinalizer },
-    { op: 'remove', path },
-  ]);
-  deps.pods.remember(released);
+  const pod = deps.pods.get(`${execution.metadata.namespace}/${action.name}`);
+  if (pod?.metadata.uid === action.uid) deps.onFollow(pod, action.source);
 }
 
 async function createChildOf(
@@ -242,7 +182,7 @@ async function cancelChild(
   { name, uid, reason }: Extract<Action, { kind: 'cancel_child' }>,
 ): Promise<void> {
   const cancel = { by: deps.identity, at: new Date(deps.now()).toISOString(), reason };
-  await ignoreGone(
+  await unlessChanged(
     deps.kube
       .jsonPatch(workflowExecutions, { name, namespace }, [
         { op: 'test', path: '/metadata/uid', value: uid },
@@ -291,20 +231,11 @@ async function deleteExecution(
   const { metadata } = execution;
   if (unarchived !== undefined) onUnarchived(execution, unarchived);
   const { name, namespace = '', uid } = metadata;
-  await ignoreGone(
+  await unlessChanged(
     kube.delete(
       workflowExecutions,
       { name, namespace },
       { propagation: 'Background', ...(uid === undefined ? {} : { uid }) },
     ),
   );
-}
-
-/** Gone, changed, or another object under the same name (a failed `test` answers 422): the watch brings what is new. */
-async function ignoreGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error) && !isInvalid(error)) throw error;
-  }
 }

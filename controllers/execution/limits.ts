@@ -3,42 +3,8 @@ export const engineLimits = {
   /** design §11: turns of one execution that share a status write, and how long the first of them waits for it. */
   turnsAWrite: 32,
   progressMs: 5_000,
-  /**
-   * design §6: the log of a step is followed for at most its first minute, for a longer one the kubelet's delay is noise.
-   * The log of a step that has ended stands there in full; a reading that takes longer has got stuck.
-   */
-  readingMs: 60_000,
-  /** design §6: logs that are followed at once, of which one tenant has four fifths. */
-  streamsMax: 250,
-  /** design §11: logs of steps that have ended that are read at once, of which one tenant has four fifths. */
-  readsMax: 250,
-  /** design §11: bytes for logs that are read and for outputs that are not stored yet, of which one tenant has four fifths. */
-  logMemoryBytes: 128 * 1024 * 1024,
-  /** design §11: what a log takes of that while nobody knows how long it is. */
-  roomBytes: 128 * 1024,
-  /** Wait before asking again an API server that did not answer; an output outlives its outage, however long (design §6). */
-  unansweredAfterMs: 5_000,
-  /**
-   * Waits before reading a log again that does not fit its hashes, or has none: the kubelet may still write it. After the
-   * last one the output is lost, and the exit code is all there is.
-   */
-  unprovenAfterMs: [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000],
-  /** How long a kubelet that does not answer for a log is asked again, and how often (issue 10, D1: minutes). */
-  kubeletAwayMs: 10 * 60_000,
-  kubeletAwayAfterMs: [500, 1_000, 2_000, 5_000],
   /** How long a finished execution outlives its time while what its end is to start cannot be made (AMB-189). */
   stimulusGraceMs: 15 * 60_000,
   /** How long a container runs before the start of its state's default timeout is written down: most end sooner. */
   startSettlesMs: 5_000,
-  /** From when on a pod that was scheduled and has no container yet shows that it waits (issue 10, F3: within 2 s). */
-  quietStartMs: 2_000,
-  /** When the Events of a pod that waits are looked at, each after the one before, and how many of a reporter are read. */
-  noteAfterMs: [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000],
-  noteEvents: 10,
-  /** Bytes of those Events: the kubelet writes notes of 1 KiB, and where the policy `pod-events` is missing one may have 1.5 MiB. */
-  noteEventsBytes: 256 * 1024,
-  /** Characters of a note, as many as Kubernetes allows one of events.k8s.io. */
-  noteLength: 1_024,
-  /** Looks at Events that are under way at once, of which one namespace has four fifths. */
-  noteLooks: 10,
 } as const;

@@ -1,16 +1,22 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { newId } from '../../lib/ids.ts';
-import { type KubeClient, keyOf, type Pod } from '../../lib/kube/index.ts';
+import { keyOf, type Pod } from '../../lib/kube/index.ts';
+import type { PodSlot } from '../../lib/pod-slot.ts';
 import type { ControllersConfig } from '../config.ts';
+import { onGone } from '../runtime/on-gone.ts';
 import { defineModule, type ModuleContext } from '../runtime/module.ts';
-import { executionKey } from '../step-pods/informer.ts';
+import { ownerKey } from '../step-pods/owner.ts';
+import { createPodReader, type PodReader } from '../step-pods/pod-reader.ts';
+import { createQuotaGate, type QuotaGate } from '../step-pods/quota-gate.ts';
+import { createRejectedPods, type RejectedPods } from '../step-pods/rejected-pods.ts';
+import { podSettings } from '../step-pods/settings.ts';
+import type { PodSettings } from '../step-pods/template.ts';
 import { endingNamespaces, tenantOf } from '../tenants.ts';
 import type { ApplyDeps } from './apply.ts';
 import { archiving } from './archiving.ts';
 import type { Archives } from './archives.ts';
 import { createBlocked } from './blocked.ts';
 import { createBugs } from './bugs.ts';
-import { type Captures, createCaptures } from './captures.ts';
 import { createConfirmed } from './confirmed.ts';
 import { endFact } from './end-fact.ts';
 import { endStimulusFacts } from './end-stimulus-facts.ts';
@@ -20,20 +26,11 @@ import { createEndRoutes, type EndRoutes } from './linked.ts';
 import { createMadeChildren, type MadeChildren } from './made-children.ts';
 import { createExecutionMetrics, type ExecutionMetrics } from './metrics.ts';
 import type { Caches, ObserveDeps } from './observe.ts';
-import { onGone } from './on-gone.ts';
-import type { PodSettings } from './pod.ts';
-import { createPodNotes } from './pod-notes.ts';
-import { begunAt } from './pod-waiting.ts';
 import { createExecutionReconcile, type ExecutionDeps } from './reconcile.ts';
-import { createQuotaGate, type QuotaGate } from './quota-gate.ts';
-import { createRejectedPods, type RejectedPods } from './rejected-pods.ts';
 import { connectWaiting, createWaiting, type Waiting } from './waiting.ts';
 import { executionInformers, executionWakes } from './wakes.ts';
 
 type Context = ModuleContext<typeof executionInformers>;
-
-/** The first minor version of Kubernetes 1 that mounts image volumes without a feature gate. */
-const imageVolumesSince = 35;
 
 export const executionModule = defineModule({
   kind: 'WorkflowExecution',
@@ -52,11 +49,9 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
   const caches = { executions: executions.cache, pods: pods.cache, volumes: informers.volumes.cache };
   const { blocked, unstored, bugs, onEnded, ...kept } = createNotes();
   const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archiving(context)];
-  const onKnown = (pod: Pod): void => wake(executionKey(pod));
-  const captures = createCaptures({ kube, clock, logger, onKnown, signal: runtime.abandon });
-  onGone(pods, (uid) => captures.forget(uid));
-  const notes = podNotes(context, onKnown);
-  const memory = { captures, archives, quota: quotaGate(context), ...kept };
+  const onNews = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
+  const reader = createPodReader({ kube, clock, logger, pods, onNews, signal: runtime.abandon });
+  const memory = { reader, archives, quota: quotaGate(context), ...kept };
   const [waiting, metrics] = [waitingOf(context), metricsOf(context)];
   forgetGone(executions, onEnded, [archives, confirmed, kept.linkedExecutions]);
   return {
@@ -76,13 +71,13 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
     quota: memory.quota,
     unstored,
     archives,
-    onUnstored: (uid) => captures.giveBack(uid),
+    onUnstored: (uid) => reader.giveBack(uid),
     confirmed,
     onStateEnded: (kind, status, seconds) => metrics.stateEnded(kind, status, seconds),
     onFinished: (execution, linked) => raiseEnd(context, execution, linked),
     onOutcome: countOutcome(context, metrics),
     onEnded,
-    observe: observeDeps(config, caches, memory, (pod) => notes.noteOf(pod)),
+    observe: observeDeps(config, caches, memory),
     apply: applyDeps(context, { settings, caches, metrics, ...memory }),
   };
 }
@@ -144,16 +139,6 @@ function quotaGate({ clock, wake, informers: { pods, executions, volumes } }: Co
   return gate;
 }
 
-/** What is known of a pod's wait is forgotten once it runs. */
-function podNotes({ kube, clock, logger, informers: { pods }, runtime }: Context, onNews: (pod: Pod) => void) {
-  const notes = createPodNotes({ kube, clock, logger, onNews, signal: runtime.abandon });
-  pods.onChange(({ after }) => {
-    if (after !== undefined && begunAt(after) !== undefined) notes.forget(after.metadata.uid ?? '');
-  });
-  onGone(pods, (uid) => notes.forget(uid));
-  return notes;
-}
-
 function findWorkflowOf({ kube, informers: { workflows, revisions } }: Context) {
   const caches = { workflows: workflows.cache, revisions: revisions.cache };
   return createFindWorkflow({ kube, ...caches, wholeRevision: revisions.whole });
@@ -167,16 +152,15 @@ function endRoutesOf({ tenants, informers: { routers } }: Context): EndRoutes {
 function observeDeps(
   config: ControllersConfig,
   caches: Caches,
-  { captures, rejected, made, linkedExecutions, archives }: Omit<Memory, 'quota'>,
-  noteOf: NonNullable<ObserveDeps['noteOf']>,
+  { reader, rejected, made, linkedExecutions, archives }: Omit<Memory, 'quota'>,
 ): ObserveDeps {
   return {
     caches,
-    outcomeOf: (pod) => captures.outcomeOf(pod),
+    outcomeOf: (pod) => reader.outcomeOf(pod),
+    noteOf: (pod) => reader.noteOf(pod),
     rejectedPods: (uid) => rejected.of(uid),
     madeChildren: (uid) => made.of(uid),
     linkedExecutions,
-    noteOf,
     archiveOf: (execution) => archives.stateOf(execution),
     settings: {
       executionTtlSeconds: config.WINDLASS_EXECUTION_TTL_SECONDS,
@@ -187,7 +171,7 @@ function observeDeps(
 
 /** What is kept in memory of executions while they run. */
 function createNotes() {
-  const [rejected, blocked, made] = [createRejectedPods(), createBlocked(), createMadeChildren()];
+  const [rejected, blocked, made] = [createRejectedPods<PodSlot>(), createBlocked(), createMadeChildren()];
   const linkedExecutions = createMadeChildren();
   const [unstored, bugs] = [createBlocked(), createBugs()];
   const onEnded = (uid: string): void => {
@@ -197,8 +181,8 @@ function createNotes() {
 }
 
 interface Memory {
-  readonly captures: Captures;
-  readonly rejected: RejectedPods;
+  readonly reader: PodReader;
+  readonly rejected: RejectedPods<PodSlot>;
   readonly made: MadeChildren;
   readonly linkedExecutions: MadeChildren;
   readonly quota: QuotaGate;
@@ -212,7 +196,7 @@ interface Acting extends Memory {
 }
 
 function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): ApplyDeps {
-  const { settings, caches, metrics, captures, rejected, made, linkedExecutions, archives, quota } = acting;
+  const { settings, caches, metrics, reader, rejected, made, linkedExecutions, archives, quota } = acting;
   return {
     kube,
     ...caches,
@@ -232,37 +216,11 @@ function applyDeps({ kube, clock, logger, wake }: Context, acting: Acting): Appl
     identity: 'windlass-controllers',
     newId,
     now: () => clock.now(),
-    onReleased: (uid) => captures.forget(uid),
+    onFollow: (pod, source) => reader.follow(pod, source),
+    onReleased: (uid) => reader.forget(uid),
     onRejected: (execution, name, action, failure) => {
-      rejected.add(execution, name, action.slot, failure);
+      rejected.add(execution.metadata.uid ?? '', name, action.slot, failure);
       wake(keyOf(execution));
-    },
-  };
-}
-
-const ephemeralStorage = 'ephemeral-storage';
-
-async function podSettings(kube: Pick<KubeClient, 'serverVersion'>, config: ControllersConfig): Promise<PodSettings> {
-  const { major, minor } = await kube.serverVersion();
-  const mount = config.WINDLASS_RUNNER_MOUNT;
-  const able = major > 1 || minor >= imageVolumesSince;
-  return {
-    runnerImage: config.WINDLASS_RUNNER_IMAGE,
-    systemImage: config.WINDLASS_SYSTEM_IMAGE,
-    imageVolumes: mount === 'image-volume' || (mount === 'auto' && able),
-    runAsUser: config.WINDLASS_STEP_RUN_AS_USER,
-    doNotDisrupt: config.WINDLASS_STEP_DO_NOT_DISRUPT,
-    nodeLostSeconds: config.WINDLASS_STEP_NODE_LOST_SECONDS,
-    workdirSize: config.WINDLASS_STEP_WORKDIR_SIZE,
-    alwaysPull: config.WINDLASS_STEP_ALWAYS_PULL,
-    defaultResources: {
-      requests: {
-        cpu: config.WINDLASS_STEP_CPU_REQUEST,
-        memory: config.WINDLASS_STEP_MEMORY_REQUEST,
-        // Without a request of its own it would be the limit, of which a node has room for few.
-        [ephemeralStorage]: '0',
-      },
-      limits: { [ephemeralStorage]: config.WINDLASS_STEP_EPHEMERAL_STORAGE },
     },
   };
 }

@@ -17,10 +17,10 @@ const { uid = '', namespace = '' } = parent.metadata;
 
 function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
   const caches = {
-    pods: createCache<Pod, 'executionUid' | 'executionKey'>({
+    pods: createCache<Pod, 'ownerUid' | 'owner'>({
       indexes: {
-        executionUid: ({ metadata }) => [metadata.labels?.[labels.executionUid] ?? ''],
-        executionKey: () => [],
+        ownerUid: ({ metadata }) => [metadata.labels?.[labels.executionUid] ?? ''],
+        owner: () => [],
       },
     }),
     executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>({

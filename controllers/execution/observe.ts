@@ -8,7 +8,10 @@ import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { KubeObject, ObjectMeta, Pod } from '../../lib/kube/index.ts';
 import { locatorText } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
+import { slotOf } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
+import { type OutcomeOf, observePod } from '../step-pods/observe-pod.ts';
+import type { NoteOf } from '../step-pods/pod-waiting.ts';
 import { isAwaited } from './awaited.ts';
 import { childPhase } from './child-phase.ts';
 import type {
@@ -24,14 +27,12 @@ import type {
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
 import type { MadeChildren } from './made-children.ts';
 import { rootOf, volumeName } from './engine/names.ts';
-import { type OutcomeOf, observePod } from './observe-pod.ts';
-import type { NoteOf } from './pod-waiting.ts';
 
 /** The caches that an execution is observed in, with the indexes it needs. */
 export interface Caches {
   readonly executions: CacheReader<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>;
-  /** By the uid of the execution that owns them, and by its key. */
-  readonly pods: CacheReader<Pod, 'executionUid' | 'executionKey'>;
+  /** By the uid of the execution that owns them, and by its kind and key. */
+  readonly pods: CacheReader<Pod, 'ownerUid' | 'owner'>;
   readonly volumes: CacheReader<Volume>;
 }
 
@@ -55,10 +56,9 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
   // Labels and parents are anybody's to write: what claims to be ours from another tenant's namespace is not.
   const isBeside = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace;
   const pods = deps.caches.pods
-    .byIndex('executionUid', uid)
+    .byIndex('ownerUid', uid)
     .filter(isBeside)
-    .map((pod) => observePod(pod, deps.outcomeOf, now, deps.noteOf))
-    .filter((fact) => fact !== undefined);
+    .flatMap((pod) => podFact(deps, pod, now));
   return {
     execution,
     workflows: new Map(),
@@ -78,6 +78,12 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
 function isAwaitedByAny({ executions }: Pick<Caches, 'executions'>, execution: WorkflowExecution): boolean {
   const parent = executions.get(`${execution.metadata.namespace}/${execution.spec.parent?.name ?? ''}`);
   return isAwaited(execution, parent) || isAwaitedByOrigin(execution, executions.get(linkOriginKey(execution) ?? ''));
+}
+
+/** Nothing for a pod that is no step. */
+function podFact({ outcomeOf, noteOf }: ObserveDeps, pod: Pod, now: number): PodFact[] {
+  const slot = slotOf(pod.metadata);
+  return slot === undefined ? [] : [{ slot, ...observePod(pod, outcomeOf, now, noteOf) }];
 }
 
 /** The executions that run this one again, the oldest first. */

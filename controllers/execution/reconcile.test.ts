@@ -36,8 +36,8 @@ async function lookAt(
     executions: createCache<WorkflowExecution, 'parentUid' | 'originUid' | 'root' | 'workflow'>({
       indexes: { parentUid: none, originUid, root: none, workflow: none },
     }),
-    pods: createCache<Pod, 'executionUid' | 'executionKey'>({
-      indexes: { executionUid: none, executionKey: () => ['default/x'] },
+    pods: createCache<Pod, 'ownerUid' | 'owner'>({
+      indexes: { ownerUid: none, owner: () => ['WorkflowExecution default/x'] },
     }),
     volumes: createCache<Volume>(),
   };

@@ -20,6 +20,8 @@ import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { type ReconcileResult, RefusedError } from '../runtime/outcome.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
+import { ownedBy } from '../step-pods/owner.ts';
+import type { QuotaGate } from '../step-pods/quota-gate.ts';
 import { type ApplyDeps, apply } from './apply.ts';
 import type { Archives } from './archives.ts';
 import type { Blocked } from './blocked.ts';
@@ -28,6 +30,7 @@ import type { Confirmed } from './confirmed.ts';
 import type { Action, Decision } from './engine/decision.ts';
 import type { Blockage, Definition, Facts, LinkedFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
+import { changesNothing, followPods } from './follow-pods.ts';
 import { tellWaiting } from './learn.ts';
 import { type EndRoutes, isEndPending } from './linked.ts';
 import {
@@ -41,7 +44,6 @@ import {
 } from './observe.ts';
 import { originOf, withPin } from './origin.ts';
 import { releaseOutputs } from './outputs-finalizer.ts';
-import type { QuotaGate } from './quota-gate.ts';
 import { releaseRecord } from './release-record.ts';
 import { rememberVolumes } from './remember-volumes.ts';
 import { settle } from './settle.ts';
@@ -111,9 +113,9 @@ async function bringForward(deps: ExecutionDeps, execution: WorkflowExecution): 
   const { decision, current } = await settle(deps, facts, now);
   measure(deps, execution, decision.status);
   tell(deps, current, decision, facts.linked);
-  const actions = [...strangers(deps, current), ...decision.actions];
+  const actions = [...strangers(deps, current), ...decision.actions, ...followPods(facts.pods, decision.actions)];
   const isNew = current.metadata.resourceVersion !== execution.metadata.resourceVersion;
-  if (actions.length > 0) await deps.confirmed.check(current, isNew);
+  if (!actions.every(changesNothing)) await deps.confirmed.check(current, isNew);
   const unblocked = await act(deps, current, { actions, wakeAt: decision.wakeAt, mayBeDone: !isNew });
   if (isTerminal(decision.status)) deps.onEnded(current.metadata.uid ?? '');
   const wakeAt = unblocked || endsNow(execution, decision) ? now : decision.wakeAt;
@@ -275,7 +277,7 @@ function releases(
 ): Action[] {
   const { namespace = '' } = refOfKey(key);
   return caches.pods
-    .byIndex('executionKey', key)
+    .byIndex('owner', ownedBy('WorkflowExecution', key))
     .filter(({ metadata }) => metadata.finalizers?.includes(captureFinalizer) === true && isMeant(metadata))
     .filter(({ metadata }) => metadata.deletionTimestamp !== undefined || isEnding(namespace))
     .map(({ metadata: { name = '', uid = '' } }) => ({ kind: 'release_pod', name, uid }));

@@ -3,7 +3,8 @@ import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts'
 import { type KubeObject, keyOf } from '../../lib/kube/index.ts';
 import type { Wakes } from '../runtime/module.ts';
 import { wakeUnseen } from '../runtime/wakes.ts';
-import { executionKey, podInformer } from '../step-pods/informer.ts';
+import { podInformer } from '../step-pods/informer.ts';
+import { ownerKey } from '../step-pods/owner.ts';
 import { tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
@@ -32,7 +33,7 @@ export const executionWakes: Wakes<typeof executionInformers> = {
   },
   pods({ before, after, own }) {
     const pod = after ?? before;
-    return own || pod === undefined ? [] : keysOf(executionKey(pod));
+    return own || pod === undefined ? [] : keysOf(ownerKey(pod, 'WorkflowExecution'));
   },
   volumes({ before, after }, { executions }) {
     const maker = executions.cache.getByUid((after ?? before)?.metadata.labels?.[labels.executionUid] ?? '');
@@ -45,7 +46,9 @@ export const executionWakes: Wakes<typeof executionInformers> = {
   tenants({ after }, { executions, pods }) {
     if (after?.metadata.deletionTimestamp === undefined) return [];
     const isInside = ({ metadata }: KubeObject): boolean => metadata.namespace === after.metadata.name;
-    const ofPods = [...pods.cache.values()].filter(isInside).flatMap((pod) => keysOf(executionKey(pod)));
+    const ofPods = [...pods.cache.values()]
+      .filter(isInside)
+      .flatMap((pod) => keysOf(ownerKey(pod, 'WorkflowExecution')));
     return [...ofPods, ...[...executions.cache.values()].filter(isInside).map(keyOf)];
   },
 };

@@ -1,14 +1,18 @@
 import { labels } from '../../crds/labels.ts';
 import { createInformer, type Informer } from '../../lib/informer/index.ts';
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
-import { type KubeObject, type Pod, pods } from '../../lib/kube/index.ts';
+import { type Pod, pods } from '../../lib/kube/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
+import { ownedBy, ownerOf } from './owner.ts';
+
+/** By the uid of the owner, by its kind and key (`ownedBy`), and by the keys of the claims that a pod mounts. */
+export type PodIndex = 'ownerUid' | 'owner' | 'claim';
 
 /**
- * The pods of steps. Their label is the one that the policy `step-pods` keeps from other writers: a pod that a tenant makes
+ * The pods of steps, whatever owns them. Their label is the one that the policy `step-pods` keeps from other writers: a pod that a tenant makes
  * is never listed.
  */
-export const podInformer: InformerSpec<Informer<Pod, 'executionUid' | 'executionKey' | 'claim'>> = {
+export const podInformer: InformerSpec<Informer<Pod, PodIndex>> = {
   name: 'pods',
   kind: 'Pod',
   open: (deps) =>
@@ -17,26 +21,17 @@ export const podInformer: InformerSpec<Informer<Pod, 'executionUid' | 'execution
       labelSelector: labels.executionUid,
       strip: slimPod,
       indexes: {
-        executionUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
-        executionKey: (pod) => idsOf(executionKey(pod)),
+        ownerUid: ({ metadata }) => idsOf(metadata.labels?.[labels.executionUid]),
+        owner(pod) {
+          const owner = ownerOf(pod);
+          return owner === undefined ? [] : [ownedBy(owner.kind, owner.key)];
+        },
         claim: claimKeys,
       },
     }),
 };
 
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
-
-/** Where the execution of a pod is, or was: a deletion that orphans its dependents leaves only the label. */
-export function executionKey(pod: Pod): string | undefined {
-  const name = pod.metadata.labels?.[labels.execution];
-  return ownerKey(pod, 'WorkflowExecution') ?? (name === undefined ? undefined : `${pod.metadata.namespace}/${name}`);
-}
-
-/** `namespace/name` of the owner of a kind. */
-function ownerKey({ metadata }: KubeObject, kind: string): string | undefined {
-  const owner = metadata.ownerReferences?.find((reference) => reference.kind === kind);
-  return owner === undefined ? undefined : `${metadata.namespace}/${owner.name}`;
-}
 
 /** The claims that a pod mounts, as `namespace/name`. */
 export const claimKeys = ({ metadata, spec }: Pod): string[] =>

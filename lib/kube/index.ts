@@ -32,3 +32,4 @@ export type * from './objects.ts';
 export { keyOf, refOfKey } from './objects.ts';
 export * from './resource.ts';
 export type { RequestReport, TransportDeps, TransportOptions } from './transport.ts';
+export { unlessChanged } from './unless-changed.ts';

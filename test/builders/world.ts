@@ -13,7 +13,7 @@ import type {
 import { podName } from '../../controllers/execution/engine/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
-import type { StepPlan } from '../../controllers/execution/step-plan.ts';
+import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
@@ -352,6 +352,7 @@ export class World {
       case 'create_volume':
         this.created.push(action.spec);
         return undefined;
+      case 'follow_pod':
       case 'archive_execution':
       case 'hold_execution':
       case 'let_execution_go':

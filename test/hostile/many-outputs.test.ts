@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createCaptures } from '../../controllers/execution/captures.ts';
-import { engineLimits } from '../../controllers/execution/limits.ts';
+import { createCaptures } from '../../controllers/step-pods/captures.ts';
+import { stepPodLimits } from '../../controllers/step-pods/limits.ts';
 import type { LogOptions, ObjectRef, Pod } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
@@ -65,10 +65,10 @@ describe('ended pods whose output is to be taken', () => {
   it('are read in turns, 5,000 of them, and another tenant does not wait for them', async () => {
     const { captures, known, reading, seen, turn } = setUp('small\n');
     const message = trailerOf('small\n');
-    for (let index = 0; index < 5_000; index += 1) captures.outcomeOf(ended(`p${index}`, 'evil', message));
+    for (let index = 0; index < 5_000; index += 1) captures.follow(ended(`p${index}`, 'evil', message));
     await turn();
-    expect(reading.size).toBeLessThanOrEqual(engineLimits.readsMax * 0.8);
-    captures.outcomeOf(ended('mine', 'good', message));
+    expect(reading.size).toBeLessThanOrEqual(stepPodLimits.readsMax * 0.8);
+    captures.follow(ended('mine', 'good', message));
     await turn();
     expect([...reading.keys()]).toContain('good-mine');
     for (let round = 0; round < 100 && known.length < 5_001; round += 1) {
@@ -77,7 +77,7 @@ describe('ended pods whose output is to be taken', () => {
       await turn();
     }
     expect(known).toHaveLength(5_001);
-    expect(seen.most).toBeLessThanOrEqual(engineLimits.readsMax);
+    expect(seen.most).toBeLessThanOrEqual(stepPodLimits.readsMax);
   });
 
   it('with full output hold no more memory than there is for them, until it is stored', async () => {
@@ -85,7 +85,7 @@ describe('ended pods whose output is to be taken', () => {
     const { captures, known, reading, turn } = setUp(megabyte);
     const message = trailerOf(megabyte);
     const pods = Array.from({ length: 250 }, (_, index) => ended(`p${index}`, 'evil', message));
-    for (const pod of pods) captures.outcomeOf(pod);
+    for (const pod of pods) captures.follow(pod);
     const settle = async (): Promise<void> => {
       for (let round = 0; round < 60; round += 1) {
         for (const end of reading.values()) end();
@@ -94,9 +94,9 @@ describe('ended pods whose output is to be taken', () => {
     };
     await settle();
     // Nobody has stored any: those that are known fill the tenant's share, the others wait.
-    expect(known.length).toBeLessThanOrEqual(engineLimits.logMemoryBytes / (3 * megabyte.length));
+    expect(known.length).toBeLessThanOrEqual(stepPodLimits.logMemoryBytes / (3 * megabyte.length));
     expect(known.length).toBeGreaterThan(20);
-    captures.outcomeOf(ended('mine', 'good', message));
+    captures.follow(ended('mine', 'good', message));
     await settle();
     expect(known).toContain('good-mine');
     for (let stored = 0; stored < known.length; stored += 1) {
@@ -109,7 +109,7 @@ describe('ended pods whose output is to be taken', () => {
 
   it('that say they wrote little and wrote much are read all the same', async () => {
     const { captures, known, reading, turn } = setUp(`${'x'.repeat(1024 * 1024 - 1)}\n`);
-    captures.outcomeOf(ended('p', 'evil', trailerOf('')));
+    captures.follow(ended('p', 'evil', trailerOf('')));
     for (let round = 0; round < 10; round += 1) {
       for (const end of reading.values()) end();
       await turn();

@@ -1,23 +1,14 @@
-import { limits } from '../../../crds/limits.ts';
-import type { Retry } from '../../../crds/schema/container.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
-import { isDisruption } from '../disruption.ts';
-import type { PlanOrFailure } from '../step-plan.ts';
+import { isDisruption } from '../../step-pods/disruption.ts';
+import { type Attempts, attemptsOf, mayRepeat, retryDelayMs } from '../../step-pods/retry.ts';
+import type { PlanOrFailure } from '../../step-pods/step-plan.ts';
 import { outcomeAtDeadline, stopping } from './deadline.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { warnOfLoss } from './lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from './outcome.ts';
 import { causeOf, hasBegun, noteStart, queueOutcome, showWaiting } from './starting.ts';
-
-/** How often a state's command may be run. */
-export interface Attempts {
-  readonly retry?: Retry | undefined;
-  /** Whether a pod that was lost through nobody's fault is made again (requirements AMB-191). */
-  readonly retry_on_disruption?: boolean | undefined;
-}
 
 /**
  * Runs one pod at a time until an attempt succeeds or none is left (spec 1 §2.6, `retry`). Undefined while the state
@@ -60,12 +51,6 @@ function proceed(
   return ended;
 }
 
-/** Delay before attempt k ≥ 2 in milliseconds: backoff · 2^(k−2) (requirements AMB-078). */
-function retryDelayMs(retry: Retry | undefined, attempt: number): number {
-  const backoff = retry?.backoff ?? limits.retryBackoffDefault;
-  return parseDuration(backoff, { field: 'retry.backoff', allowZero: true }) * 2 ** (attempt - 2);
-}
-
 function start(draft: Draft, current: CurrentState, makePlan: () => PlanOrFailure): VisitOutcome | undefined {
   const { attempt = 1, retry_at: retryTime } = current;
   const retryAt = retryTime === undefined ? 0 : Date.parse(retryTime);
@@ -100,12 +85,6 @@ function isTriedAgain(draft: Draft, current: CurrentState, attempts: Attempts, {
   scheduleRetry(draft, current, failure, disrupted ? 0 : retryDelayMs(attempts.retry, own + 1));
   return true;
 }
-
-const attemptsOf = ({ retry }: Attempts): number => retry?.max_attempts ?? limits.retryAttemptsDefault;
-
-/** Whether one more loss of a pod, after so many, is made good beside `retry.max_attempts` (requirements AMB-191). */
-export const mayRepeat = ({ retry, retry_on_disruption: wanted }: Attempts, disruptions: number): boolean =>
-  (wanted ?? retry !== undefined) && disruptions < limits.disruptionRetriesMax;
 
 function scheduleRetry(draft: Draft, current: CurrentState, failure: Failure, delayMs: number): void {
   const next = (current.attempt ?? 1) + 1;

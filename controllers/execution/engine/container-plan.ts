@@ -4,7 +4,7 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import { parseDuration } from '../../../lib/duration.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import type { Scope } from '../../../lib/template/scope.ts';
-import type { PlannedMount, PlanOrFailure } from '../step-plan.ts';
+import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { processFailure } from './process-bounds.ts';

@@ -1,5 +1,5 @@
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
-import { isDisruption } from '../disruption.ts';
+import { isDisruption } from '../../step-pods/disruption.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult, timedOut } from './outcome.ts';

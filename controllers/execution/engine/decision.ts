@@ -4,7 +4,8 @@ import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-exec
 import type { Blob, BlobLocator } from '../../../lib/output-store/blob.ts';
 import type { ExecutionPlan } from '../../../lib/execution/build-execution.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
-import type { StepPlan } from '../step-plan.ts';
+import type { PodStop } from '../../step-pods/release-pod.ts';
+import type { StepPlan } from '../../step-pods/step-plan.ts';
 import type { Failure } from './facts.ts';
 
 /** A fact that deciding turned out to depend on. */
@@ -14,12 +15,11 @@ export type Need =
   | { readonly kind: 'child'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };
 
-/** How to stop a pod: with its grace, or without waiting for a kubelet that does not answer. */
-export type PodStop = 'graceful' | 'force';
-
 /** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
 export type Action =
   | { readonly kind: 'create_pod'; readonly slot: PodSlot; readonly plan: StepPlan }
+  /** Reads what the pod has to say: the log of its command, or the Events of one that waits. Changes nothing. */
+  | { readonly kind: 'follow_pod'; readonly name: string; readonly uid: string; readonly source: 'log' | 'events' }
   /** Tells the pod to stop; its output is still wanted. */
   | { readonly kind: 'stop_pod'; readonly name: string; readonly uid: string }
   /** Lets go of a pod whose output is recorded or not wanted, after stopping what still runs of it. */

@@ -1,16 +1,11 @@
-import type { ExecutionReason } from '../../../crds/conditions.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
-import type { RawText } from '../../../lib/output-store/raw-text.ts';
 import type { PodSlot } from '../../../lib/pod-slot.ts';
+import type { Failure, PodObservation } from '../../step-pods/observation.ts';
 
-/** A failure that a person reads: a reason from `crds/conditions.ts` and one sentence. */
-export interface Failure {
-  readonly reason: ExecutionReason;
-  readonly message: string;
-}
+export type { Failure, StepOutcome, Waiting } from '../../step-pods/observation.ts';
 
 /**
  * What was decided cannot be had: the output store had no room for it (design §5), or the status would be larger than a
@@ -23,49 +18,9 @@ export interface Refusal {
   readonly consequence: 'one_state' | 'state_fails' | 'execution_fails';
 }
 
-/** What one container did. Streams hold at most 1 MiB each; output that is no UTF-8 is a RawText. */
-export interface StepOutcome {
-  readonly exitCode: number;
-  readonly stdout: string | RawText;
-  readonly stderr: string | RawText;
-  /** Whether the stream was longer than what is kept (requirements AMB-079). */
-  readonly stdoutTruncated: boolean;
-  readonly stderrTruncated: boolean;
-  readonly durationMs: number;
-  /** Set when the command did not end with 0, or it is not known how it ended. */
-  readonly failure?: Failure;
-  /** Why output is missing from the streams, or not proven to be the command's. */
-  readonly lost?: string;
-}
-
-/** Why a pod has not begun to run, in Kubernetes' own words. */
-export interface Waiting extends Failure {
-  /** From when on that is worth showing, in milliseconds since the epoch: a pod needs a moment even where all is well. */
-  readonly since: number;
-}
-
-/** A pod of the execution as far as deciding needs it. */
-export interface PodFact {
-  readonly name: string;
-  readonly uid: string;
+/** A pod of the execution, and which one it is. */
+export interface PodFact extends PodObservation {
   readonly slot: PodSlot;
-  /** Holds the capture finalizer. */
-  readonly held: boolean;
-  readonly deleting: boolean;
-  /** Nothing of the pod runs any more, or its command has ended and the rest follows by itself. */
-  readonly ended: boolean;
-  /** Its node does not answer: nobody will confirm that it stopped. */
-  readonly lost: boolean;
-  /** When a pod that was told to go counts as lost if it says nothing, in milliseconds since the epoch. */
-  readonly silentUntil?: number | undefined;
-  /** When its container began to run by the node's clock, in milliseconds since the epoch; absent: it has not. */
-  readonly begunAt?: number | undefined;
-  /** When its container had ended by the node's clock, in milliseconds since the epoch; absent: that is not known. */
-  readonly endedAt?: number | undefined;
-  /** What it waits for before its container can run. */
-  readonly waiting?: Waiting | undefined;
-  /** Absent while the command runs, or its output is being read. */
-  readonly outcome?: StepOutcome | undefined;
 }
 
 /** A child execution. Values that stand in the child's own output store are LargeValue. */

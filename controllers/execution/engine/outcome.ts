@@ -1,5 +1,7 @@
 import type { Failure, StepOutcome } from './facts.ts';
 
+export { noOutput, noResult } from '../../step-pods/outcome.ts';
+
 /** How a visit of a state ended, whatever its kind. */
 export interface VisitOutcome {
   /** Why the state failed; absent: it succeeded. */
@@ -48,9 +50,3 @@ export const timedOut = (outcome: StepOutcome, failure: Failure): StepOutcome =>
   exitCode: timeoutExitCode,
   failure,
 });
-
-/** Of a command that wrote nothing, or never ran. */
-export const noOutput = { stdout: '', stderr: '', stdoutTruncated: false, stderrTruncated: false, durationMs: 0 };
-
-/** A container that never ran or whose result is not known; its exit code is -1. */
-export const noResult = (failure: Failure): StepOutcome => ({ ...noOutput, exitCode: -1, failure });

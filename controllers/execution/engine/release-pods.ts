@@ -1,5 +1,5 @@
 import { ownMember } from '../../../lib/own-member.ts';
-import type { PodStop } from './decision.ts';
+import type { PodStop } from '../../step-pods/release-pod.ts';
 import type { Draft } from './draft.ts';
 import type { PodFact } from './facts.ts';
 

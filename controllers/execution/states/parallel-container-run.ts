@@ -2,8 +2,8 @@ import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import { isDisruption } from '../disruption.ts';
-import { mayRepeat } from '../engine/attempts.ts';
+import { isDisruption } from '../../step-pods/disruption.ts';
+import { mayRepeat } from '../../step-pods/retry.ts';
 import { containerPlan } from '../engine/container-plan.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
@@ -14,7 +14,7 @@ import { containerResult, noResult, type VisitOutcome, withTwins } from '../engi
 import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../engine/starting.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
 import { loadStored } from '../engine/stored.ts';
-import type { PlanOrFailure } from '../step-plan.ts';
+import type { PlanOrFailure } from '../../step-pods/step-plan.ts';
 
 /** How long finished steps may wait in memory for the others before they are written down, in milliseconds. */
 const recordEveryMs = 2_000;

@@ -8,7 +8,7 @@ import { containerResult, noOutput, type VisitOutcome, withTwins } from '../engi
 import { processFailure } from '../engine/process-bounds.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
-import type { PlannedMount, PlanOrFailure } from '../step-plan.ts';
+import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 
 /** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
 export const system: StateHandler<'System'> = (draft, state, current) => {

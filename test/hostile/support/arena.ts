@@ -77,7 +77,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     executions: createCache<WorkflowExecution, 'parentUid' | 'workflow'>({
       indexes: { parentUid: none, workflow: none },
     }),
-    pods: createCache<Pod, 'executionUid' | 'executionKey'>({ indexes: { executionUid: none, executionKey: none } }),
+    pods: createCache<Pod, 'ownerUid' | 'owner'>({ indexes: { ownerUid: none, owner: none } }),
     volumes: createCache<Volume>(),
   };
   return {

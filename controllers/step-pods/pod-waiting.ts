@@ -1,8 +1,8 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import type { Waiting } from './engine/facts.ts';
-import { engineLimits } from './limits.ts';
+import type { Waiting } from './observation.ts';
+import { stepPodLimits } from './limits.ts';
 
 /** What the newest Event of a pod that has no container yet says; undefined where nothing is known. */
 export type NoteOf = (pod: Pod) => string | undefined;
@@ -80,7 +80,7 @@ function unscheduled({ status: { conditions = [] } = {} }: Pod): Waiting | undef
 
 /** No pod runs at once; from a moment on it is worth saying that one does not. */
 function quietStart(pod: Pod, noteOf: NoteOf): Waiting {
-  const since = Date.parse(pod.metadata.creationTimestamp ?? '') + engineLimits.quietStartMs;
+  const since = Date.parse(pod.metadata.creationTimestamp ?? '') + stepPodLimits.quietStartMs;
   const word = stepState(pod)?.waiting?.reason ?? 'Pending';
   const message = noteOf(pod) ?? word;
   return { reason: 'WaitingForContainer', message, since: Number.isNaN(since) ? 0 : since };

@@ -6,8 +6,8 @@ import type { KubeClient, Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { stepContainer, stepState } from '../../lib/pod-slot.ts';
 import { isConclusive, outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
-import type { StepOutcome } from './engine/facts.ts';
-import { engineLimits } from './limits.ts';
+import type { StepOutcome } from './observation.ts';
+import { stepPodLimits } from './limits.ts';
 import { createLogMemory, type LogMemory, type LogRoom, noRoom } from './log-memory.ts';
 import { createLogPatience } from './log-patience.ts';
 
@@ -25,9 +25,11 @@ interface CapturesDeps {
 
 /** Takes the output of steps from their logs (design §6). */
 export interface Captures {
-  /** The outcome where it is known. Otherwise finds it out, and calls `onKnown` then. */
+  /** The outcome where it is known. Asking reads nothing. */
   outcomeOf(pod: Pod): StepOutcome | undefined;
-  /** Gives back the room of an output that cannot be stored now; its log is read again when it is asked for. */
+  /** Finds the outcome out, and calls `onKnown` then. Call it with each newer version of the pod. */
+  follow(pod: Pod): void;
+  /** Gives back the room of an output that cannot be stored now; its log is read again when it is followed. */
   giveBack(uid: string): void;
   /** Forgets a pod that nobody waits for. */
   forget(uid: string): void;
@@ -67,18 +69,25 @@ class LogCaptures implements Captures {
 
   constructor(deps: CapturesDeps) {
     this.#deps = deps;
-    this.#streams = createFairPool({ size: engineLimits.streamsMax, clock: deps.clock });
-    this.#reads = createFairPool({ size: engineLimits.readsMax, clock: deps.clock });
+    this.#streams = createFairPool({ size: stepPodLimits.streamsMax, clock: deps.clock });
+    this.#reads = createFairPool({ size: stepPodLimits.readsMax, clock: deps.clock });
     this.#memory = deps.memory ?? createLogMemory(deps.clock);
   }
 
   outcomeOf(pod: Pod): StepOutcome | undefined {
+    const entry = this.#entries.get(pod.metadata.uid ?? '');
+    if (entry !== undefined) this.#conclude(entry, pod);
+    return entry?.outcome;
+  }
+
+  follow(pod: Pod): void {
     const uid = pod.metadata.uid ?? '';
     const entry = this.#entries.get(uid) ?? { pod, stop: new AbortController(), busy: false, followed: 'no' };
     this.#entries.set(uid, entry);
     entry.pod = pod;
-    this.#consider(entry);
-    return entry.outcome;
+    this.#conclude(entry, pod);
+    const { outcome, captured, busy } = entry;
+    if (outcome === undefined && captured === undefined && !busy && !this.#isOver(entry)) this.#take(entry);
   }
 
   giveBack(uid: string): void {
@@ -92,14 +101,12 @@ class LogCaptures implements Captures {
     this.#entries.delete(uid);
   }
 
-  #consider(entry: Entry): void {
-    const { pod, captured, outcome, busy } = entry;
-    if (outcome !== undefined || busy || this.#isOver(entry)) return;
-    if (captured === undefined) this.#take(entry);
-    else if (isConclusive(captured.trailer, pod)) {
-      entry.outcome = outcomeOfCapture(captured, pod);
-      delete entry.captured;
-    }
+  /** The output is there, and the pod's object says why the command ended. */
+  #conclude(entry: Entry, pod: Pod): void {
+    const { captured, outcome } = entry;
+    if (outcome !== undefined || captured === undefined || !isConclusive(captured.trailer, pod)) return;
+    entry.outcome = outcomeOfCapture(captured, pod);
+    delete entry.captured;
   }
 
   #take(entry: Entry): void {
@@ -129,8 +136,11 @@ class LogCaptures implements Captures {
       place.leave();
       entry.busy = false;
     }
-    this.#consider(entry);
+    if (this.#isOver(entry)) return;
+    this.#conclude(entry, entry.pod);
     if (entry.outcome !== undefined) this.#deps.onKnown(entry.pod);
+    // The log ended without an outcome, and the container may have ended meanwhile.
+    else if (entry.captured === undefined) this.#take(entry);
   }
 
   async #read(entry: Entry): Promise<void> {
@@ -202,7 +212,7 @@ async function readLog(
   const { name = '', namespace = '' } = pod.metadata;
   const enough = new AbortController();
   const signal = AbortSignal.any([stop, enough.signal]);
-  void clock.sleep(engineLimits.readingMs, signal).then(() => enough.abort());
+  void clock.sleep(stepPodLimits.readingMs, signal).then(() => enough.abort());
   const capture = createCapture();
   let bytes = 0;
   try {

@@ -11,8 +11,8 @@ import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
 import { textOrRaw } from '../../lib/output-store/raw-text.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf } from './disruption.ts';
-import type { Failure, StepOutcome } from './engine/facts.ts';
-import { noOutput, noResult } from './engine/outcome.ts';
+import type { Failure, StepOutcome } from './observation.ts';
+import { noOutput, noResult } from './outcome.ts';
 
 /** What a verified capture says of a step. */
 export function outcomeOfCapture({ trailer, stdout, stderr }: Captured, pod: Pod): StepOutcome {

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool, type Place } from '../../lib/fair-pool.ts';
 import type { Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import { engineLimits } from './limits.ts';
+import { stepPodLimits } from './limits.ts';
 
 /**
  * Memory for logs that are read and for outputs that nobody has stored yet, of all pods together. Namespaces share it, so
@@ -30,13 +30,13 @@ export interface LogRoom {
 
 /** Of an output its bytes, their growing collection and its text are held for a moment. */
 const copies = 3;
-const { roomBytes } = engineLimits;
+const { roomBytes } = stepPodLimits;
 const roomOf = (outputBytes: number): number => roomBytes + copies * outputBytes;
 /** What an outcome takes that has no output. */
 const leastBytes = 1_024;
 const largest = roomOf(2 * limits.outputStreamBytes);
 
-export function createLogMemory(clock: Clock, size: number = engineLimits.logMemoryBytes): LogMemory {
+export function createLogMemory(clock: Clock, size: number = stepPodLimits.logMemoryBytes): LogMemory {
   const pool = createFairPool({ size, clock });
   return {
     async forEnded(pod, signal) {

@@ -1,18 +1,16 @@
 import { captureFinalizer } from '../../crds/labels.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import { slotOf, stepState } from '../../lib/pod-slot.ts';
-import type { Failure, PodFact, StepOutcome } from './engine/facts.ts';
-import { noResult } from './engine/outcome.ts';
+import { stepState } from '../../lib/pod-slot.ts';
+import type { Failure, PodObservation, StepOutcome } from './observation.ts';
+import { noResult } from './outcome.ts';
 import { podProblem, silenceEndsAt } from './pod-problem.ts';
 import { begunAt, endedAt, type NoteOf, waitingOf } from './pod-waiting.ts';
 
-/** Finds out what a container did; undefined while that is not known. Asking again costs nothing. */
+/** What a container did, as far as that is known. Asking reads nothing. */
 export type OutcomeOf = (pod: Pod) => StepOutcome | undefined;
 
-/** What deciding needs to know of a pod; undefined for one that is no step. */
-export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?: NoteOf): PodFact | undefined {
-  const slot = slotOf(pod.metadata);
-  if (slot === undefined) return undefined;
+/** What deciding needs to know of a pod. Nothing is read for it: `toRead` says what would tell more. */
+export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?: NoteOf): PodObservation {
   const { name = '', uid = '', finalizers = [], deletionTimestamp } = pod.metadata;
   const held = finalizers.includes(captureFinalizer);
   const problem = podProblem(pod, now);
@@ -20,7 +18,6 @@ export function observePod(pod: Pod, outcomeOf: OutcomeOf, now: number, noteOf?:
   return {
     name,
     uid,
-    slot,
     held,
     deleting: deletionTimestamp !== undefined,
     ended: problem === undefined && (outcome !== undefined || hasEnded(pod)),
@@ -45,3 +42,9 @@ const nothing: OutcomeOf = () => undefined;
 
 const hasEnded = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || stepState(pod)?.terminated !== undefined;
+
+/** Where more is to be learned of a pod; undefined once its outcome is known, or it was let go. */
+export function toRead({ held, outcome, waiting }: PodObservation): 'log' | 'events' | undefined {
+  if (!held || outcome !== undefined || waiting?.reason === 'WaitingForNode') return undefined;
+  return waiting === undefined ? 'log' : 'events';
+}

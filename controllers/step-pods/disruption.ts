@@ -1,6 +1,6 @@
 import type { ExecutionReason } from '../../crds/conditions.ts';
 import type { Pod } from '../../lib/kube/index.ts';
-import type { Failure } from './engine/facts.ts';
+import type { Failure } from './observation.ts';
 
 /** Losses of a pod that were nobody's fault (requirements AMB-191). */
 const disruptions: ReadonlySet<ExecutionReason> = new Set([

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isAbsent, KubeError, type Pod } from '../../lib/kube/index.ts';
 import { stepState } from '../../lib/pod-slot.ts';
-import { engineLimits } from './limits.ts';
+import { stepPodLimits } from './limits.ts';
 
 /** How long to go on trying to read the log of one pod. */
 export interface LogPatience {
@@ -23,12 +23,12 @@ export function createLogPatience(clock: Pick<Clock, 'now'>): LogPatience {
     delayMs(trouble, pod) {
       if (isAbsent(trouble)) return undefined;
       if (trouble instanceof CaptureError) {
-        return endsWithoutTrailer(pod) ? undefined : engineLimits.unprovenAfterMs[unproven++];
+        return endsWithoutTrailer(pod) ? undefined : stepPodLimits.unprovenAfterMs[unproven++];
       }
-      if (isUnanswered(trouble)) return engineLimits.unansweredAfterMs;
+      if (isUnanswered(trouble)) return stepPodLimits.unansweredAfterMs;
       awaySince ??= clock.now();
-      if (clock.now() - awaySince >= engineLimits.kubeletAwayMs) return undefined;
-      const delays = engineLimits.kubeletAwayAfterMs;
+      if (clock.now() - awaySince >= stepPodLimits.kubeletAwayMs) return undefined;
+      const delays = stepPodLimits.kubeletAwayAfterMs;
       return delays[Math.min(refusals++, delays.length - 1)];
     },
   };

@@ -7,7 +7,7 @@ import { begin } from '../../test/builders/execution-builder.ts';
 import { anOutcome } from '../../test/builders/world.ts';
 import { outcomeOfCapture, outcomeOfLoss } from './captured-outcome.ts';
 import { isDisruption } from './disruption.ts';
-import { observePod } from './observe-pod.ts';
+import { observePod, toRead } from './observe-pod.ts';
 
 const aPod = (state: ContainerState | undefined, status: PodStatus = {}, metadata: object = {}): Pod => ({
   metadata: {
@@ -72,14 +72,14 @@ describe('what a pod tells', () => {
     const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: row.by, message: row.message }];
     const pod = aPod(undefined, { phase: 'Failed', reason: row.reason, conditions });
     const failure = { reason: row.want, message: `node node7: ${row.message}` };
-    expect(observePod(pod, unknown, begin)?.outcome?.failure).toEqual(failure);
-    expect(isDisruption(observePod(pod, unknown, begin)?.outcome?.failure)).toBe(true);
+    expect(observePod(pod, unknown, begin).outcome?.failure).toEqual(failure);
+    expect(isDisruption(observePod(pod, unknown, begin).outcome?.failure)).toBe(true);
     const killed = { ...pod, status: { ...pod.status, containerStatuses: [aKill] } };
     expect(outcomeOfLoss(new Error('no log'), killed).failure).toEqual(failure);
   });
 
   it('a pod that failed without a word says so', () => {
-    const failure = observePod(aPod(undefined, { phase: 'Failed' }), unknown, begin)?.outcome?.failure;
+    const failure = observePod(aPod(undefined, { phase: 'Failed' }), unknown, begin).outcome?.failure;
     expect(failure).toEqual({ reason: 'PodRejected', message: 'the pod failed, and its status does not say why' });
   });
 
@@ -89,7 +89,7 @@ describe('what a pod tells', () => {
     { reason: 'Error', want: undefined },
   ])('a container that ended with $reason is $want without its log being read', ({ reason, want }) => {
     const pod = aPod({ terminated: { exitCode: 128, reason, message: 'm' } });
-    expect(observePod(pod, unknown, begin)?.outcome?.failure?.reason).toBe(want);
+    expect(observePod(pod, unknown, begin).outcome?.failure?.reason).toBe(want);
   });
 
   it.each([
@@ -104,18 +104,14 @@ describe('what a pod tells', () => {
 
   it('a pod that never got a node and is deleted is PodDeleted', () => {
     const pod = { ...aPod(undefined, {}, { deletionTimestamp: gone }), spec: { containers: [] } };
-    expect(observePod(pod, unknown, begin + 20_000)?.outcome?.failure?.reason).toBe('PodDeleted');
+    expect(observePod(pod, unknown, begin + 20_000).outcome?.failure?.reason).toBe('PodDeleted');
   });
 
   it('an outcome is asked for only while the pod is held', () => {
     const pod = aPod({ running: {} });
     expect(observePod(pod, () => anOutcome(), begin)).toMatchObject({ held: true, ended: true });
     const released = aPod({ running: {} }, {}, { finalizers: [] });
-    expect(observePod(released, () => anOutcome(), begin)?.outcome).toBeUndefined();
-  });
-
-  it('a pod without our labels is none of ours', () => {
-    expect(observePod(aPod(undefined, {}, { annotations: {} }), unknown, begin)).toBeUndefined();
+    expect(observePod(released, () => anOutcome(), begin).outcome).toBeUndefined();
   });
 });
 
@@ -139,27 +135,27 @@ describe('what a pod waits for', () => {
     },
   ])('is in the words of the kubelet, with the cause, and at once: $word', ({ word, message, want }) => {
     const pod = aPod({ waiting: { reason: word, message } }, {}, made);
-    expect(observePod(pod, unknown, begin)?.waiting).toEqual({ ...want, since: 0 });
+    expect(observePod(pod, unknown, begin).waiting).toEqual({ ...want, since: 0 });
   });
 
   it('is in the words of the scheduler where no node has room', () => {
     const pod = aPod(undefined, { phase: 'Pending', conditions: [unscheduled] }, made);
     const want = { reason: 'WaitingForNode', message: 'Unschedulable: 0/2 nodes', since: 0 };
-    expect(observePod(pod, unknown, begin)?.waiting).toEqual(want);
+    expect(observePod(pod, unknown, begin).waiting).toEqual(want);
   });
 
   it('is worth showing after two seconds where nothing is wrong yet, with what its Events say', () => {
     const pod = aPod({ waiting: { reason: 'ContainerCreating' } }, {}, made);
     const want = { reason: 'WaitingForContainer', message: 'ContainerCreating', since: begin + 2_000 };
-    expect(observePod(pod, unknown, begin)?.waiting).toEqual(want);
+    expect(observePod(pod, unknown, begin).waiting).toEqual(want);
     const note = 'FailedMount: MountVolume.SetUp failed for volume "claim-0": no such share';
-    expect(observePod(pod, unknown, begin, () => note)?.waiting).toEqual({ ...want, message: note });
+    expect(observePod(pod, unknown, begin, () => note).waiting).toEqual({ ...want, message: note });
   });
 
   it('names the Secret that an image cannot be pulled without', () => {
     const pod = aPod({ waiting: { reason: 'ErrImagePull', message: cause } }, {}, made);
     const note = 'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (team-registry)';
-    expect(observePod(pod, unknown, begin, () => note)?.waiting?.message).toBe(`${cause}; ${note}`);
+    expect(observePod(pod, unknown, begin, () => note).waiting?.message).toBe(`${cause}; ${note}`);
   });
 
   it.each([
@@ -193,7 +189,7 @@ describe('the end of a container', () => {
       want: undefined,
     },
   ])('AMB-070 was at $want at the latest where $what', ({ state, want }) => {
-    expect(observePod(aPod(state, {}, made), unknown, begin)?.endedAt).toBe(want);
+    expect(observePod(aPod(state, {}, made), unknown, begin).endedAt).toBe(want);
   });
 });
 
@@ -249,4 +245,25 @@ describe('output that is lost', () => {
     const outcome = outcomeOfLoss(new Error('log is gone'), aPod({ terminated: { exitCode: 137 } }));
     expect(outcome.failure).toEqual({ reason: 'CaptureFailed', message: 'exit code 137; log is gone' });
   });
+});
+
+it.each([
+  { what: 'runs', state: { running: {} }, want: 'log' },
+  { what: 'has ended', state: { terminated: { exitCode: 0 } }, want: 'log' },
+  { what: 'has no container yet', state: undefined, want: 'events' },
+  { what: 'cannot pull its image', state: { waiting: { reason: 'ErrImagePull', message: 'why' } }, want: 'events' },
+  { what: 'will never start', state: { waiting: { reason: 'InvalidImageName', message: 'why' } }, want: undefined },
+])('of a pod that $what, $want is to be read', ({ state, want }) => {
+  expect(toRead(observePod(aPod(state), unknown, begin))).toBe(want);
+});
+
+it('nothing is to be read of a pod whose outcome is known, that was let go, or that waits for a node', () => {
+  const unscheduled = { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] };
+  for (const observation of [
+    observePod(aPod({ running: {} }), () => anOutcome(), begin),
+    observePod(aPod({ running: {} }, {}, { finalizers: [] }), unknown, begin),
+    observePod(aPod(undefined, unscheduled), unknown, begin),
+  ]) {
+    expect(toRead(observation)).toBeUndefined();
+  }
 });

@@ -1,8 +1,7 @@
-import { apiVersion, captureFinalizer, labels } from '../../crds/labels.ts';
-import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { captureFinalizer, labels } from '../../crds/labels.ts';
 import type { Container, Pod, PodSpec, PodVolume, ResourceAmounts, VolumeMount } from '../../lib/kube/index.ts';
-import { labelValue, type PodSlot, slotMetadata, stepContainer } from '../../lib/pod-slot.ts';
-import { podName } from './engine/names.ts';
+import { stepContainer } from '../../lib/pod-slot.ts';
+import type { StepOwner, StepPodName } from './owner.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** What an operator configured for all step pods. */
@@ -39,25 +38,18 @@ const commandGraceSeconds = 10;
  * The pod of one step. A user chooses what the plan holds and nothing else: no service-account token, no
  * capabilities, no root, no privilege escalation (design §6).
  */
-export function buildPod(execution: WorkflowExecution, slot: PodSlot, plan: StepPlan, settings: PodSettings): Pod {
-  const { metadata } = execution;
+export function buildPod(owner: StepOwner, pod: StepPodName, plan: StepPlan, settings: PodSettings): Pod {
+  const { apiVersion, kind, name, namespace, uid } = owner;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      name: podName(execution, slot),
-      namespace: metadata.namespace,
-      labels: {
-        [labels.managedBy]: 'windlass',
-        [labels.execution]: labelValue(metadata.name),
-        [labels.executionUid]: metadata.uid ?? '',
-        ...slotMetadata(slot).labels,
-      },
-      annotations: { ...slotMetadata(slot).annotations, ...(settings.doNotDisrupt === true ? leaveAlone : {}) },
+      name: pod.name,
+      namespace,
+      labels: { [labels.managedBy]: 'windlass', ...owner.labels, ...pod.labels },
+      annotations: { ...pod.annotations, ...(settings.doNotDisrupt === true ? leaveAlone : {}) },
       finalizers: [captureFinalizer],
-      ownerReferences: [
-        { apiVersion, kind: 'WorkflowExecution', name: metadata.name, uid: metadata.uid ?? '', controller: true },
-      ],
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
     spec: podSpec(plan, settings),
   };

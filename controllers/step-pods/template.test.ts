@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
-import { slotOf } from '../../lib/pod-slot.ts';
-import { anExecution } from '../../test/builders/execution-builder.ts';
-import { buildPod, type PodSettings } from './pod.ts';
+import { buildPod, type PodSettings } from './template.ts';
+import type { StepOwner } from './owner.ts';
 import type { StepPlan } from './step-plan.ts';
 
 const settings: PodSettings = {
@@ -25,9 +24,18 @@ const plan = (fields: Partial<StepPlan> = {}): StepPlan => ({
   timeoutMs: 300_000,
   ...fields,
 });
-const slot = { state: 'build', visit: 2, attempt: 3 };
+/** Of a kind that this folder has never heard of. */
+const owner: StepOwner = {
+  apiVersion: 'windlass.dev/v1',
+  kind: 'Agent',
+  name: 'ann',
+  namespace: 'team-a',
+  uid: 'u1',
+  labels: { [labels.executionUid]: 'u1', 'windlass.dev/agent': 'ann' },
+};
+const named = { name: 'ann-7', labels: { [labels.attempt]: '3' }, annotations: { note: 'x' } };
 const pod = (fields?: Partial<StepPlan>, more: Partial<PodSettings> = {}) =>
-  buildPod(anExecution('run-1').build(), slot, plan(fields), { ...settings, ...more });
+  buildPod(owner, named, plan(fields), { ...settings, ...more });
 const [container] = pod().spec.containers;
 
 describe('the pod of a step', () => {
@@ -55,12 +63,14 @@ describe('the pod of a step', () => {
     expect(container?.securityContext).toEqual({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
   });
 
-  it('is labelled with execution, state, visit and attempt, held until captured, and owned by its execution', () => {
+  it('is labelled as its owner and its step say, held until captured, and goes with its owner', () => {
     const { metadata } = pod();
-    expect(metadata.labels).toMatchObject({ [labels.state]: 'build', [labels.visit]: '2', [labels.attempt]: '3' });
+    expect(metadata).toMatchObject({ name: 'ann-7', namespace: 'team-a', annotations: { note: 'x' } });
+    expect(metadata.labels).toEqual({ ...owner.labels, [labels.managedBy]: 'windlass', [labels.attempt]: '3' });
     expect(metadata.finalizers).toEqual([captureFinalizer]);
-    expect(metadata.ownerReferences).toMatchObject([{ kind: 'WorkflowExecution', name: 'run-1', controller: true }]);
-    expect(slotOf(pod().metadata)).toEqual(slot);
+    expect(metadata.ownerReferences).toEqual([
+      { apiVersion: 'windlass.dev/v1', kind: 'Agent', name: 'ann', uid: 'u1', controller: true },
+    ]);
   });
 
   it('WF-CR-04 WF-CR-05 WF-CR-15 runs the command under the runner with its limit', () => {
@@ -165,22 +175,6 @@ describe('the pod of a step', () => {
   });
 });
 
-describe('names', () => {
-  it('are the same for the same slot, differ for another, and fit a host name', () => {
-    const long = anExecution('x'.repeat(63)).build();
-    const name = (fields: object) => buildPod(long, { ...slot, ...fields }, plan(), settings).metadata.name ?? '';
-    expect(name({})).toBe(name({}));
-    const all = [name({}), name({ visit: 3 }), name({ attempt: 4 }), name({ step: 'a' }), name({ state: 'build-2' })];
-    expect(new Set(all).size).toBe(all.length);
-    for (const one of all) expect(one).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
-  });
-
-  it('a state name with capitals and underscores makes a valid name', () => {
-    const { metadata } = buildPod(anExecution().build(), { ...slot, state: '_Build-It_' }, plan(), settings);
-    expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
-  });
-});
-
 it.each([
   {
     doNotDisrupt: true,
@@ -189,7 +183,5 @@ it.each([
   { doNotDisrupt: false, want: {} },
 ])('AMB-191 autoscalers are asked to leave a step alone by choice: $doNotDisrupt', ({ doNotDisrupt, want }) => {
   const { annotations = {} } = pod({}, { doNotDisrupt }).metadata;
-  expect(Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith('windlass.dev/')))).toEqual(
-    want,
-  );
+  expect(annotations).toEqual({ note: 'x', ...want });
 });

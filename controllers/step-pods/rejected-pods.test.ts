@@ -1,15 +1,13 @@
 import { expect, it } from 'vitest';
-import { anExecution } from '../../test/builders/execution-builder.ts';
 import { createRejectedPods } from './rejected-pods.ts';
 
-const execution = anExecution().build();
-const { uid = '' } = execution.metadata;
+const uid = 'owner';
 const slot = (attempt: number) => ({ state: 's', visit: 1, attempt });
 const why = (message: string) => ({ reason: 'PodRejected', message }) as const;
 
 it('a refused pod is a fact that has failed and that nothing waits for', () => {
   const rejected = createRejectedPods();
-  rejected.add(execution, 'p1', slot(1), why('bad image'));
+  rejected.add(uid, 'p1', slot(1), why('bad image'));
   expect(rejected.of(uid)).toMatchObject([
     { name: 'p1', slot: slot(1), held: false, ended: true, outcome: { exitCode: -1, failure: why('bad image') } },
   ]);
@@ -23,7 +21,7 @@ it('a pod that is refused again replaces what was known of it, and no other', ()
     ['p2', 'b'],
     ['p1', 'c'],
   ] as const) {
-    rejected.add(execution, name, slot(1), why(message));
+    rejected.add(uid, name, slot(1), why(message));
   }
   expect(rejected.of(uid).map(({ name, outcome }) => [name, outcome?.failure?.message])).toEqual([
     ['p2', 'b'],
@@ -31,9 +29,9 @@ it('a pod that is refused again replaces what was known of it, and no other', ()
   ]);
 });
 
-it('is forgotten with its execution', () => {
+it('is forgotten with its owner', () => {
   const rejected = createRejectedPods();
-  rejected.add(execution, 'p1', slot(1), why('a'));
+  rejected.add(uid, 'p1', slot(1), why('a'));
   rejected.forget(uid);
   expect(rejected.of(uid)).toEqual([]);
 });

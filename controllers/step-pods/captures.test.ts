@@ -5,7 +5,7 @@ import { KubeError, type LogOptions, type Pod } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
 import { anOutcome } from '../../test/builders/world.ts';
-import { createCaptures } from './captures.ts';
+import { type Captures, createCaptures } from './captures.ts';
 
 const report = (text: string) => ({
   bytes: text.length,
@@ -87,14 +87,31 @@ const kubeletAway = () => kubeError(500, 'Get "https://10.0.0.1:10250/containerL
 /** What a kubelet answers, with 200, in the place of a log that it has collected already. */
 const collected = 'failed to try resolving symlinks in path "/var/log/pods/x/step/0.log": no such file or directory';
 
+/** As a reconcile does: it asks, and follows a pod of which nothing is known yet. */
+function look(captures: Captures, pod: Pod) {
+  const outcome = captures.outcomeOf(pod);
+  if (outcome === undefined) captures.follow(pod);
+  return outcome;
+}
+
+it.each([
+  ['runs', running],
+  ['has ended', terminated()],
+])('asking for the outcome of a step that %s reads nothing', async (_, state) => {
+  const { captures, clock, asked } = setUp([logOf('hello\n')]);
+  expect(captures.outcomeOf(aPod(state))).toBeUndefined();
+  await clock.advance(60_000);
+  expect({ asked, sleepers: clock.sleepers }).toEqual({ asked: [], sleepers: 0 });
+});
+
 describe('a step that runs', () => {
   it('is followed, and its trailer is the outcome before the kubelet says so', async () => {
     const { captures, clock, known, asked } = setUp([logOf('hello\n')]);
-    expect(captures.outcomeOf(aPod(running))).toBeUndefined();
+    expect(look(captures, aPod(running))).toBeUndefined();
     await clock.advance(0);
     expect(known).toEqual(['u1']);
     expect(asked).toEqual([{ follow: true }]);
-    expect(captures.outcomeOf(aPod(running))).toMatchObject({ exitCode: 0, stdout: 'hello\n' });
+    expect(look(captures, aPod(running))).toMatchObject({ exitCode: 0, stdout: 'hello\n' });
     expect(clock.sleepers).toBe(0);
   });
 
@@ -104,21 +121,21 @@ describe('a step that runs', () => {
     { ms: 60_001, open: 0 },
   ])('is followed for its first minute: after $ms ms $open logs are open', async ({ ms, open }) => {
     const set = setUp([hangs]);
-    set.captures.outcomeOf(aPod(running));
+    look(set.captures, aPod(running));
     await set.clock.advance(ms);
     expect(set.open()).toBe(open);
-    expect(set.captures.outcomeOf(aPod(running))).toBeUndefined();
+    expect(look(set.captures, aPod(running))).toBeUndefined();
     expect(set.asked).toHaveLength(1);
   });
 
   it('is read once more where its log broke off, after it has ended', async () => {
     const { captures, clock, asked } = setUp([noAnswer(), logOf('late\n')]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(0);
-    captures.outcomeOf(aPod(terminated()));
+    look(captures, aPod(terminated()));
     await clock.advance(0);
     expect(asked).toEqual([{ follow: true }, { follow: false }]);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ stdout: 'late\n' });
+    expect(look(captures, aPod(terminated()))).toMatchObject({ stdout: 'late\n' });
   });
 
   it.each([
@@ -127,9 +144,9 @@ describe('a step that runs', () => {
     { steps: 201, open: 200 },
   ])('is one of at most 200 of its tenant that are followed: of $steps, $open', async ({ steps, open }) => {
     const set = setUp([]);
-    for (let i = 0; i < steps; i += 1) set.captures.outcomeOf(aPod(running, `u${i}`));
+    for (let i = 0; i < steps; i += 1) look(set.captures, aPod(running, `u${i}`));
     const other = aPod(running, 'other');
-    set.captures.outcomeOf({ ...other, metadata: { ...other.metadata, namespace: 'team-b' } });
+    look(set.captures, { ...other, metadata: { ...other.metadata, namespace: 'team-b' } });
     await set.clock.advance(0);
     expect(set.open()).toBe(open + 1);
   });
@@ -138,9 +155,9 @@ describe('a step that runs', () => {
 describe('a step that has ended', () => {
   it('is read once, however often it is asked for', async () => {
     const { captures, clock, known, asked } = setUp([logOf('out\n', { exitCode: 3 })]);
-    for (let i = 0; i < 3; i += 1) captures.outcomeOf(aPod(terminated()));
+    for (let i = 0; i < 3; i += 1) look(captures, aPod(terminated()));
     await clock.advance(0);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 3, failure: { reason: 'ExitCode' } });
+    expect(look(captures, aPod(terminated()))).toMatchObject({ exitCode: 3, failure: { reason: 'ExitCode' } });
     expect(asked).toHaveLength(1);
     expect(known).toEqual(['u1']);
   });
@@ -152,12 +169,12 @@ describe('a step that has ended', () => {
   ])('keeps its output through $what', async ({ ms }) => {
     const answers: LogAnswer[] = Array.from({ length: 1_000 }, kubeletAway);
     const { captures, clock, known } = setUp(answers);
-    captures.outcomeOf(aPod(terminated('Completed', 0, trailerOf('kept\n'))));
+    look(captures, aPod(terminated('Completed', 0, trailerOf('kept\n'))));
     await clock.advance(ms);
     expect(known).toEqual([]);
     answers.splice(0, answers.length, logOf('kept\n'));
     await clock.advance(10_000);
-    expect(captures.outcomeOf(aPod(terminated()))).toEqual(anOutcome({ stdout: 'kept\n', durationMs: 1_000 }));
+    expect(look(captures, aPod(terminated()))).toEqual(anOutcome({ stdout: 'kept\n', durationMs: 1_000 }));
   });
 
   it.each([
@@ -165,11 +182,11 @@ describe('a step that has ended', () => {
     { proof: 'the kubelet alone', state: terminated('Completed', 0) },
   ])('and exited 0 is no failure, though its log cannot be read for ever: $proof says so', async ({ state }) => {
     const { captures, clock, known } = setUp(Array.from({ length: 1_000 }, kubeletAway));
-    captures.outcomeOf(aPod(state));
+    look(captures, aPod(state));
     await clock.advance(599_000);
     expect(known).toEqual([]);
     await clock.advance(10_000);
-    const outcome = captures.outcomeOf(aPod(state));
+    const outcome = look(captures, aPod(state));
     expect(outcome).toMatchObject({ exitCode: 0, stdout: '', lost: expect.stringContaining('connection refused') });
     expect(outcome?.failure).toBeUndefined();
   });
@@ -177,9 +194,9 @@ describe('a step that has ended', () => {
   it('keeps the exit code of a command that failed where its log cannot be read', async () => {
     const state = terminated('Error', 3, trailerOf('out\n', { exitCode: 3 }));
     const { captures, clock } = setUp([kubeError(404)]);
-    captures.outcomeOf(aPod(state));
+    look(captures, aPod(state));
     await clock.advance(0);
-    const outcome = captures.outcomeOf(aPod(state));
+    const outcome = look(captures, aPod(state));
     expect(outcome).toMatchObject({ exitCode: 3, failure: { reason: 'ExitCode' }, lost: expect.any(String) });
   });
 
@@ -189,9 +206,9 @@ describe('a step that has ended', () => {
   ])('and whose log fits no hash is read seven times more: after $failures it is lost: $lost', async (row) => {
     const { captures, clock } = setUp([...Array.from({ length: row.failures }, () => 'cut'), logOf('at last\n')]);
     const state = terminated('Completed', 0, trailerOf('at last\n'));
-    captures.outcomeOf(aPod(state));
+    look(captures, aPod(state));
     await clock.advance(60_000);
-    const outcome = captures.outcomeOf(aPod(state));
+    const outcome = look(captures, aPod(state));
     expect(outcome).toMatchObject({ exitCode: 0, ...row.outcome });
     expect(outcome?.lost !== undefined).toBe(row.lost);
   });
@@ -203,20 +220,20 @@ describe('a step that has ended', () => {
   ])("never takes the kubelet's own error text for its output: $what", async ({ text, stdout }) => {
     const set = setUp(Array.from({ length: 20 }, () => text));
     const killed = aPod(terminated('Error', 137));
-    set.captures.outcomeOf(killed);
+    look(set.captures, killed);
     const proven = aPod(terminated('Completed', 0, trailerOf('some\nmore\n')), 'u2');
-    set.captures.outcomeOf(proven);
+    look(set.captures, proven);
     await set.clock.advance(60_000);
-    expect(set.captures.outcomeOf(killed)).toMatchObject({ exitCode: 137, stdout, lost: expect.any(String) });
-    expect(set.captures.outcomeOf(proven)).toMatchObject({ exitCode: 0, stdout: '', lost: expect.any(String) });
+    expect(look(set.captures, killed)).toMatchObject({ exitCode: 137, stdout, lost: expect.any(String) });
+    expect(look(set.captures, proven)).toMatchObject({ exitCode: 0, stdout: '', lost: expect.any(String) });
   });
 
   it('believes no termination message that disagrees with the kubelet on the exit code', async () => {
     const { captures, clock } = setUp([kubeError(404)]);
     const forged = aPod(terminated('Error', 137, trailerOf('')));
-    captures.outcomeOf(forged);
+    look(captures, forged);
     await clock.advance(0);
-    expect(captures.outcomeOf(forged)).toMatchObject({ exitCode: 137, failure: { reason: 'CaptureFailed' } });
+    expect(look(captures, forged)).toMatchObject({ exitCode: 137, failure: { reason: 'CaptureFailed' } });
   });
 
   it.each([
@@ -226,37 +243,37 @@ describe('a step that has ended', () => {
   ])('keeps its output through an outage of the API server of ten minutes: $what', async ({ error }) => {
     const answers: LogAnswer[] = Array.from({ length: 1_000 }, () => error);
     const { captures, clock, known } = setUp(answers);
-    captures.outcomeOf(aPod(terminated()));
+    look(captures, aPod(terminated()));
     await clock.advance(600_000);
     expect(known).toEqual([]);
     answers.splice(0, answers.length, logOf('kept\n'));
     await clock.advance(10_000);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+    expect(look(captures, aPod(terminated()))).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
   });
 
   it('is read again where a reading gets stuck for a minute', async () => {
     const { captures, clock } = setUp([hangs, logOf('second\n')]);
-    captures.outcomeOf(aPod(terminated()));
+    look(captures, aPod(terminated()));
     await clock.advance(59_999);
-    expect(captures.outcomeOf(aPod(terminated()))).toBeUndefined();
+    expect(look(captures, aPod(terminated()))).toBeUndefined();
     await clock.advance(501);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ stdout: 'second\n' });
+    expect(look(captures, aPod(terminated()))).toMatchObject({ stdout: 'second\n' });
   });
 
   it('is not asked for again where its pod is gone', async () => {
     const { captures, clock, asked } = setUp([kubeError(404)]);
-    captures.outcomeOf(aPod(terminated()));
+    look(captures, aPod(terminated()));
     await clock.advance(60_000);
-    expect(captures.outcomeOf(aPod(terminated()))).toMatchObject({ exitCode: 0, lost: expect.any(String) });
+    expect(look(captures, aPod(terminated()))).toMatchObject({ exitCode: 0, lost: expect.any(String) });
     expect(asked).toHaveLength(1);
   });
 
   it('and whose runner was killed for its memory keeps the whole lines that it had printed', async () => {
     const { captures, clock, asked } = setUp(['some\nhalf']);
     const killed = aPod(terminated('OOMKilled', 137));
-    captures.outcomeOf(killed);
+    look(captures, killed);
     await clock.advance(60_000);
-    expect(captures.outcomeOf(killed)).toMatchObject({ stdout: 'some\n', failure: { reason: 'OutOfMemory' } });
+    expect(look(captures, killed)).toMatchObject({ stdout: 'some\n', failure: { reason: 'OutOfMemory' } });
     expect(asked).toHaveLength(1);
   });
 });
@@ -273,18 +290,18 @@ describe('a step that was told to stop', () => {
     { what: 'by a drain', metadata: going, status: drained, reason: 'PodDrained' },
   ])('$what is known as soon as its trailer and its object are', async ({ metadata, status, reason }) => {
     const { captures, clock, known } = setUp([logOf('out\n', stopped)]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(0);
     expect(known).toEqual([]);
-    const outcome = captures.outcomeOf(aPod(running, 'u1', metadata, status));
+    const outcome = look(captures, aPod(running, 'u1', metadata, status));
     expect(outcome).toMatchObject({ stdout: 'out\n', failure: { reason } });
   });
 
   it('from within its own container has an exit code and was not deleted', async () => {
     const { captures, clock, asked } = setUp([logOf('out\n', stopped)]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(0);
-    const outcome = captures.outcomeOf(aPod(terminated('Error', 143)));
+    const outcome = look(captures, aPod(terminated('Error', 143)));
     expect(outcome).toMatchObject({
       exitCode: 143,
       stdout: 'out\n',
@@ -295,22 +312,22 @@ describe('a step that was told to stop', () => {
 
   it('and exited 0 has succeeded at once', async () => {
     const { captures, clock, known } = setUp([logOf('out\n', { ...stopped, exitCode: 0 })]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(0);
     expect(known).toEqual(['u1']);
-    expect(captures.outcomeOf(aPod(running))?.failure).toBeUndefined();
+    expect(look(captures, aPod(running))?.failure).toBeUndefined();
   });
 
   it('is followed again, before its node collects its log', async () => {
     const { captures, clock, asked } = setUp([hangs, logOf('out\n', stopped)]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(60_000);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     expect(asked).toHaveLength(1);
-    captures.outcomeOf(aPod(running, 'u1', going));
+    look(captures, aPod(running, 'u1', going));
     await clock.advance(0);
     expect(asked).toEqual([{ follow: true }, { follow: true }]);
-    expect(captures.outcomeOf(aPod(running, 'u1', going))).toMatchObject({ stdout: 'out\n' });
+    expect(look(captures, aPod(running, 'u1', going))).toMatchObject({ stdout: 'out\n' });
   });
 });
 
@@ -319,21 +336,21 @@ it('an output that cannot be stored now gives its room back, and its log is read
   const { captures, clock, asked } = setUp([logOf(long), logOf(long)]);
   const ended = aPod(terminated());
   captures.giveBack('u1');
-  captures.outcomeOf(ended);
+  look(captures, ended);
   captures.giveBack('u1');
   await clock.advance(0);
-  expect(captures.outcomeOf(ended)).toMatchObject({ stdout: long });
+  expect(look(captures, ended)).toMatchObject({ stdout: long });
   captures.giveBack('u1');
-  expect(captures.outcomeOf(ended)).toBeUndefined();
+  expect(look(captures, ended)).toBeUndefined();
   await clock.advance(0);
-  expect(captures.outcomeOf(ended)).toMatchObject({ stdout: long });
+  expect(look(captures, ended)).toMatchObject({ stdout: long });
   expect(asked).toHaveLength(2);
 });
 
 describe('a step that is forgotten', () => {
   it('is followed no more, and nobody is told of it', async () => {
     const { captures, clock, known, open } = setUp([hangs]);
-    captures.outcomeOf(aPod(running));
+    look(captures, aPod(running));
     await clock.advance(0);
     captures.forget('u1');
     await clock.advance(60_000);
@@ -342,7 +359,7 @@ describe('a step that is forgotten', () => {
 
   it('is not read again', async () => {
     const { captures, clock, known, asked } = setUp([kubeError(500), kubeError(500)]);
-    captures.outcomeOf(aPod(terminated()));
+    look(captures, aPod(terminated()));
     await clock.advance(100);
     captures.forget('u1');
     await clock.advance(60_000);
@@ -352,11 +369,11 @@ describe('a step that is forgotten', () => {
 
 it('nothing is read or told once the process gives up', async () => {
   const { captures, clock, stop, known, asked } = setUp([hangs]);
-  captures.outcomeOf(aPod(running));
+  look(captures, aPod(running));
   await clock.advance(0);
   stop.abort();
   await clock.advance(60_000);
-  captures.outcomeOf(aPod(terminated()));
+  look(captures, aPod(terminated()));
   await clock.advance(60_000);
   expect({ known, asked: asked.length }).toEqual({ known: [], asked: 1 });
 });

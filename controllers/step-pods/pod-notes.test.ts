@@ -34,6 +34,7 @@ describe('what Events say of a pod that waits', () => {
   it('is asked a second after the pod was first seen to wait, and told when it is new', async () => {
     const { notes, clock, asked, news } = setUp([[pulling], [pulling, mount]]);
     expect(notes.noteOf(pod)).toBeUndefined();
+    notes.follow(pod);
     await clock.advance(999);
     expect(asked).toEqual([]);
     await clock.advance(1);
@@ -47,9 +48,16 @@ describe('what Events say of a pod that waits', () => {
     expect(news).toEqual(['u1', 'u1']);
   });
 
+  it('is not asked for by observing the pod', async () => {
+    const { notes, clock, asked } = setUp([]);
+    expect(notes.noteOf(pod)).toBeUndefined();
+    await clock.advance(60_000);
+    expect({ asked, sleepers: clock.sleepers }).toEqual({ asked: [], sleepers: 0 });
+  });
+
   it('is asked no more for a pod that begins, and one that begins within a second costs nothing', async () => {
     const { notes, clock, asked } = setUp([]);
-    notes.noteOf(pod);
+    notes.follow(pod);
     await clock.advance(500);
     notes.forget('u1');
     await clock.advance(60_000);
@@ -58,7 +66,7 @@ describe('what Events say of a pod that waits', () => {
 
   it('may be forbidden to us: then there is none', async () => {
     const { notes, clock, news } = setUp([new Error('forbidden'), [mount]]);
-    notes.noteOf(pod);
+    notes.follow(pod);
     await clock.advance(1_000);
     expect(news).toEqual([]);
     await clock.advance(2_000);
@@ -67,7 +75,7 @@ describe('what Events say of a pod that waits', () => {
 
   it('is read of ten Events of each reporter in 256 KiB at most', async () => {
     const { notes, clock, bounds } = setUp([[mount]]);
-    notes.noteOf(pod);
+    notes.follow(pod);
     await clock.advance(1_000);
     expect(bounds).toEqual(Array(2).fill({ limit: 10, answerBytes: 262_144 }));
   });

@@ -1,5 +1,5 @@
 import type { ContainerFields } from '../../crds/schema/container.ts';
-import type { Failure } from './engine/facts.ts';
+import type { Failure } from './observation.ts';
 
 /** A mount of a claim, already resolved. */
 export interface PlannedMount {

@@ -4,7 +4,7 @@ import { cutMiddle } from '../../lib/cut-text.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import { type Event, events, type KubeClient, type Pod } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { engineLimits } from './limits.ts';
+import { stepPodLimits } from './limits.ts';
 
 interface PodNotesDeps {
   readonly kube: Pick<KubeClient, 'list'>;
@@ -17,8 +17,10 @@ interface PodNotesDeps {
 
 /** What Kubernetes' Events say of pods that wait: which volume cannot be mounted, which Secret is missing. */
 export interface PodNotes {
-  /** The newest word, where there is one. Asking begins to look for more, as long as the pod is asked for. */
+  /** The newest word, where there is one. */
   noteOf(pod: Pod): string | undefined;
+  /** Looks for news of the pod again and again, until it is forgotten. */
+  follow(pod: Pod): void;
   /** Forgets a pod that waits no more, or is gone. */
   forget(uid: string): void;
 }
@@ -34,19 +36,19 @@ interface Entry {
 /** A pod that waits is looked at ever more rarely; one namespace cannot use up all looks. */
 export function createPodNotes(deps: PodNotesDeps): PodNotes {
   const entries = new Map<string, Entry>();
-  const pool = createFairPool({ size: engineLimits.noteLooks, clock: deps.clock });
+  const pool = createFairPool({ size: stepPodLimits.noteLooks, clock: deps.clock });
   const begin = (uid: string, pod: Pod): Entry => {
     const entry: Entry = { pod, looks: 0, stop: new AbortController() };
     entries.set(uid, entry);
-    void follow(deps, pool, entry);
+    void lookAgain(deps, pool, entry);
     return entry;
   };
   return {
-    noteOf(pod) {
+    noteOf: ({ metadata: { uid = '' } }) => entries.get(uid)?.text,
+    follow(pod) {
       const { uid = '' } = pod.metadata;
       const entry = entries.get(uid) ?? begin(uid, pod);
       entry.pod = pod;
-      return entry.text;
     },
     forget(uid) {
       entries.get(uid)?.stop.abort();
@@ -55,9 +57,9 @@ export function createPodNotes(deps: PodNotesDeps): PodNotes {
   };
 }
 
-async function follow(deps: PodNotesDeps, pool: FairPool, entry: Entry): Promise<void> {
+async function lookAgain(deps: PodNotesDeps, pool: FairPool, entry: Entry): Promise<void> {
   const signal = AbortSignal.any([deps.signal, entry.stop.signal]);
-  const { noteAfterMs } = engineLimits;
+  const { noteAfterMs } = stepPodLimits;
   while (!signal.aborted) {
     const delayMs = noteAfterMs[Math.min(entry.looks++, noteAfterMs.length - 1)] ?? 0;
     await deps.clock.sleep(delayMs, signal);
@@ -86,8 +88,8 @@ async function look({ kube }: PodNotesDeps, { metadata }: Pod, signal: AbortSign
     const { items } = await kube.list(events, {
       namespace: metadata.namespace ?? '',
       fieldSelector: `regarding.uid=${metadata.uid ?? ''},reportingController=${reporter}`,
-      limit: engineLimits.noteEvents,
-      answerBytes: engineLimits.noteEventsBytes,
+      limit: stepPodLimits.noteEvents,
+      answerBytes: stepPodLimits.noteEventsBytes,
       signal,
     });
     found.push(...items);
@@ -101,7 +103,7 @@ export function newest(items: readonly Event[]): string | undefined {
   const event = byTime.findLast(({ type }) => type === 'Warning') ?? byTime.at(-1);
   return event === undefined
     ? undefined
-    : cutMiddle(`${event.reason ?? ''}: ${event.note ?? ''}`, engineLimits.noteLength);
+    : cutMiddle(`${event.reason ?? ''}: ${event.note ?? ''}`, stepPodLimits.noteLength);
 }
 
 /** Events of older components have their times in other fields. */
