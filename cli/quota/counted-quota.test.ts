@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { createCredentialSource } from '../../lib/kube/credentials.ts';
 import { createKubeClient } from '../../lib/kube/http-client.ts';
-import { answerJson, startHttpPeer } from '../../lib/kube/http-peer.ts';
+import { answerJson, startHttpPeer } from '../../test/support/http-peer.ts';
 import { KubeError } from '../../lib/kube/kube-error.ts';
 import { configMaps } from '../../lib/kube/resource.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';

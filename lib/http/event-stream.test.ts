@@ -6,7 +6,13 @@ import { createManualClock } from '../manual-clock.ts';
 import { defineContract } from './contract.ts';
 import { encodeEvent } from './event-stream.ts';
 import { defineRoute, type EventFrame, type RouteRequest } from './route.ts';
-import { requestText, sendRaw, startTestServer, type TestCaller, type TestServer } from './test-server.ts';
+import {
+  requestText,
+  sendRaw,
+  startTestServer,
+  type TestCaller,
+  type TestServer,
+} from '../../test/support/http-server.ts';
 
 const follow = defineContract({
   operationId: 'follow',

@@ -11,7 +11,14 @@ import { HttpError } from './http-error.ts';
 import type { RequestReport } from './http-metrics.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { defineRoute, json, type Route } from './route.ts';
-import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller, type TestServer } from './test-server.ts';
+import {
+  readAnswer,
+  requestText,
+  sendRaw,
+  startTestServer,
+  type TestCaller,
+  type TestServer,
+} from '../../test/support/http-server.ts';
 
 const common = {
   tag: 'Test',

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute, json, type RouteRequest } from './route.ts';
-import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller } from './test-server.ts';
+import { readAnswer, requestText, sendRaw, startTestServer, type TestCaller } from '../../test/support/http-server.ts';
 
 const slow = defineContract({
   operationId: 'slow',

@@ -7,7 +7,7 @@ import { defineContract } from './contract.ts';
 import { bodyLimits } from './in-flight.ts';
 import { readBody } from './read-body.ts';
 import { defineRoute, json } from './route.ts';
-import { readAnswer, requestText, sendRaw, startTestServer } from './test-server.ts';
+import { readAnswer, requestText, sendRaw, startTestServer } from '../../test/support/http-server.ts';
 
 const mib = 1_048_576;
 

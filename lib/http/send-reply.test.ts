@@ -6,7 +6,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { defineContract } from './contract.ts';
 import { defineRoute } from './route.ts';
-import { requestText, sendRaw, startTestServer, type TestCaller, type TestServer } from './test-server.ts';
+import {
+  requestText,
+  sendRaw,
+  startTestServer,
+  type TestCaller,
+  type TestServer,
+} from '../../test/support/http-server.ts';
 
 const output = defineContract({
   operationId: 'output',

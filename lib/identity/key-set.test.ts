@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../logger.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
-import { makeKey, type TestKey } from './test-keys.ts';
+import { makeKey, type TestKey } from '../../test/support/keys.ts';
 
 const TTL = 300_000;
 const GRACE = 60_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
-import { answerJson, type HttpPeer, startHttpPeer } from '../kube/http-peer.ts';
+import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
 import { silentLogger } from '../logger.ts';
 import { createOidcVerifier } from './oidc-verifier.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
-import { answerJson, type HttpPeer, startHttpPeer } from '../kube/http-peer.ts';
+import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
 import { createProviderDocuments, type ProviderDocuments, type ProviderOptions } from './provider-documents.ts';
 
 const discovery = '/.well-known/openid-configuration';

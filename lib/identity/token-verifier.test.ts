@@ -6,7 +6,7 @@ import { createLogger, silentLogger } from '../logger.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { defaultAlgorithms } from './algorithms.ts';
 import { createKeySet } from './key-set.ts';
-import { makeKey, type TestKey } from './test-keys.ts';
+import { makeKey, type TestKey } from '../../test/support/keys.ts';
 import { createTokenVerifier, type TokenVerifierOptions } from './token-verifier.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
 import { TerminalError } from '../errors.ts';
-import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../kube/http-peer.ts';
+import { answerJson, type HttpPeer, type ReceivedRequest, startHttpPeer } from '../../test/support/http-peer.ts';
 import {
   createCredentialSource,
   createKubeClient,

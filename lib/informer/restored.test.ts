@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../clock.ts';
-import { answerJson, type HttpPeer, startHttpPeer } from '../kube/http-peer.ts';
+import { answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
 import { createCredentialSource, createKubeClient, type KubeClient, type Pod, pods } from '../kube/index.ts';
 import { silentLogger } from '../logger.ts';
 import { createInformer } from './informer.ts';

@@ -6,7 +6,7 @@ import type { KubeClient } from './client.ts';
 import { createCredentialSource, type Endpoint } from './credentials.ts';
 import { withFence } from './fence.ts';
 import { createKubeClient } from './http-client.ts';
-import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from './http-peer.ts';
+import { type Answerer, answerJson, type HttpPeer, startHttpPeer } from '../../test/support/http-peer.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound, isRetryable, KubeError } from './kube-error.ts';
 import { configMaps, leases, metadataOf, namespaces, nodes, pods } from './resource.ts';

@@ -8,7 +8,7 @@ import { defineContract } from '../../lib/http/contract.ts';
 import { jsonCost } from '../../lib/http/json-cost.ts';
 import { defineRoute, json } from '../../lib/http/route.ts';
 import { parseStrictJson } from '../../lib/http/strict-json.ts';
-import { requestText, sendRaw, startTestServer } from '../../lib/http/test-server.ts';
+import { requestText, sendRaw, startTestServer } from '../support/http-server.ts';
 import { hostileShapes, listOf } from './support/json-shapes.ts';
 import { slowness, watchTurns } from './support/turns.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createInformer } from '../../lib/informer/index.ts';
-import { type HttpPeer, startHttpPeer } from '../../lib/kube/http-peer.ts';
+import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts';
 import {
   createCredentialSource,
   createKubeClient,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defineContract } from '../../lib/http/contract.ts';
 import { bodyLimits, endlessLimits } from '../../lib/http/in-flight.ts';
 import { defineRoute, type Route } from '../../lib/http/route.ts';
-import { requestText, startTestServer, type TestCaller, type TestServer } from '../../lib/http/test-server.ts';
+import { requestText, startTestServer, type TestCaller, type TestServer } from '../support/http-server.ts';
 import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
 
 /**

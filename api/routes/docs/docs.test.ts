@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestServer, type TestCaller, type TestServer } from '../../../lib/http/test-server.ts';
+import { startTestServer, type TestCaller, type TestServer } from '../../../test/support/http-server.ts';
 import { docsScript } from '../../docs-script.ts';
 import { openApiDocument } from '../../openapi/document.ts';
 import { readMetrics, readReadiness } from '../service/contract.ts';

@@ -1,6 +1,6 @@
 import { Counter, Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTestServer, type TestCaller, type TestServer } from '../../../lib/http/test-server.ts';
+import { startTestServer, type TestCaller, type TestServer } from '../../../test/support/http-server.ts';
 import { createHealthRoutes, createInternalRoutes } from './index.ts';
 
 let server: TestServer | undefined;

@@ -6,7 +6,13 @@ import { limits } from '../../../crds/limits.ts';
 import type { BusEvent } from '../../../lib/bus/index.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { createRateLimit } from '../../../lib/http/index.ts';
-import { readAnswer, requestText, sendRaw, startTestServer, type TestServer } from '../../../lib/http/test-server.ts';
+import {
+  readAnswer,
+  requestText,
+  sendRaw,
+  startTestServer,
+  type TestServer,
+} from '../../../test/support/http-server.ts';
 import { newId } from '../../../lib/ids.ts';
 import { createManualClock } from '../../../lib/manual-clock.ts';
 import type { Submission } from '../../ingest/index.ts';

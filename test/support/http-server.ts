@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { type Clock, systemClock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { createLogger } from '../logger.ts';
-import { createHttpApp, type HttpApp, type HttpAppOptions } from './http-app.ts';
-import { type Listener, type ListenOptions, listen } from './listener.ts';
-import type { Route } from './route.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createLogger } from '../../lib/logger.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../lib/http/http-app.ts';
+import { type Listener, type ListenOptions, listen } from '../../lib/http/listener.ts';
+import type { Route } from '../../lib/http/route.ts';
 
 /** Who calls in tests: whoever sends `Bearer <name>`, for the tenant of that name. */
 export interface TestCaller {
