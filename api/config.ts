@@ -6,7 +6,7 @@ import { logLevels } from '../lib/logger.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { billingVariables } from './billing/index.ts';
 import { grpcVariables } from './grpc/config.ts';
-import { identityVariables } from './identity/index.ts';
+import { identityVariables } from '../lib/identity/index.ts';
 import { sensorVariables } from './sensors/config.ts';
 
 /** The environment variables of the API (charts/windlass/README.md). */

@@ -1,6 +1,6 @@
 import { aborted } from '../lib/aborted.ts';
 import { createHttpApp, type HttpApp, type Listener, listen } from '../lib/http/index.ts';
-import type { Caller } from './identity/caller.ts';
+import type { Caller } from '../lib/identity/caller.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { openTransports, type Transports } from './open-transports.ts';
 import { createRoutes } from './routes/index.ts';

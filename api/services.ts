@@ -8,7 +8,7 @@ import type { Check } from '../lib/process/health-server.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
-import { type Caller, createAuthentication } from './identity/index.ts';
+import { type Caller, createAuthentication } from '../lib/identity/index.ts';
 import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';

@@ -17,7 +17,7 @@ import { workflows as workflowKind } from '../../lib/kinds.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createUnknownIds, type UnknownIds } from '../../lib/unknown-ids.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../lib/identity/caller.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import { createLiveReads, type LiveReads } from './live-reads.ts';
 

@@ -10,7 +10,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Billing } from '../billing/index.ts';
 import type { Cluster } from '../cluster/index.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../../lib/identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';

@@ -1,7 +1,7 @@
 import { decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IdentityConfig } from '../../api/identity/config.ts';
-import { type Authentication, createAuthentication } from '../../api/identity/index.ts';
+import { IdentityConfig } from '../../lib/identity/config.ts';
+import { type Authentication, createAuthentication } from '../../lib/identity/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type Environment, parseConfig } from '../../lib/config.ts';
 import { silentLogger } from '../../lib/logger.ts';

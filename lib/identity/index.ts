@@ -1,7 +1,11 @@
 export { defaultAlgorithms, type SignatureAlgorithm, signatureAlgorithms } from './algorithms.ts';
+export { type Authentication, createAuthentication } from './authentication.ts';
 export { bearerToken } from './bearer-token.ts';
+export type { Caller } from './caller.ts';
 export { claimAt, listClaim, textClaim, validUntil } from './claims.ts';
+export { IdentityConfig, identityVariables } from './config.ts';
 export { createOidcVerifier, type OidcVerifierOptions } from './oidc-verifier.ts';
 export { parseProviderAddress } from './provider-address.ts';
 export { isServiceAccount, type ServiceAccountRule } from './service-account.ts';
 export type { Claims, TokenVerifier } from './token-verifier.ts';
+export { isOperator, requireOperator } from './roles.ts';

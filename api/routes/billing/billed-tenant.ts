@@ -1,6 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 
 /** The tenant a customer may be made of: one that is set up, since whoever delegates may name any slug. */
 export function requireTenant(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: Caller): string {

@@ -6,7 +6,7 @@ import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../../test/payment-provider/payment-provider.ts';
 import { createStripe } from '../../billing/stripe/create-stripe.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { contracts, createBillingRoutes } from './index.ts';
 
 /** The tenant stands in the token, as no identity provider is needed to see what billing does. */

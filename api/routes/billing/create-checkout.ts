@@ -4,7 +4,7 @@ import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import { isOngoing } from '../../billing/current-subscription.ts';
 import { readOrder } from '../../billing/order.ts';
 import type { PaymentProvider } from '../../billing/payment-provider.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { createCheckout } from './contracts.ts';
 

@@ -3,7 +3,7 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { defineRoute, type Route } from '../../../lib/http/route.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Billing } from '../../billing/index.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { createCheckout, listInvoices, listPrices, openPortal, readSubscription } from './contracts.ts';
 import { handleCreateCheckout } from './create-checkout.ts';
 import { handleListInvoices } from './list-invoices.ts';

@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts';
 import type { Customers, Records } from '../../billing/payment-provider.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import type { listInvoices } from './contracts.ts';
 
 interface InvoicesDeps {

@@ -3,7 +3,7 @@ import { json, type Reply, type RouteRequest } from '../../../lib/http/route.ts'
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Customers, Sessions } from '../../billing/payment-provider.ts';
 import { addressProblem } from '../../billing/web-address.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { requireTenant } from './billed-tenant.ts';
 import type { openPortal } from './contracts.ts';
 

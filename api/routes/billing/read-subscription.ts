@@ -2,7 +2,7 @@ import { json, type Reply } from '../../../lib/http/route.ts';
 import { currentSubscription, isEntitling } from '../../billing/current-subscription.ts';
 import type { PaidTier, Subscription } from '../../billing/objects.ts';
 import type { Catalogue, Customers, ProviderSubscription, Records } from '../../billing/payment-provider.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 
 interface SubscriptionDeps {
   readonly catalogue: Pick<Catalogue, 'tierOf'>;

@@ -1,6 +1,6 @@
 import type { Contract } from '../../../lib/http/contract.ts';
 import { defineRoute, json, type Route, type RouteRequest } from '../../../lib/http/route.ts';
-import type { IdentityConfig } from '../../identity/index.ts';
+import type { IdentityConfig } from '../../../lib/identity/index.ts';
 import { readProtectedResource } from './contract.ts';
 
 export const contracts: readonly Contract[] = [readProtectedResource];

@@ -1,6 +1,6 @@
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import type { Executions, Reserve } from '../../cluster/index.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 
 /** The execution of the caller's tenant, in full. Throws 404, and what `reserve` throws. */

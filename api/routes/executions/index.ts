@@ -1,5 +1,5 @@
 import type { Route } from '../../../lib/http/index.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { type AgainDeps, createAgainRoutes } from './again/handler.ts';
 import { type CancelDeps, createCancelRoute } from './cancel/handler.ts';
 import { createDeleteRoute, type DeleteDeps } from './delete/handler.ts';

@@ -9,7 +9,7 @@ import { ExecutionError } from '../../../lib/execution/execution-error.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { unmatchedReply } from '../unmatched-response.ts';
 import { approveHumanApproval, goneText, rejectHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';

@@ -1,6 +1,6 @@
 import type { Contract } from '../../../lib/http/contract.ts';
 import type { Route } from '../../../lib/http/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { approveHumanApproval, listHumanApprovals, readHumanApproval, rejectHumanApproval } from './contract.ts';
 import { createDecideRoutes, type DecideDeps } from './decide.ts';
 import { createListRoute, createReadRoute, type ReadDeps } from './read.ts';

@@ -5,7 +5,7 @@ import { createHttpApp, type Listener, listen } from '../../../lib/http/index.ts
 import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { after, anExecution, begin } from '../../../test/builders/execution-builder.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { ApprovalRequest } from './contract.ts';
 import { createListRoute, type ReadDeps } from './read.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { contentOfText } from '../../ingest/content.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import { answer } from './answer.ts';

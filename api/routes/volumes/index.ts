@@ -13,7 +13,7 @@ import {
   listPages,
 } from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { notFound } from '../not-found.ts';
 import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
 import { deleteVolume, listVolumes, readVolume, unknownVolume, type VolumeView } from './contract.ts';

@@ -7,7 +7,7 @@ import type { RateLimit } from '../../../lib/http/rate-limit.ts';
 import { invalidField } from '../../../lib/http/request-errors.ts';
 import { defineRoute, type Reply, type RequestHead, type Route, type RouteRequest } from '../../../lib/http/route.ts';
 import type { NewId } from '../../../lib/ids.ts';
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
 import { assertFits, contentOfBytes, opaqueContent } from '../../ingest/content.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { RoutingTable } from '../../ingest/routing-table.ts';

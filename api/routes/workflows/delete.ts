@@ -6,7 +6,7 @@ import { workflows as workflowKind } from '../../../lib/kinds.ts';
 import { isConflict, type KubeClient } from '../../../lib/kube/index.ts';
 import { workflowName } from '../../../lib/manifest/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { type Caller, requireOperator } from '../../identity/index.ts';
+import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
 import { notFound, unknownWorkflow } from '../not-found.ts';
 import { deleteWorkflow } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';

@@ -1,5 +1,5 @@
 import type { Route } from '../../../lib/http/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { createDeleteRoute } from './delete.ts';
 import { createListRoute } from './list.ts';
 import { createMoveRoutes } from './move/routes.ts';

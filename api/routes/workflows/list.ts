@@ -1,7 +1,7 @@
 import type { ListedWorkflow } from '../../../lib/catalogue/index.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { listWorkflows } from './contract.ts';
 import { listCursor, listPage, parseLabels } from './list-page.ts';
 import { presentSummary } from './present.ts';

@@ -1,7 +1,7 @@
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { RevisionReader } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { readWorkflow } from './contract.ts';
 import { findVersion } from './find-version.ts';
 import { findWorkflow } from './find-workflow.ts';

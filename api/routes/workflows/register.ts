@@ -11,7 +11,7 @@ import type { ManifestReader } from '../../../lib/manifest/index.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { type Caller, requireOperator } from '../../identity/index.ts';
+import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
 import { registerWorkflow as contract } from './contract.ts';
 import { asRefusal } from './kube-refusal.ts';
 import { presentIdentity } from './present.ts';

@@ -6,7 +6,7 @@ import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import { controllerRevisions, type KubeClient, metadataOf, type ObjectMeta } from '../../../lib/kube/index.ts';
 import { registeredAt, revisionSelector } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import type { Caller } from '../../identity/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
 import { listWorkflowVersions } from './contract.ts';
 import { findWorkflow } from './find-workflow.ts';
 import type { WorkflowVersion } from './schema.ts';

@@ -9,7 +9,7 @@ import type { NewId } from '../../../../lib/ids.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { assertChosenName } from '../chosen-name.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';

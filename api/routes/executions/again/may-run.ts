@@ -2,7 +2,7 @@ import { labels } from '../../../../crds/labels.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import { ownerKey } from '../../../../lib/catalogue/index.ts';
 import { controllerRevisions, findObject, type KubeClient } from '../../../../lib/kube/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownWorkflow } from '../../not-found.ts';
 
 /**

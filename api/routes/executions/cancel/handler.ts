@@ -5,7 +5,7 @@ import { finished } from '../../../../lib/execution/finished.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';
 import { cancelExecution } from './contract.ts';

@@ -3,7 +3,7 @@ import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
 import { isConflict, isNotFound, type KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { deleteExecution } from './contract.ts';

@@ -1,7 +1,7 @@
 import { limits } from '../../../../crds/limits.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { createCursor, timeCursor } from '../../paging.ts';
 import type { ArchivedExecutions } from '../archived.ts';
 import { presentSummary } from '../present.ts';

@@ -7,7 +7,7 @@ import type { OutputPiece } from '../../../../lib/execution/read-logs.ts';
 import { defineRoute, HttpError, type Route } from '../../../../lib/http/index.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { findExecution } from '../find-execution.ts';
 import { readExecutionLogs } from './contract.ts';
 import { executionOutput } from './follow-output.ts';

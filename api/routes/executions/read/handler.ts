@@ -3,7 +3,7 @@ import type { ExecutionRecord } from '../../../../lib/archive/record.ts';
 import type { OutputReader } from '../../../../lib/execution/output-reader.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
 import type { ArchivedExecutions } from '../archived.ts';
 import type { Execution } from '../execution-object.ts';

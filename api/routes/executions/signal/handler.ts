@@ -6,7 +6,7 @@ import type { Gate } from '../../../../lib/decision/gate.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { KubeClient } from '../../../../lib/kube/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { unmatchedReply } from '../../unmatched-response.ts';
 import { findExecution } from '../find-execution.ts';
 import { onLatest } from '../on-latest.ts';

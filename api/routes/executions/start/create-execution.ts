@@ -5,7 +5,7 @@ import { HttpError } from '../../../../lib/http/index.ts';
 import { workflowExecutions } from '../../../../lib/kinds.ts';
 import { findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
 import { storedBytes } from '../../../../lib/kube/stored-bytes.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { refusalOf } from '../../write-refusal.ts';
 
 type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;

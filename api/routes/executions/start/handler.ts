@@ -11,7 +11,7 @@ import { findAgain, findObject, isAlreadyExists, type KubeClient } from '../../.
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownTenant, unknownWorkflow } from '../../not-found.ts';
 import { findVersion } from '../../workflows/find-version.ts';
 import { assertChosenName } from '../chosen-name.ts';

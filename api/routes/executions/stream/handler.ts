@@ -1,7 +1,7 @@
 import { defineRoute, type Route } from '../../../../lib/http/index.ts';
 import { invalidField } from '../../../../lib/http/request-errors.ts';
 import type { Cluster } from '../../../cluster/index.ts';
-import type { Caller } from '../../../identity/caller.ts';
+import type { Caller } from '../../../../lib/identity/caller.ts';
 import { notFound, unknownExecution } from '../../not-found.ts';
 import { findExecution } from '../find-execution.ts';
 import { streamExecution } from './contract.ts';

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
 import { scopeOf } from '../../../../lib/catalogue/index.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
-import { type Caller, requireOperator } from '../../../identity/index.ts';
+import { type Caller, requireOperator } from '../../../../lib/identity/index.ts';
 import { demoteWorkflow, promoteWorkflow } from '../contract.ts';
 import { presentIdentity } from '../present.ts';
 import { findSource, type Move } from './find-source.ts';

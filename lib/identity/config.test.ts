@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Environment, parseConfig } from '../../lib/config.ts';
+import { type Environment, parseConfig } from '../config.ts';
 import { IdentityConfig, identityOptions } from './config.ts';
 
 const issuer = 'https://id.example.com';

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../lib/clock.ts';
-import { ConfigError } from '../../lib/config.ts';
-import { messageOf } from '../../lib/errors.ts';
-import { bearerToken, createOidcVerifier } from '../../lib/identity/index.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Clock } from '../clock.ts';
+import { ConfigError } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import { bearerToken } from './bearer-token.ts';
+import { createOidcVerifier } from './oidc-verifier.ts';
+import type { Logger } from '../logger.ts';
 import type { Caller } from './caller.ts';
 import { type IdentityConfig, identityOptions } from './config.ts';
 import { readIdentity } from './identity.ts';

@@ -1,6 +1,6 @@
-import { HttpError } from '../../lib/http/http-error.ts';
-import { invalidField } from '../../lib/http/request-errors.ts';
-import { isTenantSlug, tenantSlugRule } from '../../lib/tenant/names.ts';
+import { HttpError } from '../http/http-error.ts';
+import { invalidField } from '../http/request-errors.ts';
+import { isTenantSlug, tenantSlugRule } from '../tenant/names.ts';
 import type { Caller } from './caller.ts';
 import type { Identity } from './identity.ts';
 import { isOperator } from './roles.ts';

@@ -1,4 +1,4 @@
-import { HttpError } from '../../lib/http/http-error.ts';
+import { HttpError } from '../http/http-error.ts';
 import type { Caller } from './caller.ts';
 
 /** Values of the role claim that stand above a tenant's users (spec 3 §2.1). */

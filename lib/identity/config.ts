@@ -1,14 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { ConfigError, type ConfigProblem } from '../../lib/config.ts';
-import { messageOf } from '../../lib/errors.ts';
-import {
-  defaultAlgorithms,
-  type OidcVerifierOptions,
-  parseProviderAddress,
-  type SignatureAlgorithm,
-  signatureAlgorithms,
-} from '../../lib/identity/index.ts';
-import { tenantSlugPattern } from '../../lib/tenant/names.ts';
+import { ConfigError, type ConfigProblem } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import { defaultAlgorithms, type SignatureAlgorithm, signatureAlgorithms } from './algorithms.ts';
+import type { OidcVerifierOptions } from './oidc-verifier.ts';
+import { parseProviderAddress } from './provider-address.ts';
+import { tenantSlugPattern } from '../tenant/names.ts';
 import type { ClaimNames } from './identity.ts';
 import type { ScopeRules } from './scope-call.ts';
 

@@ -1,12 +1,7 @@
-import {
-  type Claims,
-  isServiceAccount,
-  listClaim,
-  type ServiceAccountRule,
-  textClaim,
-  validUntil,
-} from '../../lib/identity/index.ts';
-import { isTenantSlug } from '../../lib/tenant/names.ts';
+import { listClaim, textClaim, validUntil } from './claims.ts';
+import { isServiceAccount, type ServiceAccountRule } from './service-account.ts';
+import type { Claims } from './token-verifier.ts';
+import { isTenantSlug } from '../tenant/names.ts';
 import type { Caller } from './caller.ts';
 import { isOperator } from './roles.ts';
 
