@@ -16,6 +16,18 @@ describe('the service itself', () => {
     expect([response.status, await response.text()]).toEqual([200, '{"status":"ok"}']);
   });
 
+  it.each(['?probe=1', '?a=1&a=2', '?x', '?a%5B%5D=1'])(
+    'AMB-177 answers a probe with a query of its own: %s',
+    async (query) => {
+      server = await startTestServer(createHealthRoutes<TestCaller>());
+      expect((await fetch(`${server.url}/health${query}`)).status).toBe(200);
+      await server.close();
+      server = await internal();
+      const answers = await Promise.all(['/ready', '/metrics'].map((path) => fetch(`${server?.url}${path}${query}`)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    },
+  );
+
   it('keeps readiness and metrics from the public listener', async () => {
     server = await startTestServer(createHealthRoutes<TestCaller>());
     for (const path of ['/ready', '/metrics']) expect((await fetch(server.url + path)).status).toBe(404);

@@ -121,9 +121,20 @@ describe('the object that is created', () => {
     expect(() => assertInput(stored().spec, body.input)).not.toThrow();
   });
 
-  it('AMB-175 is refused where the schema takes no field of that name', () => {
-    const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  type Schema = NonNullable<ReturnType<typeof stored>['spec']['input_schema']>;
+  const properties = { n: { type: 'integer' } };
+
+  it.each<[takes: string, schema: Schema]>([
+    ['no field but its own', { type: 'object', properties, additionalProperties: false }],
+    ['its own fields only with one of them', { type: 'object', properties, required: ['n'] }],
+    ['a field of that name as text only', { type: 'object', properties: { input: { type: 'string' } } }],
+  ])('AMB-175 is refused where the schema takes %s', (_takes, schema) => {
     expect(() => assertInput({ ...stored().spec, input_schema: schema }, 7)).toThrow('input validation failed');
+  });
+
+  it('AMB-175 is taken where the schema takes fields that it does not name', () => {
+    const schema = { type: 'object', properties };
+    expect(() => assertInput({ ...stored().spec, input_schema: schema }, 7)).not.toThrow();
   });
 
   it('has a label that Kubernetes takes, however long the name of its workflow', () => {
