@@ -39,4 +39,11 @@ describe('the counter of stimuli', () => {
     await expect(ingest(submission)).rejects.toBe(error);
     expect(outcomes).toEqual([outcome]);
   });
+
+  it('AMB-181 counts the rejections that no event tells of', async () => {
+    const registry = new Registry();
+    const metrics = createStimuliMetrics(registry);
+    for (let i = 0; i < 3; i++) metrics.leftOut();
+    expect(await registry.metrics()).toContain('windlass_stimulus_rejections_left_out_total 3');
+  });
 });
