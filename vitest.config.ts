@@ -26,6 +26,7 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
           exclude: ignored,
+          globalSetup: 'test/cluster/harness/bundle-programs.ts',
           // dev/test/run lets two files run at a time where neither touches what the other sees.
           maxWorkers: 1,
           // A machine shared with others can stall a kubelet for longer than a test waits; dev/test/run names what was tried again.
