@@ -1,14 +1,50 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aWorkflow, busybox } from '../../builders/workflow-builder.ts';
 import type { ApiProxy } from '../harness/api-proxy.ts';
 import type { Controllers } from '../harness/controllers.ts';
-import { describe as nameOf, type Exchange, isLease, isWrite } from '../harness/exchange.ts';
+import { apiPathOf, describe as nameOf, type Exchange, isLease, isWrite, verbOf } from '../harness/exchange.ts';
+import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { openPodLedger, type PodLedger } from '../harness/pod-ledger.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
+import { makeTestNamespace } from '../harness/test-namespace.ts';
 import { pause, waitForObject } from '../harness/wait.ts';
 import { leases } from '../../../lib/kube/index.ts';
 import { createReferenceRuns, type ReferenceRuns } from './reference-runs.ts';
 
 const pausedSeconds = 40;
+
+/** More than the creates of pods that one namespace may have under way at once (lib/kube/request-shares.ts). */
+const stepsOfWide = 40;
+const share = 32;
+
+const wide = aWorkflow('wide')
+  .state('all', {
+    kind: 'ParallelContainerRun',
+    steps: Array.from({ length: stepsOfWide }, (_, i) => ({ name: `s${i}`, image: busybox, command: ['true'] })),
+    transitions: [],
+  })
+  .build();
+
+/** Lets every create of a pod of one namespace hang, as an admission webhook would that never answers. */
+function hangCreates(proxy: ApiProxy, namespace: string) {
+  const release = Promise.withResolvers<void>();
+  let hanging = 0;
+  proxy.setRules({
+    async before(exchange) {
+      const at = apiPathOf(exchange.path);
+      if (verbOf(exchange) !== 'create' || at?.resource !== 'pods' || at.namespace !== namespace) return 'forward';
+      hanging += 1;
+      await release.promise;
+      hanging -= 1;
+      return { status: 504 };
+    },
+  });
+  const letGo = (): void => {
+    proxy.setRules({});
+    release.resolve();
+  };
+  return { count: () => hanging, letGo };
+}
 
 interface Replica {
   readonly proxy: ApiProxy;
@@ -75,6 +111,36 @@ describe('two replicas elect a leader and lose nothing when they are lost', () =
     replicas = [await startReplica(), await startReplica()];
     expect(await ending).toEqual(calm);
     expect(ledger.duplicates()).toEqual([]);
+  });
+
+  it('a replica that takes over with a full request pool keeps the Lease and loses nothing', {
+    timeout: 300_000,
+  }, async () => {
+    const greedy = await makeTestNamespace(stage.kube, 'greedy');
+    const greedyPods = await openPodLedger(stage.kube, greedy.name);
+    const hanging = replicas.map(({ proxy }) => hangCreates(proxy, greedy.name));
+    await ensureWorkflow(stage.kube, { ...wide, metadata: { ...wide.metadata, namespace: greedy.name } });
+    const ref = { namespace: greedy.name, name: 'wide' };
+    await startExecution(stage.kube, ref, { workflow: 'wide' });
+    const old = await leader();
+    const heir = replicas.find((replica) => replica !== old) as Replica;
+    await expect.poll(() => hanging[replicas.indexOf(old)]?.count(), { timeout: 20_000 }).toBe(share);
+    const ending = runs.runAll('full', 200_000);
+    await pause(1_500);
+    await old.controllers.kill();
+    await expect.poll(() => hanging[replicas.indexOf(heir)]?.count(), { timeout: 60_000 }).toBe(share);
+    const since = Date.now();
+    expect(await ending).toEqual(calm);
+    replicas = [heir, await startReplica()];
+    // Longer than a Lease lasts without being renewed.
+    await pause(Math.max(0, since + 16_000 - Date.now()));
+    expect((await leader()).podName).toBe(heir.podName);
+    for (const creates of hanging) creates.letGo();
+    expect((await waitUntilFinished(stage.kube, ref, { timeoutMs: 120_000 })).status?.phase).toBe('completed');
+    expect([...ledger.duplicates(), ...greedyPods.duplicates()]).toEqual([]);
+    expect(greedyPods.of('wide')).toHaveLength(stepsOfWide);
+    await greedyPods.stop();
+    await greedy.remove();
   });
 
   it(`a leader that is stopped for ${pausedSeconds} s and resumed writes nothing stale`, {
