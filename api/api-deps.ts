@@ -20,7 +20,7 @@ export interface ApiDeps {
   readonly runtime: ProcessRuntime;
   readonly newId: NewId;
   /** The script of the package openapi-explorer, from its beginning each time. */
-  readonly openDocsScript: () => Readable;
+  readonly readDocsScript: () => Promise<string>;
   readonly webhookSecrets: WebhookSecrets;
   readonly outputs: OutputReader;
   /** Reads in threads of its own; ended by whoever made it. */

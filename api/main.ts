@@ -1,9 +1,8 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
@@ -28,9 +27,9 @@ import { runApi } from './run-api.ts';
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 /** Beside the bundle in the image, and in its package where the sources are. */
-function openDocsScript(): Readable {
+function readDocsScript(): Promise<string> {
   const bundled = join(import.meta.dirname, docsScript.bundled);
-  return createReadStream(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source));
+  return readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source), 'utf8');
 }
 
 /** Beside the bundle in the image, and in its folder where the sources are. */
@@ -66,7 +65,7 @@ async function main(): Promise<number> {
       kube,
       runtime,
       newId,
-      openDocsScript,
+      readDocsScript,
       webhookSecrets,
       outputs,
       manifests,

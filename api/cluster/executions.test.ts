@@ -70,7 +70,7 @@ describe('an execution of a tenant', () => {
     ['its own by name', 'a', 'mine', 'mine'],
     ['one that the watch has not brought', 'a', uid(13), 'late'],
     ['one that the watch has not brought, by name', 'a', 'late', 'late'],
-    ['one whose name looks like an id', 'a', uid(77), uid(77)],
+    ['one that is named like an id, by that name', 'a', uid(77), undefined],
     ['that of another tenant', 'a', uid(12), undefined],
     ['that of another tenant by name', 'a', 'theirs', undefined],
     ['one that nobody has', 'a', uid(99), undefined],

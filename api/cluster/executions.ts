@@ -76,11 +76,8 @@ class CachedExecutions implements Executions {
     const key = `${namespace}/${nameOrUid}`;
     if (isUid(nameOrUid)) {
       const { cache } = this.#deps;
-      // A name may look like an id.
-      return this.#search(namespace, { key, unknown: this.#unknown, reserve }, () => [
-        cache.getByUid(nameOrUid),
-        cache.get(key),
-      ]);
+      // An id never means a name: a stranger could give an execution the id of a deleted one, which the archive keeps.
+      return this.#search(namespace, { key, unknown: this.#unknown, reserve }, () => [cache.getByUid(nameOrUid)]);
     }
     if (!objectName.test(nameOrUid)) return undefined;
     const known = this.#deps.cache.get(key);

@@ -84,7 +84,6 @@ class CachedWorkflows implements Workflows {
     const wanted = { ...this.#viewOf(viewer, scope), nameOrUid };
     const known = cachedWorkflow(this.#deps.cache, wanted);
     if (known !== undefined) return known;
-    // A name may look like an id; the search for ids finds that as well.
     return isUid(nameOrUid) ? this.#findById(wanted) : this.#findByName(wanted);
   }
 

@@ -1,5 +1,5 @@
 import { annotations, labels } from '../labels.ts';
-import { startedExecutionNamePattern } from '../reserved-names.ts';
+import { reservedExecutionNamePattern } from '../reserved-names.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
@@ -30,8 +30,9 @@ const marks: Marks = {
 };
 
 const givenName: AdmissionRule = {
-  expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${startedExecutionNamePattern}')`,
-  message: "'metadata.name: ' + object.metadata.name + ' has the form of names that the API gives; choose another'",
+  expression: `variables.isTrusted || oldObject != null || !has(object.metadata.name) || !object.metadata.name.matches('${reservedExecutionNamePattern}')`,
+  message:
+    "'metadata.name: ' + object.metadata.name + ' has the form of an id or of a name that the API gives; choose another'",
   reason: 'Forbidden',
 };
 

@@ -1,13 +1,20 @@
 import { annotations, labels } from '../labels.ts';
 import { derivedWorkflowNamePattern, userWorkflowNamePattern } from '../reserved-names.ts';
+import { uidPattern } from '../uid.ts';
 import { accountVariables, type Identities } from './accounts.ts';
 import { type Marks, markRules, markVariables } from './marks.ts';
-import type { AdmissionPolicy } from './policy.ts';
+import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
 const name = "(has(object.metadata.name) ? object.metadata.name : '')";
 const hasLabel = (object: string, key: string): string =>
   `has(${object}.metadata.labels) && '${key}' in ${object}.metadata.labels`;
 const hasNote = (key: string): string => `has(object.metadata.annotations) && '${key}' in object.metadata.annotations`;
+
+const noIdAsName: AdmissionRule = {
+  expression: `variables.isTrusted || oldObject != null || !${name}.matches('${uidPattern}')`,
+  message: "'metadata.name: ' + object.metadata.name + ' has the form of an id; choose another'",
+  reason: 'Forbidden',
+};
 
 const workflowMarks: Marks = {
   labels: [labels.user],
@@ -32,6 +39,7 @@ export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy 
     renamed: `oldObject != null && variables.derivedName && (has(oldObject.metadata.annotations) && '${annotations.name}' in oldObject.metadata.annotations ? oldObject.metadata.annotations['${annotations.name}'] : '') != (variables.named ? object.metadata.annotations['${annotations.name}'] : '')`,
   },
   rules: [
+    noIdAsName,
     {
       expression: 'variables.isTrusted || oldObject != null || !variables.ownName',
       message:

@@ -4,7 +4,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { createCache } from '../informer/index.ts';
 import { userObjectName } from '../manifest/object-name.ts';
-import { cachedWorkflow, workflowIndexes } from './find-workflow.ts';
+import { answersTo, cachedWorkflow, workflowIndexes } from './find-workflow.ts';
 import { ownerKey, scopeOf } from './scope.ts';
 
 const ada = ownerKey('ada');
@@ -81,6 +81,22 @@ describe('the workflow that an id means', () => {
     const cache = cacheOf(moved, elsewhere);
     const found = (nameOrUid: string) => cachedWorkflow(cache, { ...asked, nameOrUid })?.metadata.uid;
     expect([first, second, third].map((id = '') => found(id))).toEqual(['new', 'new', undefined]);
+  });
+});
+
+describe('Mallory names a workflow of the tenant like the id of another one', () => {
+  const [taken, former] = ['0b9f2c1e-1111-4222-8333-444455556661', '0b9f2c1e-1111-4222-8333-444455556662'];
+  const mallorys = [taken, former].map((name) => stored(name, { uid: `of-${name}` }));
+
+  it('and it stands in for no private workflow, for none that has moved, and for none that is gone', () => {
+    const moved = stored('deploy', { uid: 'moved', namespace: globalNamespace, former });
+    const found = (nameOrUid: string, ...others: Workflow[]) =>
+      cachedWorkflow(cacheOf(...mallorys, ...others), { ...asked, nameOrUid })?.metadata.uid;
+    const secret = stored('payroll', { uid: taken, owner: sam });
+    expect(found(taken, secret)).toBeUndefined();
+    expect(found(former, moved)).toBe('moved');
+    expect(found(former)).toBeUndefined();
+    expect(mallorys.map((workflow) => answersTo(workflow, { ...asked, nameOrUid: taken }))).toEqual([false, false]);
   });
 });
 

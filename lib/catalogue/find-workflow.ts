@@ -38,6 +38,8 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
   const { namespace, user, nameOrUid } = wanted;
   const byUid = cache.getByUid(nameOrUid);
   if (byUid !== undefined && isVisible(byUid, wanted)) return byUid;
+  // An id never means a name: a stranger could name a workflow like the id of a private, moved or deleted one (ADR 0050).
+  if (isUid(nameOrUid)) return cache.byIndex('formerId', nameOrUid).find((workflow) => isVisible(workflow, wanted));
   const keys: Readonly<Record<Scope, string | undefined>> = {
     user: user === undefined ? undefined : nameKey(namespace, user, nameOrUid),
     tenant: nameKey(namespace, undefined, nameOrUid),
@@ -47,11 +49,8 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
     const [found] = keys[scope] === undefined ? [] : cache.byIndex('name', keys[scope]);
     if (found !== undefined) return found;
   }
-  // The annotation may hold any text; only an id is looked for in it.
-  if (!isUid(nameOrUid)) return undefined;
-  return cache.byIndex('formerId', nameOrUid).find((workflow) => isVisible(workflow, wanted));
+  return undefined;
 }
-
 /**
  * Whether an object is what was asked for: visible, and of that name, id or former id. For whatever was read past the
  * index: its name, owner and scope are what it records, not what the lookup derived its object name from.
@@ -59,8 +58,8 @@ export function cachedWorkflow(cache: WorkflowCache, wanted: WantedWorkflow): Wo
 export function answersTo(workflow: Workflow, wanted: WantedWorkflow): boolean {
   if (!isVisible(workflow, wanted)) return false;
   const { nameOrUid } = wanted;
-  if (workflow.metadata.uid === nameOrUid || workflowName(workflow.metadata) === nameOrUid) return true;
-  return isUid(nameOrUid) && formerIdsOf(workflow).includes(nameOrUid);
+  if (workflow.metadata.uid === nameOrUid) return true;
+  return isUid(nameOrUid) ? formerIdsOf(workflow).includes(nameOrUid) : workflowName(workflow.metadata) === nameOrUid;
 }
 
 /** Whether an object that was read again is still the workflow that was known: the same one, of the same owner and name. */

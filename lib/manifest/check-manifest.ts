@@ -1,10 +1,12 @@
 import { annotations } from '../../crds/labels.ts';
 import { errorAt, formatPlace, type Place, type Problem } from '../../crds/problem.ts';
 import { movedFields } from '../../crds/schema/workflow-manifest.ts';
+import { isUid } from '../../crds/uid.ts';
 import { validateManifest } from '../../crds/validators.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkGiven } from './check-labels.ts';
+import { idAsName } from './object-name.ts';
 
 /** Everything that is wrong with a workflow in the manifest form; paths are those of the manifest. */
 export function checkManifest(value: unknown): readonly Problem[] {
@@ -19,7 +21,7 @@ export function checkManifest(value: unknown): readonly Problem[] {
   const meaning = checkDefinition({ ...spec, ...moved })
     .map(toManifestPlace)
     .filter(({ path }) => !known.has(path) && !isBothPlaces(path, spec));
-  return [...schema, ...meaning, ...checkGiven(metadata), ...checkNotes(metadata)];
+  return [...schema, ...meaning, ...checkIdName(metadata), ...checkGiven(metadata), ...checkNotes(metadata)];
 }
 
 /** A moved field that stands under spec as well is reported once, as unknown there. */
@@ -33,6 +35,9 @@ function toManifestPlace(problem: Problem): Problem {
   const path = problem.path === formatPlace(problem.at) ? formatPlace(at) : problem.path.replace(/^spec/, 'metadata');
   return { ...problem, at, path };
 }
+
+const checkIdName = ({ name }: Readonly<Record<string, unknown>>): Problem[] =>
+  typeof name === 'string' && isUid(name) ? [idAsName] : [];
 
 /** The annotations that keep what no object has, its name and its labels, are ours to write. */
 const ownNotes = [

@@ -1,10 +1,11 @@
 import { isLabelName } from '../../crds/label-name.ts';
 import { apiVersion } from '../../crds/labels.ts';
 import { errorAt, type Problem } from '../../crds/problem.ts';
+import { isUid } from '../../crds/uid.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { isStringMap } from '../json-object.ts';
 import { checkLabels } from './check-labels.ts';
-import { isDerivedName, workflowName } from './object-name.ts';
+import { idAsName, isDerivedName, workflowName } from './object-name.ts';
 
 const topFields = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
 const metadataFields = [
@@ -62,6 +63,7 @@ function checkName(metadata: Readonly<Record<string, unknown>>): Problem[] {
   const isName = typeof name === 'string' && isLabelName(name);
   const message = 'must have up to 63 lower-case letters, digits or dashes, no dash first or last';
   if (!isName) return [errorAt(['metadata', 'name'], 'pattern', message)];
+  if (isUid(name)) return [idAsName];
   return isDerivedName(name) && !recordsItsName(metadata) ? [reservedName] : [];
 }
 

@@ -75,6 +75,15 @@ describe('a workflow in either form', () => {
 describe('a custom resource that a stranger hands to the API', () => {
   const derived = `wf-${'0'.repeat(40)}`;
 
+  it('takes no name in the form of an id, in either form', () => {
+    const name = '0b9f2c1e-1111-4222-8333-444455556666';
+    for (const document of [text({ name }, { version }), text({ name, version }, {})]) {
+      const { workflow, problems } = readManifest(document);
+      expect(workflow).toBeUndefined();
+      expect(problems).toContainEqual(expect.objectContaining({ path: 'metadata.name', rule: 'reserved_name' }));
+    }
+  });
+
   it('takes no object by its derived name, nor by an annotation that claims one', () => {
     const annotations = { 'windlass.dev/name': 'payroll' };
     for (const claims of [{ name: derived }, { name: derived, annotations }]) {

@@ -1,11 +1,15 @@
 import { isLabelName } from '../../crds/label-name.ts';
 import { annotations, labels } from '../../crds/labels.ts';
+import { errorAt } from '../../crds/problem.ts';
 import { derivedWorkflowNamePattern } from '../../crds/reserved-names.ts';
 import { shortHash } from '../ids.ts';
 
 /** 160 bits, of which nobody finds two names that share them. */
 const hashLength = 40;
 const derivedName = new RegExp(derivedWorkflowNamePattern);
+
+/** Refuses a name in the form of an id: wherever a workflow is named, an id means the workflow of that id (ADR 0050). */
+export const idAsName = errorAt(['metadata', 'name'], 'reserved_name', 'has the form of an id; choose another');
 
 /**
  * The object name of a workflow's name: the name itself where Kubernetes takes it, else a hash of it; never a shortened

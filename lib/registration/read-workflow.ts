@@ -11,13 +11,13 @@ export async function readWorkflow(
   namespace: string,
   nameOrUid: string,
 ): Promise<Workflow | undefined> {
-  const name = objectName(nameOrUid);
-  if (!isUid(nameOrUid))
-    return (await named(kube, { namespace, name }, nameOrUid)) ?? byObjectName(kube, namespace, nameOrUid);
+  if (!isUid(nameOrUid)) {
+    const ref = { namespace, name: objectName(nameOrUid) };
+    return (await named(kube, ref, nameOrUid)) ?? byObjectName(kube, namespace, nameOrUid);
+  }
   const { items } = await kube.listAll(workflows, { namespace });
   return (
     items.find(({ metadata }) => metadata.uid === nameOrUid) ??
-    items.find(({ metadata }) => metadata.name === name) ??
     items.find((workflow) => formerIdsOf(workflow).includes(nameOrUid))
   );
 }

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestCaller, type TestServer } from '../../../test/support/http-server.ts';
@@ -12,8 +12,13 @@ const script = createRequire(import.meta.url).resolve(docsScript.source);
 
 describe('the documentation', () => {
   let server: TestServer;
+  let reads = 0;
+  const readScript = (): Promise<string> => {
+    reads += 1;
+    return readFile(script, 'utf8');
+  };
   beforeAll(async () => {
-    server = await startTestServer(createDocsRoutes<TestCaller>({ openDocsScript: () => createReadStream(script) }));
+    server = await startTestServer(createDocsRoutes<TestCaller>({ readDocsScript: readScript }));
   });
   afterAll(() => server.close());
 
@@ -34,6 +39,17 @@ describe('the documentation', () => {
     const addresses = [...page.matchAll(/(?:src|spec-url)="([^"]+)"/g)].map(([, address]) => address);
     expect(addresses).toEqual(['/docs/openapi-explorer.js', '/openapi.json']);
     for (const address of addresses) expect((await fetch(server.url + address)).status).toBe(200);
+  });
+
+  it('reads its script once, whoever asks for it, and sends it as a whole', async () => {
+    const text = await readFile(script, 'utf8');
+    const before = reads;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fetch(`${server.url}/docs/openapi-explorer.js`)),
+    );
+    for (const answer of answers) expect(await answer.text()).toBe(text);
+    expect(answers[0]?.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+    expect([before, reads]).toEqual([1, 1]);
   });
 
   it('opens so that operations run as they stand, and lists show method and path', async () => {

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { HeaderList } from '../../../lib/http/header-list.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
 import { openApiDocument } from '../../openapi/document.ts';
@@ -6,13 +5,15 @@ import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
 import { contentSecurityPolicy, page } from './page.ts';
 
 export interface DocsRoutesDeps {
-  /** The script of the package openapi-explorer, from its beginning each time. */
-  readonly openDocsScript: () => Readable;
+  /** Reads the script of the package openapi-explorer. */
+  readonly readDocsScript: () => Promise<string>;
 }
 
 /** What describes the API. Nothing of it comes from elsewhere, so it works without the internet. */
-export function createDocsRoutes<Caller>({ openDocsScript }: DocsRoutesDeps): Route<Caller>[] {
+export function createDocsRoutes<Caller>(deps: DocsRoutesDeps): Route<Caller>[] {
   let document: string | undefined;
+  // Read once: a file that each request opens anew holds descriptors and buffers for as long as its client likes.
+  let script: Promise<string> | undefined;
   return [
     defineRoute<typeof readRoot, Caller>(readRoot, async ({ rawHeaders }) => {
       if (isBrowser(rawHeaders)) return { kind: 'redirect', location: readDocs.path };
@@ -29,8 +30,8 @@ export function createDocsRoutes<Caller>({ openDocsScript }: DocsRoutesDeps): Ro
       headers: { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' },
     })),
     defineRoute(readDocsScript, async () => ({
-      kind: 'stream',
-      stream: openDocsScript(),
+      kind: 'text',
+      text: await (script ??= deps.readDocsScript()),
       mediaType: readDocsScript.success.mediaType,
       headers: { 'Cache-Control': 'public, max-age=86400' },
     })),

@@ -141,6 +141,7 @@ describe("Bob and Ada's private workflow", () => {
     ['the name of its object', () => ({ name: userObjectName(adaKey, 'other') })],
     ['the label of Ada', () => ({ name: 'mine', labels: { [labels.user]: adaKey } })],
     ['the former ids of another', () => ({ name: 'mine', annotations: { [annotations.formerIds]: 'x' } })],
+    ['the id of another one as its name', () => ({ name: '0b9f2c1e-1111-4222-8333-444455556666' })],
     ['a derived name without its origin', () => ({ name: objectName('dash-') })],
   ])('Bob creates no object with %s', async (_title, metadata) => {
     const { status, message } = await asBob('POST', 'workflows', resource(metadata()));
@@ -186,6 +187,7 @@ describe('names that Bob can foresee', () => {
 
   it.each<[string, KubeObject['metadata']]>([
     ['of an Idempotency-Key', { name: `start-${shortHash('a key of Ada', 32)}` }],
+    ['of another execution as its id', { name: '0b9f2c1e-1111-4222-8333-444455556666' }],
     ['of a stimulus', { name: 'stimulus-0b9f2c1e-1111-4222-8333-444455556666' }],
     ['with who started it', { name: 'a', annotations: { [annotations.startedBy]: 'ada' } }],
     ['with the request of Ada', { name: 'b', annotations: { [annotations.request]: 'x' } }],

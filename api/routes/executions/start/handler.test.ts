@@ -112,13 +112,14 @@ describe('the audit trail of starts', () => {
 
 describe('a name that the API itself would give', () => {
   const hex = '0123456789abcdef';
-  it.each([`start-${hex}${hex}`, 'stimulus-0b9f2c1e-1111-4222-8333-444455556666'])(
-    'is refused from a caller: %s',
-    async (name) => {
-      const { answer, recorded } = await start({}, {}, { name });
-      expect([answer, recorded]).toEqual(['invalid', []]);
-    },
-  );
+  it.each([
+    `start-${hex}${hex}`,
+    'stimulus-0b9f2c1e-1111-4222-8333-444455556666',
+    '0b9f2c1e-1111-4222-8333-444455556666',
+  ])('is refused from a caller: %s', async (name) => {
+    const { answer, recorded } = await start({}, {}, { name });
+    expect([answer, recorded]).toEqual(['invalid', []]);
+  });
 
   it.each([`start-${hex}`, `start-${hex}${hex}0`, 'stimulus-1', `restart-${hex}${hex}`])(
     'is not one that merely begins alike: %s',
