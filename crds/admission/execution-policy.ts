@@ -38,7 +38,8 @@ const givenName: AdmissionRule = {
 
 /**
  * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only
- * the controllers make children. New signals stand behind old ones; `input` and `blackboard` never change.
+ * the controllers make children. A user of the API server may be named like a subject of the identity provider, so only the
+ * API says that something came through it. New signals stand behind old ones; `input` and `blackboard` never change.
  */
 export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'workflow-execution-writes',
@@ -62,6 +63,18 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
       expression:
         'variables.isTrusted || !has(object.spec.cancel) || (oldObject != null && has(oldObject.spec.cancel)) || object.spec.cancel.by == variables.user',
       message: "'spec.cancel.by: must be ' + variables.user + ', the user who cancels'",
+      reason: 'Forbidden',
+    },
+    {
+      expression:
+        "variables.isTrusted || !has(object.spec.signals) || object.spec.signals.all(s, s.id in variables.oldIds || !has(s.via) || s.via != 'api')",
+      message: "'spec.signals: via: api is written by the Windlass API only, which has checked a token; leave it out'",
+      reason: 'Forbidden',
+    },
+    {
+      expression:
+        "variables.isTrusted || !has(object.spec.cancel) || !has(object.spec.cancel.via) || object.spec.cancel.via != 'api' || (oldObject != null && has(oldObject.spec.cancel))",
+      message: "'spec.cancel.via: api is written by the Windlass API only, which has checked a token; leave it out'",
       reason: 'Forbidden',
     },
     {

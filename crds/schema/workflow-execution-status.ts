@@ -59,6 +59,12 @@ export const Visit = Type.Object(
           by: Type.String(),
           at: timestamp(),
           response: Type.String(),
+          via: Type.Optional(
+            oneOf(['api', 'kubernetes'], {
+              description:
+                'Who knows by: the API, of a token, or the API server of Kubernetes. Absent: nobody decided.',
+            }),
+          ),
         },
         { additionalProperties: false, description: 'The decision that a Human state took.' },
       ),

@@ -31,8 +31,14 @@ export const Signal = Type.Object(
       Type.String({ maxLength: 65_536, description: 'What {{human.feedback}} shows instead of the response.' }),
     ),
     by: person,
-    at: givenTimestamp({ description: 'When it was decided.' }),
-    via: Type.Optional(Type.String({ maxLength: 63, description: 'What it came through: kubectl, cli, api.' })),
+    at: givenTimestamp({ description: 'When it was decided; status keeps it within the time of the visit.' }),
+    via: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        description:
+          'What it came through: kubectl, cli, api. Only the API may write api: then by is the subject of a token.',
+      }),
+    ),
     note: Type.Optional(Type.String({ maxLength: 1_024, description: 'A note that is kept with the decision.' })),
   },
   { additionalProperties: false, ...cel(...signalRules) },
@@ -43,6 +49,12 @@ export const Cancel = Type.Object(
   {
     by: person,
     at: givenTimestamp({ description: 'When it was cancelled.' }),
+    via: Type.Optional(
+      Type.String({
+        maxLength: 63,
+        description: 'api, which only the API may write: then by is the subject of a token.',
+      }),
+    ),
     reason: Type.Optional(Type.String({ maxLength: 1_024, description: 'Why.' })),
   },
   { additionalProperties: false, description: 'Stops the execution, once and for good.' },

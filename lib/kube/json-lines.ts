@@ -1,24 +1,46 @@
+import { AppError } from '../errors.ts';
+
 const newline = 0x0a;
+
+/**
+ * Bytes of a line at most: an object of etcd's 1.5 MiB, of which the API server writes `<`, `>` and `&` as six bytes each,
+ * and the event around it (`objectBytes` of a list is the same).
+ */
+export const lineBytes = 16 * 1024 * 1024;
 
 /**
  * One JSON value a line, from chunks cut anywhere. A line is decoded only when it is whole, so a character split
  * between two chunks stays intact. Throws SyntaxError on a line that is no JSON, and on a stream that ends within
- * a line: half an event is a broken connection.
+ * a line: half an event is a broken connection. Throws AppError `limit_exceeded` on a longer line, before it is whole.
  */
-export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
+export async function* readJsonLines(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax = lineBytes,
+): AsyncGenerator<unknown, void, undefined> {
   /** The beginning of a line whose end has not come. */
   let pending: Uint8Array[] = [];
+  let bytes = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      assertFits(bytes + end - start, bytesMax);
       const text = textOf([...pending, chunk.subarray(start, end)]);
       pending = [];
+      bytes = 0;
       start = end + 1;
       if (text !== '') yield JSON.parse(text);
     }
-    if (start < chunk.length) pending.push(chunk.subarray(start));
+    if (start === chunk.length) continue;
+    bytes += chunk.length - start;
+    assertFits(bytes, bytesMax);
+    pending.push(chunk.subarray(start));
   }
   if (textOf(pending) !== '') throw new SyntaxError('the stream ended within a line');
+}
+
+function assertFits(bytes: number, bytesMax: number): void {
+  if (bytes <= bytesMax) return;
+  throw new AppError('limit_exceeded', `an event has more than ${bytesMax} bytes`, { reason: 'EventTooLarge' });
 }
 
 function textOf(parts: readonly Uint8Array[]): string {

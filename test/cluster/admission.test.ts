@@ -313,6 +313,24 @@ describe('an execution', () => {
     expect((await patch(path, { spec: { signals: [signal('a', 'carol')] } }, api)).message).toBe('');
   });
 
+  it('takes via: api of a signal and of a cancellation from the API only, also from a user of that name', async () => {
+    const path = await create(executions, execution({}), 'carol');
+    const at = '1970-01-01T00:00:00Z';
+    const [forged, cancelled] = [
+      { signals: [signal('a', 'carol', { via: 'api' })] },
+      { cancel: { by: 'carol', at, via: 'api' } },
+    ];
+    for (const spec of [forged, cancelled]) {
+      const refused = await patch(path, { spec }, 'carol');
+      expect(refused.status).toBe(403);
+      expect(refused.message).toContain('via: api is written by the Windlass API only');
+      expect((await send('POST', executions, execution(spec), { as: 'carol' })).status).toBe(403);
+      expect((await patch(path, { spec }, api)).message).toBe('');
+    }
+    const later = { signals: [signal('a', 'carol', { via: 'api' }), signal('b', 'dan', { via: 'kubectl' })] };
+    expect((await patch(path, { spec: later }, 'dan')).message).toBe('');
+  });
+
   it.each([[[]], [[null]], ['yesterday']])('is decided and cancelled at a time, and at nothing like %j', async (at) => {
     for (const spec of [{ signals: [signal('a', 'alice', { at })] }, { cancel: { by: 'alice', at } }]) {
       const { status, message } = await send('POST', executions, execution(spec), { as: 'alice' });

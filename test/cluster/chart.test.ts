@@ -368,6 +368,7 @@ describe('the installed chart', () => {
     `get ./pods/log in ${tenant}`,
     `create ./configmaps in ${tenant}`,
     `get ./configmaps in ${tenant}`,
+    `patch ./configmaps in ${tenant}`,
     `create ./persistentvolumeclaims in ${tenant}`,
     `create apps/controllerrevisions in ${tenant}`,
     `delete apps/controllerrevisions in ${tenant}`,

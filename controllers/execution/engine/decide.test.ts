@@ -792,6 +792,36 @@ describe('Human states', () => {
     expect(world.status.history?.[0]?.signal).toMatchObject({ id: 's1', response: 'approved' });
   });
 
+  it.each<[string, string, number]>([
+    ['of 1970 is that of the question', '1970-01-01T00:00:00Z', 0],
+    ['of a millisecond before the question is that of the question', '', -1],
+    ['of the question stays', '', 0],
+    ['within the visit stays', '', 500],
+    ['of now stays', '', 1_000],
+    ['of a millisecond after now is now', '', 1_001],
+    ['of 2999 is now', '2999-01-01T00:00:00Z', 1_000],
+  ])('the time of a signal %s, in history and on the Blackboard', (_what, given, offset) => {
+    const world = new World(workflow()).settle();
+    const asked = Date.parse(world.status.current?.entered_at ?? '');
+    const at = given === '' ? new Date(asked + offset).toISOString() : given;
+    world.pass(1_000).signal('ask', 'approved', { at }).settle();
+    const want = new Date(asked + Math.min(Math.max(offset, 0), 1_000)).toISOString();
+    expect(world.status.history?.[0]?.signal?.at).toBe(want);
+    expect(world.status.blackboard?.['ask']).toMatchObject({ value: { at: want } });
+  });
+
+  it.each([
+    ['api', 'api'],
+    ['cli', 'kubernetes'],
+    [undefined, 'kubernetes'],
+  ])('history says of a signal via %s that %s knows who decided', (via, want) => {
+    const world = new World(workflow())
+      .settle()
+      .signal('ask', 'approved', via === undefined ? {} : { via })
+      .settle();
+    expect(world.status.history?.[0]?.signal?.via).toBe(want);
+  });
+
   it('AMB-170 of many responses at once the first that matches decides, also where one names its visit', () => {
     const world = new World(workflow()).settle();
     world.signal('ask', 'x', { visit: 1 }).signal('ask', 'y').signal('ask', 'no').signal('ask', 'yes').settle();

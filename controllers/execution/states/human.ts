@@ -75,7 +75,7 @@ function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): 
       draft.wakeAt(draft.now);
       return 'later';
     }
-    const outcome = answered(signal);
+    const outcome = answered(inVisit(signal, current, draft.now), signal.via === 'api' ? 'api' : 'kubernetes');
     if (leads(draft, state, outcome)) return outcome;
     draft.hasProgress = true;
     current.signals_refused = signals.indexOf(signal) + 1;
@@ -111,9 +111,16 @@ function refusedText({ response, by }: Signal, answers: readonly string[]): stri
   return `the response '${cutText(response, quotedLength)}' of ${by} matches no rule; ${answersText(answers)}`;
 }
 
-function answered(signal: Signal): VisitOutcome {
+function answered(signal: Signal, via?: 'api' | 'kubernetes'): VisitOutcome {
   const { id, by, at, response } = signal;
-  return { entry: answerEntry(signal), signal: { id, by, at, response }, humanFeedback: feedbackOf(signal) };
+  const taken = { id, by, at, response, ...(via === undefined ? {} : { via }) };
+  return { entry: answerEntry(signal), signal: taken, humanFeedback: feedbackOf(signal) };
+}
+
+/** A signal's time is its writer's to choose: one before the question or after now is brought back to these bounds. */
+function inVisit(signal: Signal, { entered_at: asked }: CurrentState, now: number): Signal {
+  const at = Math.min(Math.max(Date.parse(signal.at), Date.parse(asked)), now);
+  return Date.parse(signal.at) === at ? signal : { ...signal, at: new Date(at).toISOString() };
 }
 
 function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response: string): Signal {

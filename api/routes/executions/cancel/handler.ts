@@ -20,13 +20,15 @@ export interface CancelDeps {
 export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): Route<Caller> {
   return defineRoute<typeof cancelExecution, Caller>(cancelExecution, async ({ params, body, caller }) => {
     const known = await findExecution(cluster.executions, caller, params.execution_id);
-    const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString() };
+    const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString(), via: 'api' };
     const execution = await onLatest(kube, known, (latest) => commitCancel(kube, latest, wanted));
-    const { by, at } = execution.spec.cancel ?? {};
+    const { by, at, via } = execution.spec.cancel ?? {};
     const subject = execution.metadata.uid ?? '';
-    // One that stood there may be an earlier attempt of the caller's, which ended before telling of it.
+    // One that stood there may be an earlier attempt of the caller's, which ended before telling of it. A user of the API
+    // server may have the same name.
     const doneAt = at === wanted.at ? undefined : at;
-    if (by === wanted.by) audit.record({ type: 'ExecutionCancelled', by: caller, subject, act: 'cancel', doneAt });
+    if (by === wanted.by && via === wanted.via)
+      audit.record({ type: 'ExecutionCancelled', by: caller, subject, act: 'cancel', doneAt });
     return json({ status: finished(execution) ? 'cancelled' : 'cancelling', by, at });
   });
 }

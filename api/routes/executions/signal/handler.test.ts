@@ -38,7 +38,7 @@ async function recordedBy(make: typeof createSignalRoute | typeof createCancelRo
 }
 
 describe('the audit trail of what was written, and whose answer was lost', () => {
-  const ada = { by: 'ada', at: after(1) };
+  const ada = { by: 'ada', at: after(1), via: 'api' };
   it.each<[title: string, signals: Signal[], told: object[]]>([
     ['an answer', [], [{ act: 'ask-1', doneAt: undefined }]],
     ['an answer that stands there, to who gave it', [answered], [{ act: 'ask-1', doneAt: after(1) }]],
@@ -53,6 +53,7 @@ describe('the audit trail of what was written, and whose answer was lost', () =>
     ['a cancellation', {}, [{ act: 'cancel', doneAt: undefined }]],
     ['one that stands there, to who asked for it', { cancel: ada }, [{ act: 'cancel', doneAt: after(1) }]],
     ['nothing of one by somebody else', { cancel: { ...ada, by: 'kim' } }, []],
+    ['nothing of one by a user of the API server of the same name', { cancel: { ...ada, via: undefined } }, []],
   ])('tells of %s', async (_title, fields, told) => {
     const want = told.map((entry) => ({ type: 'ExecutionCancelled', ...entry }));
     expect(await recordedBy(createCancelRoute, waiting.with(fields).build())).toEqual(want);
