@@ -36,10 +36,25 @@ const givenName: AdmissionRule = {
   reason: 'Forbidden',
 };
 
+/** A user of the API server may be named like a subject of the identity provider. */
+const viaRules: readonly AdmissionRule[] = [
+  {
+    expression:
+      "variables.isTrusted || !has(object.spec.signals) || object.spec.signals.all(s, s.id in variables.oldIds || !has(s.via) || s.via != 'api')",
+    message: "'spec.signals: via: api is written by the Windlass API only, which has checked a token; leave it out'",
+    reason: 'Forbidden',
+  },
+  {
+    expression:
+      "variables.isTrusted || !has(object.spec.cancel) || !has(object.spec.cancel.via) || object.spec.cancel.via != 'api' || (oldObject != null && has(oldObject.spec.cancel))",
+    message: "'spec.cancel.via: api is written by the Windlass API only, which has checked a token; leave it out'",
+    reason: 'Forbidden',
+  },
+];
+
 /**
  * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only
- * the controllers make children. A user of the API server may be named like a subject of the identity provider, so only the
- * API says that something came through it. New signals stand behind old ones; `input` and `blackboard` never change.
+ * the controllers make children. Only the API says that something came through it. New signals stand behind old ones; `input` and `blackboard` never change.
  */
 export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'workflow-execution-writes',
@@ -65,18 +80,7 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
       message: "'spec.cancel.by: must be ' + variables.user + ', the user who cancels'",
       reason: 'Forbidden',
     },
-    {
-      expression:
-        "variables.isTrusted || !has(object.spec.signals) || object.spec.signals.all(s, s.id in variables.oldIds || !has(s.via) || s.via != 'api')",
-      message: "'spec.signals: via: api is written by the Windlass API only, which has checked a token; leave it out'",
-      reason: 'Forbidden',
-    },
-    {
-      expression:
-        "variables.isTrusted || !has(object.spec.cancel) || !has(object.spec.cancel.via) || object.spec.cancel.via != 'api' || (oldObject != null && has(oldObject.spec.cancel))",
-      message: "'spec.cancel.via: api is written by the Windlass API only, which has checked a token; leave it out'",
-      reason: 'Forbidden',
-    },
+    ...viaRules,
     {
       expression: 'variables.isController || oldObject != null || !has(object.spec.parent)',
       message: "'spec.parent: is set by the Windlass controllers only'",

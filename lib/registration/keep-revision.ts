@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { annotations } from '../../crds/labels.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
@@ -28,6 +29,8 @@ export function createKeepRevision(kube: Pick<KubeClient, 'get' | 'list' | 'crea
     const name = revisionName(workflow, specHash);
     // The name is made of the uid as well, so it never stands for anything else.
     if (stored.has(name) || isListed(workflow, name)) return;
+    // Hashing and checking a large definition take some 90 ms together.
+    await setImmediate();
     if (checkDefinition(spec).some(({ severity }) => severity === 'error')) return;
     const isForced = metadata.annotations?.[annotations.force] === 'true';
     if (!isChecked && !isForced && (await storedRevision(kube, workflow, spec.version)) !== undefined) return;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -6,6 +7,7 @@ import {
   findObject,
   isForbidden,
   type KubeClient,
+  listPages,
 } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
 import { holdsItsContent, isRevisionOf, revisionSelector, specOf } from './revision.ts';
@@ -26,32 +28,39 @@ export async function specOfVersion(
   return specOf(revision);
 }
 
-/** What is stored under a version: of several, which force has made, the last. */
+/** What is stored under a version: of several, which force has made, the last. No more than a page of them is in memory. */
 export async function storedRevision(
   kube: RevisionReader,
   workflow: Workflow,
   version: string,
 ): Promise<ControllerRevision | undefined> {
   const { namespace, uid = '' } = workflow.metadata;
-  const listed = await allOf(kube, namespace, revisionSelector(uid, version));
-  // The label is anybody's to write; the version stands in the content.
-  const stored = listed.filter((revision) => isContentOf(workflow, revision, version));
-  const [last] = stored.toSorted((a, b) => b.revision - a.revision);
+  const wanted = { namespace, labelSelector: revisionSelector(uid, version) };
+  let last: ControllerRevision | undefined;
+  try {
+    for await (const revision of revisionsOf(kube, wanted)) {
+      if (last !== undefined && last.revision >= revision.revision) continue;
+      if (await isContentInTurn(workflow, revision, version)) last = revision;
+    }
+  } catch (error) {
+    // Not everybody who may read workflows may list revisions; the status names those that the controllers know.
+    if (!isForbidden(error)) throw error;
+  }
   return last ?? listedRevision(kube, workflow, version);
 }
 
-async function allOf(
+async function* revisionsOf(
   kube: RevisionReader,
-  namespace: string | undefined,
-  labelSelector: string,
-): Promise<readonly ControllerRevision[]> {
-  try {
-    return (await kube.list(controllerRevisions, { namespace, labelSelector })).items;
-  } catch (error) {
-    // Not everybody who may read workflows may list revisions; the status names those that the controllers know.
-    if (isForbidden(error)) return [];
-    throw error;
-  }
+  wanted: { readonly namespace: string | undefined; readonly labelSelector: string },
+): AsyncGenerator<ControllerRevision> {
+  for await (const { items } of listPages((paged) => kube.list(controllerRevisions, paged), wanted)) yield* items;
+}
+
+/** The label is anybody's to write; the version stands in the content. Each content is hashed in a turn of its own. */
+async function isContentInTurn(workflow: Workflow, revision: ControllerRevision, version: string): Promise<boolean> {
+  if (!isRevisionOf(workflow, revision)) return false;
+  await setImmediate();
+  return isContentOf(workflow, revision, version);
 }
 
 /** The one that the status names, for those who may read it and list none. */
