@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { type HttpPeer, startHttpPeer } from '../../lib/kube/http-peer.ts';
+import { type HttpPeer, startHttpPeer } from '../support/http-peer.ts';
 import { createCredentialSource, createKubeClient, type KubeClient } from '../../lib/kube/index.ts';
 import { revisionOf } from '../../lib/registration/revision.ts';
 import { storedRevision } from '../../lib/registration/stored-version.ts';
