@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { ReflectorDeps } from '../../lib/informer/index.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Informer, ReflectorDeps } from '../../lib/informer/index.ts';
+import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
@@ -31,6 +31,15 @@ export interface Cluster {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/**
+ * Reads objects in full in turns: large ones of one tenant one after another, whatever the route, since each read costs the
+ * API server and this process the whole object. Routes that keep one for long also reserve memory for it.
+ */
+const wholesOf =
+  <T extends KubeObject, I extends string>({ use }: Informer<T, I>) =>
+  (object: T): Promise<T | undefined> =>
+    use(object, async (whole) => whole);
+
 export function createCluster({ kube, clock, reflector, systemTenant, systemNamespace }: ClusterDeps): Cluster {
   const executionFeed = createExecutionFeed(reflector('WorkflowExecution').logger);
   const informers = createInformers(reflector, kube, executionFeed);
@@ -43,7 +52,7 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
       kube,
       clock,
       cache: informers.workflows.cache,
-      whole: informers.workflows.whole,
+      whole: wholesOf(informers.workflows),
       tenants,
     }),
     executionFeed,
@@ -51,7 +60,7 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
       kube,
       clock,
       cache: informers.executions.cache,
-      whole: informers.executions.whole,
+      whole: wholesOf(informers.executions),
       weight: informers.executions.weight,
       tenants,
     }),

@@ -37,7 +37,7 @@ async function start({ existing, create }: Server, headers: object, more: object
     },
     cluster: {
       tenants: { namespaceOf: () => 'team' },
-      workflows: { locate: async () => workflow },
+      workflows: { locate: async () => workflow, whole: async () => workflow },
       executions: { remember: () => undefined },
     },
     newId: () => '0123456789abcdef',

@@ -2,12 +2,19 @@ import { labels } from '../../../../crds/labels.ts';
 import type { Workflow } from '../../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { AuditTrail } from '../../../../lib/bus/index.ts';
-import { isStill } from '../../../../lib/catalogue/index.ts';
+import { isStill, type ListedWorkflow } from '../../../../lib/catalogue/index.ts';
 import { canonicalHash } from '../../../../lib/definition/canonical.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import { type NewId, shortHash } from '../../../../lib/ids.ts';
 import { workflowExecutions, workflows as workflowKind } from '../../../../lib/kinds.ts';
-import { findAgain, findObject, isAlreadyExists, type KubeClient } from '../../../../lib/kube/index.ts';
+import {
+  findAgain,
+  findObject,
+  isAlreadyExists,
+  type KubeClient,
+  type KubeObject,
+} from '../../../../lib/kube/index.ts';
+import { metadataOf } from '../../../../lib/kube/resource.ts';
 import { workflowName } from '../../../../lib/manifest/index.ts';
 import { labelValue } from '../../../../lib/pod-slot.ts';
 import type { Cluster } from '../../../cluster/index.ts';
@@ -119,11 +126,24 @@ function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?
   return execution;
 }
 
+/**
+ * What was registered a moment ago through another replica is what starts. The server is asked for the metadata only: the
+ * version that the cache knows is nearly always the newest, and is read in its turn.
+ */
+async function newest(
+  { kube, cluster }: Pick<StartDeps, 'kube' | 'cluster'>,
+  known: ListedWorkflow,
+): Promise<Workflow | undefined> {
+  const now = await findAgain<KubeObject>(kube, metadataOf(workflowKind), known);
+  if (now === undefined) return undefined;
+  const isNewest = now.metadata.resourceVersion === known.metadata.resourceVersion;
+  return isNewest ? cluster.workflows.whole(known) : findAgain<Workflow>(kube, workflowKind, known);
+}
+
 /** The workflow as the server has it, after all that can be said against starting it was said. */
 async function startable({ kube, cluster }: StartDeps, { body, caller }: Ask): Promise<Workflow> {
   const known = await cluster.workflows.locate(caller, body.workflow);
-  // What was registered a moment ago through another replica is what starts.
-  const workflow = known && (await findAgain(kube, workflowKind, known));
+  const workflow = known && (await newest({ kube, cluster }, known));
   if (known === undefined || workflow === undefined || !isStill(known, workflow)) throw notFound(unknownWorkflow);
   assertReady(workflow, body.version);
   const spec = await findVersion(kube, workflow, body.version);
