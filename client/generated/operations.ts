@@ -182,9 +182,11 @@ export type Execution = {
     readonly attempts: number;
     readonly started_at: string;
     readonly completed_at: string;
+    readonly rule: number | null;
     readonly target: string | null;
     readonly decision: {
       readonly by: string;
+      readonly via: "api" | "kubernetes" | null;
       readonly at: string;
       readonly response: string;
     } | null;

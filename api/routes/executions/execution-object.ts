@@ -48,10 +48,21 @@ export const PastVisit = Type.Object(
     attempts: Type.Integer({ minimum: 0 }),
     started_at: timestamp(),
     completed_at: timestamp(),
+    rule: orNull(Type.Integer({ minimum: 0, description: 'Index of the transition rule that was taken.' })),
     target: orNull(Type.String({ description: 'The state that followed.' })),
     decision: orNull(
       Type.Object(
-        { by: Type.String(), at: timestamp(), response: Type.String() },
+        {
+          by: Type.String(),
+          via: orNull(
+            oneOf(['api', 'kubernetes'], {
+              description:
+                'Who verified by: the API, from a token, or the API server of Kubernetes. Null for a default.',
+            }),
+          ),
+          at: timestamp(),
+          response: Type.String(),
+        },
         { additionalProperties: false, description: 'What a person decided, and who it was.' },
       ),
     ),
@@ -113,6 +124,7 @@ export const executionExample: Execution = {
       attempts: 1,
       started_at: '2026-01-02T03:04:05.000Z',
       completed_at: '2026-01-02T03:04:06.250Z',
+      rule: null,
       target: null,
       decision: null,
     },

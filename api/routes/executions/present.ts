@@ -61,8 +61,12 @@ function presentVisit({ state, kind, visit, status, signal, ...rest }: Visit): P
     attempts: rest.attempts ?? 1,
     started_at: rest.entered_at,
     completed_at: rest.finished_at,
+    rule: rest.rule ?? null,
     target: rest.target ?? null,
-    decision: signal === undefined ? null : { by: signal.by, at: signal.at, response: signal.response },
+    decision:
+      signal === undefined
+        ? null
+        : { by: signal.by, via: signal.via ?? null, at: signal.at, response: signal.response },
   };
 }
 

@@ -47,7 +47,7 @@ export function wholeExecutionOf(execution: Execution): WorkflowExecution {
 }
 
 function visitOf({ state, kind, visit, status, attempts, ...rest }: Execution['history'][number]): Visit {
-  const { reason, message, started_at, completed_at, target, decision } = rest;
+  const { reason, message, started_at, completed_at, rule, target, decision } = rest;
   return {
     state,
     kind,
@@ -58,10 +58,19 @@ function visitOf({ state, kind, visit, status, attempts, ...rest }: Execution['h
     finished_at: completed_at,
     ...(reason === null ? {} : { reason }),
     ...(message === null ? {} : { message }),
+    ...(rule === null ? {} : { rule }),
     ...(target === null ? {} : { target }),
-    ...(decision === null ? {} : { signal: { id: `${state}-${visit}`, ...decision } }),
+    ...(decision === null ? {} : { signal: signalOf(`${state}-${visit}`, decision) }),
   };
 }
+
+type Decision = NonNullable<Execution['history'][number]['decision']>;
+
+const signalOf = (id: string, { via, ...decision }: Decision): NonNullable<Visit['signal']> => ({
+  id,
+  ...decision,
+  ...(via === null ? {} : { via }),
+});
 
 function given(input: Values, intent: string | null): Partial<WorkflowExecution['spec']> {
   return {
