@@ -173,6 +173,16 @@ describe('a request', () => {
     await closed;
   });
 
+  it('is answered whenever it was sent, while replicas of the service come and stop', async () => {
+    const [one, two, caller, address] = [nats.connect(), nats.connect(), nats.connect(), anAddress()];
+    await serve(one, address, echo);
+    for (let round = 0; round < 20; round++) {
+      const stopping = await serve(two, address, echo);
+      const asked = Array.from({ length: 100 }, (_, index) => caller.request(address, `${round}-${index}`, second));
+      await Promise.all([...asked, stopping.close(5_000)]);
+    }
+  });
+
   it('works again after the server was killed, and fails before in a known way', async () => {
     const [bus, address] = [nats.connect(), anAddress()];
     const hangs = anAddress();

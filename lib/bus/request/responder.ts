@@ -94,7 +94,7 @@ class NatsResponder implements Responder {
     const served = await session.requests.serve(subject, group, (message) => this.#take(message, session.requests));
     onReady();
     await eitherAborts(session.over, this.#stop.signal);
-    served.stop();
+    await served.stop();
   }
 
   #take(message: Msg, { toHeaders }: SessionRequests): void {

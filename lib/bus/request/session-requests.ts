@@ -18,7 +18,8 @@ export interface Question {
 }
 
 export interface Served {
-  stop(): void;
+  /** Takes what the server had sent before it heard of the end, and resolves. Never rejects. */
+  stop(): Promise<void>;
 }
 
 interface SessionRequestsDeps {
@@ -47,7 +48,8 @@ export function createSessionRequests({ connection, toHeaders }: SessionRequests
         callback: (error, message) => (error === null ? take(message) : undefined),
       });
       await connection.flush();
-      return { stop: () => subscription.unsubscribe() };
+      // Unsubscribed at once, a request that is on its way would be dropped, and its caller would wait in vain.
+      return { stop: () => subscription.drain().catch(() => undefined) };
     },
   };
 }
