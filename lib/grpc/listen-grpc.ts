@@ -118,7 +118,11 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
 
 function close(server: Server, { health, onDrain }: GrpcListenOptions, abandon: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const giveUp = (): void => server.forceShutdown();
+    // The library (1.14.7) may never call back once a connection has ended by its keep-alive, so nothing waits for that.
+    const giveUp = (): void => {
+      server.forceShutdown();
+      resolve();
+    };
     onDrain?.();
     health.stop();
     server.tryShutdown(() => {
