@@ -11,6 +11,7 @@ describe('the tree of commands', () => {
     expect(own.map(pathOf)).toEqual([
       ...[
         'validate',
+        'simulate',
         'register',
         'list',
         'get',

@@ -6,12 +6,14 @@ import { workflowKustomizeCommand } from './workflow-kustomize.ts';
 import { workflowGetCommand, workflowListCommand, workflowVersionsCommand } from './workflow-read.ts';
 import { workflowRegisterCommand } from './workflow-register.ts';
 import { workflowSchemaCommand } from './workflow-schema.ts';
+import { workflowSimulateCommand } from './workflow-simulate.ts';
 import { workflowValidateCommand } from './workflow-validate.ts';
 
 export function workflowCommand(launch: Launch): Command {
   const command = new Command('workflow').alias('wf').summary('define workflows').description('Defines workflows.');
   return command
     .addCommand(workflowValidateCommand(launch))
+    .addCommand(workflowSimulateCommand(launch))
     .addCommand(workflowRegisterCommand(launch))
     .addCommand(workflowListCommand(launch))
     .addCommand(workflowGetCommand(launch))
