@@ -3,7 +3,7 @@ import { type Pod, pods } from '../../../lib/kube/index.ts';
 import { aScript, aWorkflow } from '../../builders/workflow-builder.ts';
 import type { ApiProxy } from '../harness/api-proxy.ts';
 import type { Controllers } from '../harness/controllers.ts';
-import { apiPathOf, describe, type Exchange } from '../harness/exchange.ts';
+import { apiPathOf, describe, type Exchange, verbOf } from '../harness/exchange.ts';
 import { ensureWorkflow, startExecution, waitUntilFinished } from '../harness/executions.ts';
 import { workflowExecutions } from '../harness/kinds.ts';
 import { openPodLedger, type PodLedger } from '../harness/pod-ledger.ts';
@@ -69,10 +69,10 @@ function holdWatches(): void {
   });
 }
 
-/** A pod that runs already, and that the cache does not show, is asked for again and answered with 409. */
-const isAnsweredPod = ({ method, path, status }: Exchange): boolean =>
-  method === 'POST' && apiPathOf(path)?.resource === 'pods' && status !== undefined;
-const isNewPod = (exchange: Exchange): boolean => isAnsweredPod(exchange) && exchange.status !== 409;
+const isOfPods = ({ path, status }: Exchange): boolean => apiPathOf(path)?.resource === 'pods' && status !== undefined;
+/** A pod that runs already, and that the cache does not show, is looked up before it would be made. */
+const isLookUp = (exchange: Exchange): boolean => isOfPods(exchange) && verbOf(exchange) === 'get';
+const isCreate = (exchange: Exchange): boolean => isOfPods(exchange) && verbOf(exchange) === 'create';
 
 it('D8 a replica that takes over with an old cache starts nothing that has been done', {
   timeout: 300_000,
@@ -95,9 +95,9 @@ it('D8 a replica that takes over with an old cache starts nothing that has been 
 
   standby.forget();
   await leading.controllers.kill();
-  await expect.poll(() => standby.exchanges.some(isAnsweredPod), { timeout: 60_000, interval: 100 }).toBe(true);
+  await expect.poll(() => standby.exchanges.some(isLookUp), { timeout: 60_000, interval: 100 }).toBe(true);
   await pause(2_000);
-  expect(standby.exchanges.filter(isNewPod).map(describe)).toEqual([]);
+  expect(standby.exchanges.filter(isCreate).map(describe)).toEqual([]);
   standby.setRules({});
   standby.breakConnections();
   const { status } = await waitUntilFinished(stage.kube, ref, { timeoutMs: 120_000 });
