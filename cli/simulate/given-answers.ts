@@ -16,7 +16,7 @@ const fieldsOf: Readonly<Record<Kind, Readonly<Record<string, (value: Json) => b
   },
   person: { response: (value) => typeof value === 'string' },
   child: {
-    status: (value) => ['completed', 'failed', 'cancelled'].includes(String(value)),
+    status: (value) => typeof value === 'string' && ['completed', 'failed', 'cancelled'].includes(value),
     result: () => true,
   },
 };

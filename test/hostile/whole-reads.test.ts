@@ -23,12 +23,13 @@ const readMs = 30;
 
 function execution(namespace: string, name: string, value: object): KubeObject {
   const metadata = { namespace, name, uid: `uid-of-${name}`, resourceVersion: '1' };
-  return {
+  const object = {
     apiVersion: 'windlass.dev/v1',
     kind: 'WorkflowExecution',
     metadata,
-    ...{ spec: { workflow: 'w', input: value } },
+    spec: { workflow: 'w', input: value },
   };
+  return object;
 }
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -40,7 +41,10 @@ afterEach(async () => {
 async function setUp() {
   const reading = { now: 0, most: 0, all: 0 };
   const answer: Answerer = async ({ path, query }, response) => {
-    if (query.get('watch') !== null) return void response.writeHead(200).flushHeaders();
+    if (query.get('watch') !== null) {
+      response.writeHead(200).flushHeaders();
+      return;
+    }
     const name = /workflowexecutions\/(.+)$/.exec(path)?.[1];
     if (name === undefined) {
       const items = path.endsWith('workflowexecutions') ? executions : path.endsWith('namespaces') ? namespaces : [];

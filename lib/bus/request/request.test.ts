@@ -179,7 +179,9 @@ describe('a request', () => {
     for (let round = 0; round < 20; round++) {
       const stopping = await serve(two, address, echo);
       const asked = Array.from({ length: 100 }, (_, index) => caller.request(address, `${round}-${index}`, second));
-      await Promise.all([...asked, stopping.close(5_000)]);
+      const closed = stopping.close(5_000);
+      expect(await Promise.all(asked)).toHaveLength(100);
+      await closed;
     }
   });
 
