@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox';
 import { limits } from './limits.ts';
+import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } from './schema/agent.ts';
+import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
 import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
@@ -119,5 +121,63 @@ const stimulusRouter: KindDefinition = {
   ],
 };
 
+const agent: KindDefinition = {
+  kind: 'Agent',
+  singular: 'agent',
+  plural: 'agents',
+  shortNames: ['wagent'],
+  description:
+    'A model with an instruction, tools and bounds. The object is the newest version; earlier ones are ' +
+    'ControllerRevisions.',
+  spec: AgentSpec,
+  status: AgentStatus,
+  nameLength: limits.nameLength,
+  columns: [
+    { name: 'Version', type: 'string', jsonPath: '.spec.version' },
+    { name: 'Model', type: 'string', jsonPath: '.spec.runtime.model' },
+    ...readyColumns,
+    age,
+    readyMessage,
+  ],
+};
+
+const agentExecution: KindDefinition = {
+  kind: 'AgentExecution',
+  singular: 'agentexecution',
+  plural: 'agentexecutions',
+  shortNames: ['wax'],
+  description: 'One run of an agent. It keeps the version it began with and ends completed, failed or cancelled.',
+  spec: AgentExecutionSpec,
+  status: AgentExecutionStatus,
+  columns: [
+    { name: 'Agent', type: 'string', jsonPath: '.spec.agent' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Iterations', type: 'integer', jsonPath: '.status.iterations' },
+    { name: 'Tools', type: 'integer', jsonPath: '.status.tool_calls' },
+    age,
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+  ],
+};
+
+const securityContext: KindDefinition = {
+  kind: 'SecurityContext',
+  singular: 'securitycontext',
+  plural: 'securitycontexts',
+  shortNames: ['wsc'],
+  description: 'Tools, paths, hosts and commands that the agents and sessions which name it may use.',
+  spec: SecurityContextSpec,
+  status: SecurityContextStatus,
+  columns: [age],
+};
+
 /** Every kind of the API group, in the order of the reference pages. */
-export const kinds: readonly KindDefinition[] = [workflow, workflowExecution, volume, stimulusRouter];
+export const kinds: readonly KindDefinition[] = [
+  workflow,
+  workflowExecution,
+  volume,
+  stimulusRouter,
+  agent,
+  agentExecution,
+  securityContext,
+];

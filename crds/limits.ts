@@ -114,6 +114,11 @@ export const limits = {
   /** Kubernetes: keys and values of all annotations of one object. */
   annotationBytes: 256 * 1024,
   commandElements: 200,
+  /** Our ceilings for agents: tools of one, length of a tool's name, and of the text that one takes and gives. */
+  agentTools: 100,
+  toolNameLength: 128,
+  agentInputLength: 262_144,
+  agentOutputLength: 262_144,
   templateLength: 65_536,
   /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */
   imageReferenceLength: 1_024,

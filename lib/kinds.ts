@@ -1,4 +1,6 @@
 import { group, version } from '../crds/labels.ts';
+import type { Agent, SecurityContext } from '../crds/schema/agent.ts';
+import type { AgentExecution } from '../crds/schema/agent-execution.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
@@ -26,5 +28,20 @@ export const stimulusRouters = defineResource<StimulusRouter>({
   version,
   plural: 'stimulusrouters',
   kind: 'StimulusRouter',
+  namespaced: true,
+});
+export const agents = defineResource<Agent>({ group, version, plural: 'agents', kind: 'Agent', namespaced: true });
+export const agentExecutions = defineResource<AgentExecution>({
+  group,
+  version,
+  plural: 'agentexecutions',
+  kind: 'AgentExecution',
+  namespaced: true,
+});
+export const securityContexts = defineResource<SecurityContext>({
+  group,
+  version,
+  plural: 'securitycontexts',
+  kind: 'SecurityContext',
   namespaced: true,
 });

@@ -1,0 +1,154 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Conditions } from './condition.ts';
+import type { KubernetesObject } from './object.ts';
+import { cel, durationPattern, oneOf, timestamp } from './parts.ts';
+import { Cancel } from './workflow-execution.ts';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+/** Numbers of one execution, as far as it has come. */
+const usage = {
+  iterations: Type.Optional(count('Answers that the agent gave, refused ones included.')),
+  tool_calls: Type.Optional(count('Tool calls that ran.')),
+  input_tokens: Type.Optional(count('Tokens that the model read.')),
+  output_tokens: Type.Optional(count('Tokens that the model wrote.')),
+  cost_usd: Type.Optional(Type.Number({ minimum: 0, description: 'Cost by the prices of the node configuration.' })),
+};
+
+/** The outcome. The API alone writes it, once (design §12). */
+const AgentResult = Type.Object(
+  {
+    phase: oneOf(['completed', 'failed'], { description: 'How the execution ended.' }),
+    reason: Type.Optional(Type.String({ maxLength: 128, description: 'Why it failed, in one word.' })),
+    message: Type.Optional(Type.String({ maxLength: 2_048, description: 'Why it failed, in one sentence.' })),
+    output: Type.Optional(Type.String({ maxLength: limits.agentOutputLength, description: 'The final text.' })),
+    score: Type.Optional(
+      Type.Number({ description: 'From the judge of the agent, else from the JSON of the final text.' }),
+    ),
+    confidence: Type.Optional(Type.Number({ description: 'From the JSON of the final text.' })),
+    ...usage,
+    provider: Type.Optional(Type.String({ maxLength: 128, description: 'Provider that served the model.' })),
+    model: Type.Optional(Type.String({ maxLength: 253, description: 'Model as the provider names it.' })),
+    at: timestamp({ description: 'When it ended.' }),
+  },
+  { additionalProperties: false, description: 'The outcome; written by the API, once.' },
+);
+export type AgentResult = Static<typeof AgentResult>;
+
+const Parent = Type.Object(
+  {
+    name: Type.String({ maxLength: limits.objectNameLength, description: 'Name of the WorkflowExecution.' }),
+    uid: Type.String({ maxLength: 36, description: 'Its uid.' }),
+    state: Type.String({ maxLength: limits.nameLength, description: 'Its state that started this one.' }),
+    visit: Type.Integer({ minimum: 1, description: 'The visit of that state.' }),
+    judge: Type.Optional(Type.Integer({ minimum: 0, description: 'Index in agents of a ParallelAgents state.' })),
+  },
+  { additionalProperties: false, description: 'Which execution started this one; written by the controllers.' },
+);
+
+const AgentMount = Type.Object(
+  {
+    volume: Type.String({ minLength: 1, maxLength: limits.objectNameLength, description: 'Name of a Volume here.' }),
+    mount_path: Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path in the container.' }),
+    access_mode: oneOf(['read-write', 'read-only'], { description: 'Whether it may be written to.' }),
+  },
+  { additionalProperties: false },
+);
+
+export const AgentExecutionSpec = Type.Object(
+  {
+    agent: Type.String({
+      minLength: 1,
+      maxLength: limits.objectNameLength,
+      description: 'Name or uid of an Agent here or in the global namespace.',
+    }),
+    version: Type.Optional(Type.String({ maxLength: 128, description: 'A stored version; absent: the newest.' })),
+    input: Type.Optional(Type.String({ maxLength: limits.agentInputLength, description: 'The task input.' })),
+    intent: Type.Optional(Type.String({ maxLength: limits.templateLength, description: 'Natural-language purpose.' })),
+    isolation: Type.Optional(
+      oneOf(['inherit', 'firecracker', 'docker', 'process'], {
+        default: 'inherit',
+        description: 'How the container is isolated.',
+      }),
+    ),
+    volumes: Type.Optional(
+      Type.Array(AgentMount, { maxItems: limits.volumes, description: 'Volumes that are mounted into the container.' }),
+    ),
+    timeout: Type.Optional(
+      Type.String({ pattern: durationPattern, description: 'Longest time. Default: the one of the agent.' }),
+    ),
+    ttl_seconds_after_finished: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 31_536_000,
+        description: 'Seconds after its end until the execution is deleted.',
+      }),
+    ),
+    cancel: Type.Optional(Cancel),
+    parent: Type.Optional(Parent),
+    result: Type.Optional(AgentResult),
+  },
+  {
+    additionalProperties: false,
+    ...cel(
+      {
+        rule: '!has(oldSelf.result) || (has(self.result) && self.result == oldSelf.result)',
+        message: 'result: is written once',
+      },
+      {
+        rule: '!has(oldSelf.cancel) || (has(self.cancel) && self.cancel == oldSelf.cancel)',
+        message: 'cancel: cannot be taken back',
+      },
+      {
+        rule: 'self.agent == oldSelf.agent && has(self.version) == has(oldSelf.version) && (!has(self.version) || self.version == oldSelf.version) && has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input) && has(self.intent) == has(oldSelf.intent) && (!has(self.intent) || self.intent == oldSelf.intent)',
+        message: 'agent, version, input and intent: are immutable; start another execution',
+      },
+    ),
+  },
+);
+export type AgentExecutionSpec = Static<typeof AgentExecutionSpec>;
+
+export const agentPhases = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+
+export const AgentExecutionStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    phase: Type.Optional(oneOf(agentPhases, { description: 'pending, running, completed, failed or cancelled.' })),
+    reason: Type.Optional(Type.String({ maxLength: 128, description: 'Why it waits or failed, in one word.' })),
+    message: Type.Optional(Type.String({ maxLength: 2_048, description: 'The same in one sentence.' })),
+    agent: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the Agent.' }),
+          namespace: Type.String({ description: 'Its namespace.' }),
+          uid: Type.String({ description: 'Its uid.' }),
+          version: Type.String({ description: 'The version that runs.' }),
+          revision: Type.String({ description: 'Name of the ControllerRevision that holds it.' }),
+        },
+        { additionalProperties: false, description: 'The definition that runs, fixed at the start.' },
+      ),
+    ),
+    pod: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Its name.' }),
+          uid: Type.Optional(Type.String({ description: 'Its uid; the only pod that may attest.' })),
+          attempt: Type.Integer({ minimum: 1, description: 'Pods of this execution so far.' }),
+        },
+        { additionalProperties: false, description: 'The pod of the execution.' },
+      ),
+    ),
+    started_at: Type.Optional(timestamp({ description: 'When the definition was fixed.' })),
+    finished_at: Type.Optional(timestamp({ description: 'When it ended.' })),
+    deadline: Type.Optional(timestamp({ description: 'When it fails with Timeout.' })),
+    score: Type.Optional(Type.Number({ description: 'Score of the outcome.' })),
+    confidence: Type.Optional(Type.Number({ description: 'Confidence of the outcome.' })),
+    ...usage,
+  },
+  { additionalProperties: false },
+);
+export type AgentExecutionStatus = Static<typeof AgentExecutionStatus>;
+
+export type AgentExecution = KubernetesObject<'AgentExecution', AgentExecutionSpec, AgentExecutionStatus>;

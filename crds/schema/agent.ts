@@ -1,0 +1,267 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { Conditions } from './condition.ts';
+import type { KubernetesObject } from './object.ts';
+import {
+  anyObject,
+  anySchema,
+  durationPattern,
+  mapOf,
+  memoryPattern,
+  oneOf,
+  semanticVersionPattern,
+  timestamp,
+} from './parts.ts';
+
+/** A tool that an agent may use. A manifest may give the name alone (spec 1 §2.1, spec 3 §10.5). */
+const AgentTool = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.toolNameLength,
+      description: 'Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so.',
+    }),
+    executor: Type.Optional(Type.String({ maxLength: 128, description: 'Where the tool runs, such as builtin:cmd.' })),
+    config: Type.Optional(anyObject({ description: 'Settings of this tool for this agent.' })),
+  },
+  { additionalProperties: false },
+);
+export type AgentTool = Static<typeof AgentTool>;
+
+const modelAlias = (description: string) => Type.String({ minLength: 1, maxLength: 63, description });
+
+const seconds = (description: string, maximum: number) => Type.Integer({ minimum: 1, maximum, description });
+
+/** The judge that looks at each tool call before it runs (spec 3 §10.1). A manifest may give `true`. */
+const ToolValidation = Type.Object(
+  {
+    enabled: Type.Boolean({ default: true, description: 'Whether calls are judged.' }),
+    model: Type.Optional(modelAlias('Model alias that judges. Default: the model of the agent.')),
+    timeout_seconds: Type.Optional(seconds('Longest wait for a verdict. Default 30.', 600)),
+  },
+  { additionalProperties: false, description: 'The semantic judge of tool calls.' },
+);
+
+const Validation = Type.Object(
+  {
+    model: Type.Optional(modelAlias('Model alias that judges an iteration. Default: the model of the agent.')),
+    criteria: Type.Optional(
+      Type.String({ maxLength: limits.templateLength, description: 'The rules that the judge applies.' }),
+    ),
+    threshold: Type.Number({ minimum: 0, maximum: 1, description: 'The least score that an answer is accepted with.' }),
+  },
+  { additionalProperties: false, description: 'A judge that accepts the answer of an iteration or asks for another.' },
+);
+
+const AgentExecutionSettings = Type.Object(
+  {
+    max_iterations: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        default: 10,
+        description: 'How often an answer may be refused and asked for again, the first time included.',
+      }),
+    ),
+    timeout: Type.Optional(
+      Type.String({ pattern: durationPattern, default: '15m', description: 'Longest time of one execution.' }),
+    ),
+    validation: Type.Optional(Validation),
+    tool_validation: Type.Optional(ToolValidation),
+    max_tool_calls: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1_000, default: 100, description: 'Tool calls of one execution.' }),
+    ),
+    max_tokens: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Tokens of one execution, input and output.' }),
+    ),
+    max_cost_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'Cost of one execution by the prices of the node configuration.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Bounds of one execution.' },
+);
+
+const pathPattern = Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path or glob.' });
+
+const Filesystem = Type.Object(
+  {
+    read: Type.Optional(Type.Array(pathPattern, { maxItems: 50, description: 'Paths that may be read.' })),
+    write: Type.Optional(Type.Array(pathPattern, { maxItems: 50, description: 'Paths that may be written and read.' })),
+  },
+  {
+    additionalProperties: false,
+    description: 'Paths that fs.* tools may touch. Default: the workspace and the mounts.',
+  },
+);
+
+const AgentSecurity = Type.Object(
+  {
+    context: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.objectNameLength,
+        description: 'Name of a SecurityContext here. Default: default.',
+      }),
+    ),
+    filesystem: Type.Optional(Filesystem),
+  },
+  { additionalProperties: false, description: 'What the agent may touch.' },
+);
+
+/** spec 1 §2.1; a manifest keeps name, version, description and labels under `metadata`. */
+export const AgentSpec = Type.Object(
+  {
+    version: Type.String({
+      pattern: semanticVersionPattern,
+      maxLength: 128,
+      description: 'Semantic version. A version that exists is replaced only with force.',
+    }),
+    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'The purpose of the agent.' })),
+    runtime: Type.Object(
+      {
+        language: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 63, description: 'Language of the agent program.' }),
+        ),
+        version: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Version of the language.' })),
+        model: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 63,
+            default: 'default',
+            description: 'Model alias of the node configuration.',
+          }),
+        ),
+        image: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: limits.imageReferenceLength,
+            description:
+              'Image of the container. Default: the image of the language and version, else the one for System commands.',
+          }),
+        ),
+      },
+      { additionalProperties: false, description: 'Where the agent runs, and on which model.' },
+    ),
+    task: Type.Object(
+      {
+        instruction: Type.String({
+          minLength: 1,
+          maxLength: limits.templateLength,
+          description: 'Task instruction. Template: {{intent}} and {{input}} name those of the execution.',
+        }),
+      },
+      { additionalProperties: false, description: 'The task of the agent.' },
+    ),
+    tools: Type.Optional(
+      Type.Array(AgentTool, {
+        maxItems: limits.agentTools,
+        description: 'Tools that the agent may use.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+      }),
+    ),
+    execution: Type.Optional(AgentExecutionSettings),
+    security: Type.Optional(AgentSecurity),
+    env: Type.Optional(
+      mapOf(Type.String({ maxLength: 4_096 }), {
+        maxProperties: 100,
+        description: 'Environment of commands in the container.',
+      }),
+    ),
+    resources: Type.Optional(
+      Type.Object(
+        {
+          cpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Millicores.' })),
+          memory: Type.Optional(
+            Type.String({ pattern: memoryPattern, maxLength: limits.quantityLength, description: 'Such as 512Mi.' }),
+          ),
+        },
+        { additionalProperties: false, description: 'Resources of the container.' },
+      ),
+    ),
+    output_schema: Type.Optional(
+      anySchema({ description: 'JSON Schema of the answer. An answer that breaks it is asked for again.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AgentSpec = Static<typeof AgentSpec>;
+
+const AgentVersion = Type.Object(
+  {
+    version: Type.String(),
+    revision: Type.String({ description: 'Name of the ControllerRevision that holds this content.' }),
+    registered_at: timestamp(),
+  },
+  { additionalProperties: false },
+);
+
+export const AgentStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    versions: Type.Optional(
+      Type.Array(AgentVersion, {
+        maxItems: limits.workflowVersionsListed,
+        description: 'Stored versions, the newest first.',
+      }),
+    ),
+    revision: Type.Optional(Type.String({ description: 'Name of the ControllerRevision that holds this spec.' })),
+  },
+  { additionalProperties: false },
+);
+export type AgentStatus = Static<typeof AgentStatus>;
+
+export type Agent = KubernetesObject<'Agent', AgentSpec, AgentStatus>;
+
+/** requirements AMB-195: deny wins; an absent list allows nothing of its kind but tools, which default to all. */
+export const SecurityContextSpec = Type.Object(
+  {
+    tools: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
+        maxItems: 200,
+        description: 'Tools that may be called, as globs. Default: all.',
+      }),
+    ),
+    deny_list: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
+        maxItems: 200,
+        description: 'Tools that may not be called, as globs; wins over tools.',
+      }),
+    ),
+    path_allowlist: Type.Optional(
+      Type.Array(pathPattern, { maxItems: 100, description: 'Paths that fs.* tools may touch, as globs.' }),
+    ),
+    domain_allowlist: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
+        maxItems: 200,
+        description: 'Hosts that web.* tools may ask: a host, or *.suffix.',
+      }),
+    ),
+    subcommand_allowlist: Type.Optional(
+      mapOf(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 }), {
+        maxProperties: 100,
+        description: 'Commands that cmd.run may run, with the first arguments that each may have.',
+      }),
+    ),
+    network: Type.Optional(
+      oneOf(['none', 'listed'], {
+        default: 'none',
+        description: 'Whether the container may reach the hosts of domain_allowlist.',
+      }),
+    ),
+    max_calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one session.' })),
+  },
+  { additionalProperties: false },
+);
+export type SecurityContextSpec = Static<typeof SecurityContextSpec>;
+export const SecurityContextStatus = Type.Object(
+  { observedGeneration: Type.Optional(Type.Integer()) },
+  { additionalProperties: false },
+);
+export type SecurityContextStatus = Static<typeof SecurityContextStatus>;
+export type SecurityContext = KubernetesObject<'SecurityContext', SecurityContextSpec, SecurityContextStatus>;

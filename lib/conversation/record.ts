@@ -1,0 +1,58 @@
+import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { ModelToolCall } from '../models/models.ts';
+import type { DispatchPlan, DispatchResult } from '../tools/tool.ts';
+
+/**
+ * One entry of a conversation: the append-only log of one AgentExecution in JetStream (design §12). `at` is RFC 3339.
+ * Entries come in pairs, one before an effect and one after it.
+ */
+export type ConversationRecord = { readonly at: string } & (
+  | {
+      readonly kind: 'started';
+      readonly agent_id: string;
+      readonly agent: string;
+      readonly version: string;
+      readonly system: string;
+      readonly input: string;
+      readonly model: string;
+    }
+  /** A replica takes the conversation over from one that is gone. */
+  | { readonly kind: 'taken_over'; readonly by: string }
+  | {
+      readonly kind: 'iteration_started';
+      readonly iteration: number;
+      readonly action: string;
+      readonly feedback?: string;
+    }
+  | { readonly kind: 'model_asked'; readonly iteration: number; readonly call: number }
+  | {
+      readonly kind: 'model_replied';
+      readonly content: string;
+      readonly tool_calls: readonly ModelToolCall[];
+      readonly stop: 'end' | 'tool_calls' | 'length';
+      readonly provider: string;
+      readonly model: string;
+      readonly input_tokens: number;
+      readonly output_tokens: number;
+      readonly cost_usd?: number;
+    }
+  | { readonly kind: 'call_judged'; readonly call_id: string; readonly allowed: boolean; readonly reason: string }
+  | { readonly kind: 'tool_started'; readonly call_id: string; readonly tool: string; readonly arguments: unknown }
+  | { readonly kind: 'dispatched'; readonly call_id: string; readonly dispatch_id: string; readonly plan: DispatchPlan }
+  | { readonly kind: 'dispatch_ended'; readonly dispatch_id: string; readonly result: DispatchResult }
+  /** `ran`: false where the call was refused before anything ran. */
+  | {
+      readonly kind: 'tool_ended';
+      readonly call_id: string;
+      readonly tool: string;
+      readonly content: string;
+      readonly is_error: boolean;
+      readonly ran: boolean;
+    }
+  | { readonly kind: 'iteration_judged'; readonly iteration: number; readonly score: number; readonly feedback: string }
+  | { readonly kind: 'iteration_completed'; readonly iteration: number; readonly output: string }
+  | { readonly kind: 'ended'; readonly result: AgentResult }
+);
+
+/** The name of the stream. Its key is the uid of the AgentExecution. */
+export const conversationStream = 'conversations';

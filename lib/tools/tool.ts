@@ -1,0 +1,91 @@
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+
+/** Whose call it is, and what bounds it. */
+export interface ToolCaller {
+  readonly tenant: string;
+  readonly namespace: string;
+  /** Name of the user or service account that the call acts for. */
+  readonly subject: string;
+  /** Uid of the AgentExecution; absent: a caller without one. */
+  readonly executionId?: string;
+  /** The definition that runs; absent: an external caller. */
+  readonly agent?: { readonly name: string; readonly uid: string; readonly spec: AgentSpec };
+  readonly security: SecurityContextSpec;
+  /** Folders of the pod with volumes, the workspace included. */
+  readonly mounts: readonly { readonly path: string; readonly writable: boolean }[];
+}
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** What a tool answers with. An error that the tool itself gives is an answer as well (requirements AMB-130). */
+export interface ToolAnswer {
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+/** A command for the container of an execution (spec 1 §4.5, response `dispatch`). */
+export interface DispatchPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env_additions: Readonly<Record<string, string>>;
+  readonly timeout_secs: number;
+  readonly max_output_bytes: number;
+}
+
+/** How the command ended (spec 1 §4.5, request `dispatch_result`). */
+export interface DispatchResult {
+  readonly exit_code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+}
+
+/** Runs a command in the container of the caller's execution. Rejects where the container is gone or out of time. */
+export type Dispatch = (plan: DispatchPlan) => Promise<DispatchResult>;
+
+/** Where a tool runs. */
+export type ToolRun =
+  | { readonly kind: 'api'; run(caller: ToolCaller, args: ToolArguments, signal: AbortSignal): Promise<ToolAnswer> }
+  | {
+      readonly kind: 'pod';
+      /** The command, or the answer where none is needed. */
+      plan(caller: ToolCaller, args: ToolArguments): DispatchPlan | ToolAnswer;
+      answer(caller: ToolCaller, args: ToolArguments, result: DispatchResult): ToolAnswer;
+    };
+
+/** One row of the registry (spec 3 §10). */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. `required` is in the order of the specification's table. */
+  readonly input_schema: Readonly<Record<string, unknown>> & { readonly required?: readonly string[] };
+  /** Whether the judge of tool calls is skipped, before the node configuration says otherwise. */
+  readonly skip_judge: boolean;
+  /** Whether a call that was under way when a replica died may be made again. */
+  readonly idempotent: boolean;
+  readonly fleet_capable: boolean;
+  readonly run: ToolRun;
+}
+
+/** A refusal before anything runs (spec 3 §7.2). */
+export interface ToolRefusal {
+  readonly kind: 'unknown_tool' | 'policy' | 'arguments';
+  /** Name of the specification, such as `ToolNotAllowed`, `CommandNotAllowed`, `InvalidArguments`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Every tool of the installation, with policy and argument checks in front (design §12, order of a call). */
+export interface Toolbox {
+  /** Tools that this caller may call. */
+  offered(caller: ToolCaller): readonly Tool[];
+  /** The tool, or why the call is refused: patterns, policy, then arguments (requirements AMB-131). */
+  admit(caller: ToolCaller, name: string, args: unknown): Tool | ToolRefusal;
+  /** Whether the judge of tool calls looks at a call of this tool (spec 3 §10.1). */
+  isJudged(tool: Tool): boolean;
+}
+
+/** Narrows what `admit` gives. */
+export const isRefusal = (admitted: Tool | ToolRefusal): admitted is ToolRefusal => 'code' in admitted;
