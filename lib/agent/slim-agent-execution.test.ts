@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { slimAgentExecution } from './slim-agent-execution.ts';
+
+const whole: AgentExecution = {
+  apiVersion: 'windlass.dev/v1',
+  kind: 'AgentExecution',
+  metadata: { name: 'judge', namespace: 'default', uid: 'a-1' },
+  spec: {
+    agent: 'reviewer',
+    input: 'read this',
+    intent: 'be brief',
+    timeout: '5m',
+    parent: { name: 'run', uid: 'w-1', state: 'panel', visit: 1, judge: 2 },
+    result: { phase: 'completed', output: 'a long text', score: 0.5, iterations: 2, at: '2026-01-01T00:00:00Z' },
+  },
+  status: { phase: 'running' },
+};
+
+describe('the cache of agent executions', () => {
+  it('keeps neither input nor intent nor the output', () => {
+    const { spec } = slimAgentExecution(whole);
+    expect(spec).not.toHaveProperty('input');
+    expect(spec).not.toHaveProperty('intent');
+    expect(spec.result).not.toHaveProperty('output');
+  });
+
+  it('keeps what decisions are made of: agent, parent, numbers of the result and status', () => {
+    const { metadata, spec, status } = slimAgentExecution(whole);
+    expect(metadata).toMatchObject({ name: 'judge', uid: 'a-1' });
+    expect(spec).toMatchObject({ agent: 'reviewer', timeout: '5m', parent: { state: 'panel', visit: 1, judge: 2 } });
+    expect(spec.result).toMatchObject({ phase: 'completed', score: 0.5, iterations: 2 });
+    expect(status).toEqual({ phase: 'running' });
+  });
+
+  it('leaves the object itself whole', () => {
+    slimAgentExecution(whole);
+    expect(whole.spec.result?.output).toBe('a long text');
+  });
+
+  it('takes an object that has neither result nor status', () => {
+    const { status: _status, ...bare } = whole;
+    const slim = slimAgentExecution({ ...bare, spec: { agent: 'reviewer' } });
+    expect(slim.spec).toEqual({ agent: 'reviewer' });
+    expect(slim).not.toHaveProperty('status');
+  });
+});
