@@ -61,3 +61,22 @@ judge_retries() {
     return 1
   }
 }
+
+# Prints the files of a vitest report in which something failed; nothing where more than three did: then it is the product.
+failed_files() {
+  jq -r '[.testResults[] | select(.status == "failed") | .name] | if length <= 3 then .[] else empty end' "$1" 2>/dev/null
+}
+
+# Rewrites a report whose failed files have passed since: their tests count as passed when they were tried again. A file
+# that failed outside its tests stands in the history under a test of its own.
+forgive() {
+  jq '
+    .testResults |= map(if .status != "failed" then . else
+      .status = "passed" |
+      if all(.assertionResults[]; .status != "failed")
+      then .assertionResults += [{fullName: "\(.name) as a whole", status: "passed", failureMessages: ["failed outside its tests"]}]
+      else .assertionResults |= map(if .status == "failed" then .status = "passed" else . end) end
+    end) |
+    .numPassedTests = ([.testResults[].assertionResults[] | select(.status == "passed")] | length) |
+    .numFailedTests = 0' "$1" >"$1.new" && mv "$1.new" "$1"
+}
