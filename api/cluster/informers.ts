@@ -1,5 +1,7 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -12,7 +14,7 @@ import {
   type ReflectorDeps,
   stripStrangers,
 } from '../../lib/informer/index.ts';
-import { stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
+import { agentExecutions, stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
@@ -25,12 +27,17 @@ export interface Informers {
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly tenants: Informer<Namespace, TenantIndex>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
+  readonly agentExecutions: Informer<AgentExecution, 'namespace'>;
 }
 
 /** Characters of what a person is asked, which a list shows: as many as the engine leaves in the status, and its note. */
 const promptLength = 8_256;
 /** Bytes of heap for objects read last, in full. */
-const keptBytes = { executions: 32 * 1024 * 1024, workflows: 16 * 1024 * 1024 } as const;
+const keptBytes = {
+  executions: 32 * 1024 * 1024,
+  workflows: 16 * 1024 * 1024,
+  agentExecutions: 8 * 1024 * 1024,
+} as const;
 
 /** `deps` gives each kind its own observer; `executions` is told of every execution before anything is left out. */
 export function createInformers(
@@ -67,6 +74,7 @@ export function createInformers(
       strip: stripStrangers,
       indexes: { namespace: namespaceOf, source: claimKeysOf },
     }),
+    agentExecutions: agentExecutionInformer(deps('AgentExecution'), kube),
   };
   informers.executions.onChange((change) => tellGone(change, executions));
   return informers;
@@ -86,6 +94,21 @@ function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): I
       keptBytes: keptBytes.workflows,
     }),
     indexes: { ...workflowIndexes, namespace: namespaceOf },
+  });
+}
+
+function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): Informers['agentExecutions'] {
+  return createInformer(deps, {
+    resource: agentExecutions,
+    parse: withSpec,
+    wholes: createWholeObjects({
+      kube,
+      clock: deps.clock,
+      resource: agentExecutions,
+      slim: slimAgentExecution,
+      keptBytes: keptBytes.agentExecutions,
+    }),
+    indexes: { namespace: namespaceOf },
   });
 }
 

@@ -25,6 +25,7 @@ export function createAbsentBus(clock: Clock): EventBus {
     stream: () => ({ append: refuse, read: refuse }),
     request: refuse,
     requestAll: refuse,
+    tell: () => undefined,
     subscribe: () => fail('subscriptions'),
     serve: () => fail('requests between processes'),
     watch: () => fail('watching buckets'),

@@ -14,7 +14,8 @@ export type BusOperation =
   | 'append'
   | 'read'
   | 'request'
-  | 'request_all';
+  | 'request_all'
+  | 'tell';
 /** `conflict`: another caller was first. `refused`: it can never succeed. `unavailable`: it may, later. */
 export type BusOutcome = 'ok' | 'conflict' | 'refused' | 'unavailable';
 /** Why an event that was raised is lost: no room, refused by the bus, or the process had to end. */

@@ -156,6 +156,7 @@ class NatsBus implements EventBus {
 
   request: Requester['request'] = (...args) => this.#requester.request(...args);
   requestAll: Requester['requestAll'] = (...args) => this.#requester.requestAll(...args);
+  tell: Requester['tell'] = (...args) => this.#requester.tell(...args);
 
   serve: Requester['serve'] = (...args) => {
     const responder = this.#requester.serve(...args);

@@ -1,6 +1,5 @@
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { ModelToolCall } from '../models/models.ts';
-import type { DispatchPlan, DispatchResult } from '../tools/tool.ts';
 
 /**
  * One entry of a conversation: the append-only log of one AgentExecution in JetStream (design §12). `at` is RFC 3339.
@@ -36,11 +35,18 @@ export type ConversationRecord = { readonly at: string } & (
       readonly output_tokens: number;
       readonly cost_usd?: number;
     }
+  /** Tokens of a judge, which count like those of the agent. */
+  | {
+      readonly kind: 'judge_replied';
+      readonly input_tokens: number;
+      readonly output_tokens: number;
+      readonly cost_usd?: number;
+    }
   | { readonly kind: 'call_judged'; readonly call_id: string; readonly allowed: boolean; readonly reason: string }
   | { readonly kind: 'tool_started'; readonly call_id: string; readonly tool: string; readonly arguments: unknown }
-  | { readonly kind: 'dispatched'; readonly call_id: string; readonly dispatch_id: string; readonly plan: DispatchPlan }
-  | { readonly kind: 'dispatch_ended'; readonly dispatch_id: string; readonly result: DispatchResult }
-  /** `ran`: false where the call was refused before anything ran. */
+  /** The pod with this uid was given the command of a call. */
+  | { readonly kind: 'dispatched'; readonly call_id: string; readonly dispatch_id: string; readonly pod_uid: string }
+  /** `ran`: false where the call was refused before anything ran. `result_hash`: SHA-256 of the pod's result. */
   | {
       readonly kind: 'tool_ended';
       readonly call_id: string;
@@ -48,11 +54,16 @@ export type ConversationRecord = { readonly at: string } & (
       readonly content: string;
       readonly is_error: boolean;
       readonly ran: boolean;
+      readonly dispatch_id?: string;
+      readonly result_hash?: string;
     }
   | { readonly kind: 'iteration_judged'; readonly iteration: number; readonly score: number; readonly feedback: string }
   | { readonly kind: 'iteration_completed'; readonly iteration: number; readonly output: string }
   | { readonly kind: 'ended'; readonly result: AgentResult }
 );
+
+/** How long conversations are kept; whichever bound is reached first drops the oldest records. */
+export const conversationRetention = { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1024 * 1024 } as const;
 
 /** The name of the stream. Its key is the uid of the AgentExecution. */
 export const conversationStream = 'conversations';

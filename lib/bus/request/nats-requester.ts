@@ -39,6 +39,11 @@ export function createNatsRequester(deps: RequesterDeps): Requester {
         .filter((answer) => answer.headers?.code !== noResponders && errorOf(answer) === undefined)
         .map(({ data }) => data);
     },
+    tell(address, body) {
+      if (Buffer.byteLength(body) > busLimits.requestBytes) return;
+      const subject = requestSubject(address);
+      void calls.call('tell', async (session) => session.requests.tell(subject, body)).catch(() => undefined);
+    },
     serve: (address, handle, options = {}) => startResponder(deps, address, handle, options),
   };
 }

@@ -54,6 +54,11 @@ export interface Requester {
    */
   request(address: Address, body: string | Uint8Array, options: RequestOptions): Promise<Uint8Array>;
   /**
+   * Sends news to every process that serves the address for `every`, and awaits no answer. News that no process hears, or
+   * that a broken connection loses, is lost: whoever listens reads the truth elsewhere. Never throws.
+   */
+  tell(address: Address, body: string | Uint8Array): void;
+  /**
    * The answers of every process that serves the address for `every`, as many as come until the time is over or
    * `expected` of them are there. A handler's error counts as no answer.
    */

@@ -5,6 +5,8 @@ export interface SessionRequests {
   /** Rejects with the library's errors: RequestError for a subject that no process serves, TimeoutError. */
   ask(subject: string, question: Question): Promise<Msg>;
   askAll(subject: string, question: Question & { readonly expected?: number }): Promise<Msg[]>;
+  /** Publishes without an answer. */
+  tell(subject: string, body: Payload): void;
   /** Resolves once the server knows of the subscription. */
   serve(subject: string, queue: string | undefined, take: (message: Msg) => void): Promise<Served>;
   /** Headers as the library wants them. */
@@ -23,7 +25,7 @@ export interface Served {
 }
 
 interface SessionRequestsDeps {
-  readonly connection: Pick<NatsConnection, 'request' | 'requestMany' | 'subscribe' | 'flush'>;
+  readonly connection: Pick<NatsConnection, 'request' | 'requestMany' | 'subscribe' | 'flush' | 'publish'>;
   readonly toHeaders: SessionRequests['toHeaders'];
 }
 
@@ -42,6 +44,7 @@ export function createSessionRequests({ connection, toHeaders }: SessionRequests
       for await (const answer of answers) found.push(answer);
       return found;
     },
+    tell: (subject, body) => connection.publish(subject, body),
     async serve(subject, queue, take) {
       const subscription = connection.subscribe(subject, {
         ...(queue === undefined ? {} : { queue }),

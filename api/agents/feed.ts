@@ -1,0 +1,23 @@
+import type { ConversationRecord } from '../../lib/conversation/record.ts';
+
+/** A record with its place in the conversation; places rise, with gaps. */
+export interface PlacedRecord {
+  readonly sequence: number;
+  readonly record: ConversationRecord;
+}
+
+/** A listener's view of one conversation. Dispose of it when the client has gone. */
+export interface ConversationListener extends AsyncDisposable {
+  /** Resolves once news after this call will wake `news`. */
+  readonly ready: Promise<void>;
+  /** Resolves when the conversation may have a new record, at the latest after ten seconds, or when `signal` aborts. */
+  news(signal: AbortSignal): Promise<void>;
+}
+
+/** Conversations as their readers see them, whichever replica drives them. */
+export interface ConversationFeed {
+  /** Records behind a place, the oldest first, a page at most; empty where there are none. */
+  read(tenant: string, executionId: string, after: number): Promise<readonly PlacedRecord[]>;
+  /** `onText` hears pieces of text as the model writes them; they are lost where nobody listens. */
+  listen(executionId: string, onText?: (text: string) => void): ConversationListener;
+}

@@ -1,0 +1,67 @@
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type ConversationRecord, conversationRetention, conversationStream } from '../../lib/conversation/record.ts';
+import type { ConversationFeed, ConversationListener } from './feed.ts';
+
+/** Where a driver sends word of a new record or of a piece of text. */
+export const liveAddress = (executionId: string) => ({ service: 'agent.live', key: executionId });
+
+/** A listener that missed the news looks for itself after so long. */
+const lookAgainMs = 10_000;
+
+/** News of one conversation: the place of a new record, or a piece of text. */
+export type LiveNews = { readonly sequence: number } | { readonly text: string };
+
+/** Reads conversations from the stream, and hears of news over core NATS. */
+export function createConversationFeed(bus: EventBus, clock: Clock): ConversationFeed {
+  const stream = bus.stream({ name: conversationStream, retention: conversationRetention });
+  return {
+    async read(tenant, executionId, after) {
+      const messages = await stream.read({ tenant, key: executionId, after });
+      return messages.map(({ sequence, body }) => ({ sequence, record: parseRecord(body) }));
+    },
+    listen: (executionId, onText) => openListener(bus, clock, executionId, onText),
+  };
+}
+
+/** Only our own processes write the stream. */
+export const parseRecord = (body: Uint8Array): ConversationRecord =>
+  JSON.parse(Buffer.from(body).toString('utf8')) as ConversationRecord;
+
+function openListener(
+  bus: EventBus,
+  clock: Clock,
+  executionId: string,
+  onText: ((text: string) => void) | undefined,
+): ConversationListener {
+  let isNews = false;
+  let wake = (): void => undefined;
+  const responder = bus.serve(
+    liveAddress(executionId),
+    async ({ body }) => {
+      const news = JSON.parse(Buffer.from(body).toString('utf8')) as LiveNews;
+      if ('text' in news) onText?.(news.text);
+      else {
+        isNews = true;
+        wake();
+      }
+      return '';
+    },
+    { replicas: 'every' },
+  );
+  return {
+    ready: responder.ready,
+    async news(signal) {
+      if (!isNews) {
+        const over = new AbortController();
+        wake = () => over.abort();
+        await clock.sleep(lookAgainMs, AbortSignal.any([signal, over.signal]));
+        wake = () => undefined;
+      }
+      isNews = false;
+    },
+    async [Symbol.asyncDispose]() {
+      await responder.close(0);
+    },
+  };
+}
