@@ -119,6 +119,8 @@ export const limits = {
   toolNameLength: 128,
   agentInputLength: 262_144,
   agentOutputLength: 262_144,
+  /** Longest verdict of a judge, in characters: one state reads those of all its judges in one turn. */
+  judgeOutputLength: 65_536,
   templateLength: 65_536,
   /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */
   imageReferenceLength: 1_024,

@@ -151,6 +151,17 @@ const execution: LimitGroup = {
   ],
 };
 
+const agents: LimitGroup = {
+  title: 'An agent',
+  rows: [
+    items('`tools`', 'agentTools'),
+    characters('Name of a tool', 'toolNameLength'),
+    characters('Input of an execution', 'agentInputLength'),
+    characters('Final text of an execution', 'agentOutputLength'),
+    row('Verdict of a judge', 'judgeOutputLength', 'characters', 'characters and a verdict takes …'),
+  ],
+};
+
 const requests: LimitGroup = {
   title: 'A request to the HTTP API',
   rows: [
@@ -174,7 +185,7 @@ const requests: LimitGroup = {
 };
 
 /** Every ceiling of ours that a user can meet, by what meets it (requirements AMB-192). */
-export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, requests];
+export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, requests];
 
 /**
  * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from

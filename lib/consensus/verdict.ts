@@ -1,0 +1,83 @@
+import { limits } from '../../crds/limits.ts';
+import { AppError } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
+import { parseJson } from '../work/parse-json.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
+import type { JudgeVerdict } from './consensus.ts';
+
+/** The verdict of one judge, and the JSON text that holds it, without what the model wrote around it. */
+export interface Verdict extends JudgeVerdict {
+  readonly reasoning: string;
+  readonly text: string;
+}
+
+/** A text that is no verdict, and why. */
+export interface Malformed {
+  readonly problem: string;
+}
+
+/**
+ * What a judge says (WF-PAR-23, requirements AMB-083): a JSON object with `score` and perhaps `confidence` and `reasoning`,
+ * alone or in a fenced block. A number outside 0 to 1 is malformed and never clamped.
+ * @throws WorkBudgetExceeded
+ */
+export function readVerdict(output: string, work: Work = new Work()): Verdict | Malformed {
+  if (output.length > limits.judgeOutputLength) {
+    return { problem: `its output has ${output.length} characters and a verdict takes ${limits.judgeOutputLength}` };
+  }
+  const found = objectIn(output.trim(), work) ?? objectIn(fenced(output), work);
+  if (found === undefined) return { problem: 'its output is no JSON object with a score' };
+  const { score, confidence, reasoning } = found.value;
+  if (!isFraction(score)) return { problem: `its score ${shown(score)} is no number from 0 to 1` };
+  const isSilent = confidence === undefined || confidence === null;
+  if (!isSilent && !isFraction(confidence)) {
+    return { problem: `its confidence ${shown(confidence)} is no number from 0 to 1` };
+  }
+  const own = isSilent ? {} : { confidence };
+  return { score, ...own, reasoning: textOf(reasoning), text: found.text };
+}
+
+const isFraction = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
+
+/** Longest part of a wrong value that a message quotes, in characters. */
+const quotedLength = 64;
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'that is missing').slice(0, quotedLength);
+
+const textOf = (reasoning: unknown): string => {
+  if (reasoning === undefined || reasoning === null) return '';
+  return typeof reasoning === 'string' ? reasoning : JSON.stringify(reasoning);
+};
+
+interface Found {
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+function objectIn(text: string | undefined, work: Work): Found | undefined {
+  if (text === undefined || !text.startsWith('{')) return undefined;
+  try {
+    const value = parseJson(text, work)?.value;
+    return isJsonObject(value) ? { text, value } : undefined;
+  } catch (error) {
+    // Nested too deep is no verdict either; work that is used up is another matter.
+    if (error instanceof AppError && !(error instanceof WorkBudgetExceeded)) return undefined;
+    throw error;
+  }
+}
+
+const fence = '```';
+
+/** The content of the first fenced block that has no language or the language json. */
+function fenced(output: string): string | undefined {
+  let from = output.indexOf(fence);
+  while (from !== -1) {
+    const lineEnd = output.indexOf('\n', from);
+    const end = lineEnd === -1 ? -1 : output.indexOf(fence, lineEnd);
+    if (end === -1) return undefined;
+    const language = output.slice(from + fence.length, lineEnd).trim();
+    if (language === '' || language.toLowerCase() === 'json') return output.slice(lineEnd, end).trim();
+    from = output.indexOf(fence, end + fence.length);
+  }
+  return undefined;
+}
