@@ -5,6 +5,7 @@ import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ManifestReader } from '../lib/manifest/index.ts';
+import type { NodeConfig } from '../lib/node-config/index.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -22,6 +23,7 @@ export interface ApiDeps {
   /** The script of the package openapi-explorer, from its beginning each time. */
   readonly readDocsScript: () => Promise<string>;
   readonly webhookSecrets: WebhookSecrets;
+  readonly nodeConfig: NodeConfig;
   readonly outputs: OutputReader;
   /** Reads in threads of its own; ended by whoever made it. */
   readonly manifests: ManifestReader;

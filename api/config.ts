@@ -3,6 +3,7 @@ import { oneOf } from '../crds/schema/parts.ts';
 import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { billingVariables } from './billing/index.ts';
 import { grpcVariables } from './grpc/config.ts';
@@ -32,5 +33,6 @@ export const ApiConfig = Type.Object({
   ...billingVariables,
   ...grpcVariables,
   ...sensorVariables,
+  ...nodeConfigVariables,
 });
 export type ApiConfig = Readonly<Static<typeof ApiConfig>>;

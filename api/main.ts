@@ -15,6 +15,7 @@ import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createManifestReader, manifestWorker } from '../lib/manifest/index.ts';
+import { loadNodeConfig } from '../lib/node-config/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { docsScript } from './docs-script.ts';
@@ -45,6 +46,7 @@ async function main(): Promise<number> {
   const output = gatheredOutput(clock);
   process.once('exit', () => output.flush());
   const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api', destination: output });
+  const nodeConfig = loadNodeConfig(config, process.env, logger);
   const metrics = createApiMetrics();
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
@@ -67,6 +69,7 @@ async function main(): Promise<number> {
       newId,
       readDocsScript,
       webhookSecrets,
+      nodeConfig,
       outputs,
       manifests,
       onLoaded: collectGarbage,

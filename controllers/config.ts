@@ -4,6 +4,7 @@ import { oneOf } from '../crds/schema/parts.ts';
 import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { tenantSlugPattern } from '../lib/tenant/names.ts';
 
@@ -31,6 +32,7 @@ export const ControllersConfig = Type.Object({
   ...s3Variables,
   ...busVariables,
   ...archiveVariables,
+  ...nodeConfigVariables,
   /** Slug of the tenant that the release's namespace belongs to, which is also the namespace of the Lease. */
   WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),

@@ -8,6 +8,7 @@ import { messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { createLogger } from '../lib/logger.ts';
+import { loadNodeConfig } from '../lib/node-config/index.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ControllersConfig } from './config.ts';
@@ -25,6 +26,7 @@ function keeperFile(): string {
 async function main(): Promise<number> {
   const config = parseConfig(ControllersConfig, process.env);
   const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'controllers' });
+  const nodeConfig = loadNodeConfig(config, process.env, logger);
   const metrics = createMetrics();
   const clock = systemClock;
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
@@ -38,6 +40,7 @@ async function main(): Promise<number> {
     return await runManager(
       {
         config,
+        nodeConfig,
         logger,
         metrics,
         clock,

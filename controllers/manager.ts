@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import { type KubeClient, withFence } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { NodeConfig } from '../lib/node-config/index.ts';
 import { openOutputStore } from '../lib/output-store/open-output-store.ts';
 import { checkPage, metricsPage } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
@@ -26,6 +27,7 @@ import { tenantInformer } from './tenants.ts';
 
 interface ManagerDeps {
   readonly config: ControllersConfig;
+  readonly nodeConfig: NodeConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -95,7 +97,7 @@ async function runModules(
 
 /** Reads go to the server as they are, and writes only while this replica leads. */
 function createServices(deps: ManagerDeps, informers: Informers, guard: () => void): Services {
-  const { config, logger, metrics, clock, newId, runtime } = deps;
+  const { config, nodeConfig, logger, metrics, clock, newId, runtime } = deps;
   const kube = config.WINDLASS_LEADER_ELECT ? withFence(deps.kube, guard) : deps.kube;
   const bus = createEventBus(
     { clock, logger, observer: metrics.bus, random: Math.random },
@@ -114,7 +116,8 @@ function createServices(deps: ManagerDeps, informers: Informers, guard: () => vo
   const facts = createFactSink({ events: bus, clock, tenants });
   const store = openOutputStore({ kube, guard }, config);
   const turns = createTurnGate();
-  return { config, kube, guard, clock, logger, newId, metrics, events, bus, facts, store, tenants, turns, runtime };
+  const shared = { config, nodeConfig, kube, guard, clock, logger, newId, metrics, events, bus };
+  return { ...shared, facts, store, tenants, turns, runtime };
 }
 
 /** The controller of a module, and what the module runs beside it while this replica leads. */

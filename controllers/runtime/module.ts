@@ -4,6 +4,7 @@ import type { NewId } from '../../lib/ids.ts';
 import type { InformerChange, ReflectorDeps } from '../../lib/informer/index.ts';
 import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { ProcessRuntime } from '../../lib/process/process-runtime.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -56,6 +57,7 @@ export type Wakes<S extends InformerSpecs> = {
 /** Shared by all modules: one of each in the process. */
 export interface Services {
   readonly config: ControllersConfig;
+  readonly nodeConfig: NodeConfig;
   /** Writes only while this replica leads. */
   readonly kube: KubeClient;
   /** Throws where this replica does not lead; call it before a write that goes past `kube`. */

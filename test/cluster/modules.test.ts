@@ -9,6 +9,7 @@ import { parseConfig } from '../../lib/config.ts';
 import { newId } from '../../lib/ids.ts';
 import { configMaps, customResourceDefinitions, type KubeClient } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { emptyNodeConfig } from '../../lib/node-config/index.ts';
 import { kubeconfigPath } from './harness/cluster.ts';
 import { freePort } from './harness/free-port.ts';
 import { projectDir } from './harness/project.ts';
@@ -60,6 +61,7 @@ async function start(witness: Parameters<typeof greetingModule>[0]) {
   const code = runManager(
     {
       config,
+      nodeConfig: emptyNodeConfig,
       kube,
       logger: silentLogger,
       metrics: createMetrics(),

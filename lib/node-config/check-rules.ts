@@ -1,0 +1,104 @@
+import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
+import type { NodeConfigSpec } from './schema.ts';
+
+type FileProvider = NonNullable<NodeConfigSpec['llm_providers']>[number];
+type FileDispatcher = NonNullable<NodeConfigSpec['builtin_dispatchers']>[number];
+
+/** What the schema cannot say: names that repeat or do not exist, and fields that do not belong together. */
+export function checkRules(spec: NodeConfigSpec): readonly Problem[] {
+  const { llm_providers: providers = [], builtin_dispatchers: dispatchers = [], runtimes = [] } = spec;
+  return [
+    ...repeated(providers, ['spec', 'llm_providers'], 'name', ({ name }) => name),
+    ...providers.flatMap((provider, index) => checkProvider(provider, ['spec', 'llm_providers', index])),
+    ...checkDefaultProvider(spec),
+    ...repeated(dispatchers, ['spec', 'builtin_dispatchers'], 'name', ({ name }) => name),
+    ...dispatchers.flatMap((dispatcher, index) => checkDispatcher(dispatcher, ['spec', 'builtin_dispatchers', index])),
+    ...checkServers(spec),
+    ...repeated(runtimes, ['spec', 'runtimes'], 'version', ({ language, version }) => `${language}\n${version}`),
+  ];
+}
+
+/** A problem at each item whose identity came before. */
+function repeated<T>(items: readonly T[], at: Place, field: string, identity: (item: T) => string): Problem[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const key = identity(item);
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    return isRepeated ? [errorAt([...at, index, field], 'repeated', 'is given twice; keep one')] : [];
+  });
+}
+
+function checkProvider(provider: FileProvider, at: Place): Problem[] {
+  const { type, models, api_key: key } = provider;
+  const missing = type !== 'ollama' && key === undefined;
+  return [
+    ...(missing ? [errorAt([...at, 'api_key'], 'required', `is required for a provider of type ${type}`)] : []),
+    ...checkAddress(provider, at),
+    ...checkVersion(provider, at),
+    ...repeated(models, [...at, 'models'], 'alias', ({ alias }) => alias),
+  ];
+}
+
+function checkAddress({ type, endpoint, base_url }: FileProvider, at: Place): Problem[] {
+  if (endpoint !== undefined && base_url !== undefined) {
+    return [errorAt([...at, 'base_url'], 'exclusive', 'is another name of endpoint; give one of the two')];
+  }
+  const address = endpoint ?? base_url;
+  if (address === undefined) {
+    const message = 'is required for a provider of type ollama, as http://ollama.models:11434';
+    return type === 'ollama' ? [errorAt([...at, 'endpoint'], 'required', message)] : [];
+  }
+  return checkUrl(address, [...at, endpoint === undefined ? 'base_url' : 'endpoint']);
+}
+
+/** The message does not hold the address: somebody may have written a password into it. */
+function checkUrl(text: string, at: Place): Problem[] {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url !== undefined && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return [];
+  return [errorAt(at, 'url', 'must be a URL with http or https, without user, query and fragment')];
+}
+
+function checkVersion({ type, api_version, endpoint, base_url }: FileProvider, at: Place): Problem[] {
+  if (api_version === undefined) return [];
+  const place = [...at, 'api_version'];
+  if (type !== 'openai') return [errorAt(place, 'foreign', 'belongs to a provider of type openai alone; leave it out')];
+  const hasAddress = endpoint !== undefined || base_url !== undefined;
+  return hasAddress ? [] : [errorAt([...at, 'endpoint'], 'required', 'is required where api_version is given')];
+}
+
+function checkDefaultProvider({ llm_providers: providers = [], llm_selection: selection }: NodeConfigSpec): Problem[] {
+  const wanted = selection?.default_provider;
+  if (wanted === undefined || providers.some(({ name }) => name === wanted)) return [];
+  const message = 'must be the name of an entry of spec.llm_providers';
+  return [errorAt(['spec', 'llm_selection', 'default_provider'], 'unknown', message)];
+}
+
+/** Fields that one dispatcher alone has. */
+const ownFields = {
+  cmd: ['max_output_bytes', 'timeout_ceiling_secs'],
+  'web.search': ['api_key', 'provider', 'endpoint'],
+} as const;
+
+function checkDispatcher(dispatcher: FileDispatcher, at: Place): Problem[] {
+  const { name, endpoint, provider, capabilities = [] } = dispatcher;
+  const foreign = Object.entries(ownFields).flatMap(([owner, fields]) =>
+    fields
+      .filter((field) => owner !== name && dispatcher[field] !== undefined)
+      .map((field) => errorAt([...at, field], 'foreign', `belongs to the dispatcher ${owner} alone; leave it out`)),
+  );
+  const needsAddress = provider === 'searxng' && endpoint === undefined;
+  return [
+    ...foreign,
+    ...(endpoint === undefined ? [] : checkUrl(endpoint, [...at, 'endpoint'])),
+    ...(needsAddress ? [errorAt([...at, 'endpoint'], 'required', 'is required for the provider searxng')] : []),
+    ...repeated(capabilities, [...at, 'capabilities'], 'name', (capability) => capability.name),
+  ];
+}
+
+function checkServers({ mcp_servers: servers = [] }: NodeConfigSpec): Problem[] {
+  if (servers.length === 0) return [];
+  return [errorAt(['spec', 'mcp_servers'], 'unsupported', 'must be empty: MCP servers are not supported yet')];
+}

@@ -1,0 +1,89 @@
+import type { NodeConfigSpec } from './schema.ts';
+import type { Secret } from './secret.ts';
+
+type Spec = Required<NodeConfigSpec>;
+type FileProvider = Spec['llm_providers'][number];
+type FileModel = FileProvider['models'][number];
+type FileDispatcher = Spec['builtin_dispatchers'][number];
+
+export type ProviderType = FileProvider['type'];
+export type SelectionStrategy = NonNullable<Spec['llm_selection']['strategy']>;
+
+/** One model that a provider serves (spec 1 §2.7). */
+export interface NodeModel extends Readonly<Pick<FileModel, 'alias' | 'model' | 'context_window'>> {
+  readonly capabilities: readonly string[];
+  readonly max_output_tokens: number;
+}
+
+/** One provider of models (spec 1 §2.7). */
+export interface LlmProvider extends Readonly<Pick<FileProvider, 'name' | 'type' | 'api_version'>> {
+  readonly api_key?: Secret;
+  /** `endpoint` or `base_url` of the file; absent: the default address of the type. */
+  readonly endpoint?: string;
+  /** Requests that one process sends to it at once. */
+  readonly max_concurrency: number;
+  readonly models: readonly NodeModel[];
+}
+
+export interface LlmSelection {
+  readonly strategy: SelectionStrategy;
+  /** Name of a provider that exists; absent: the first one that defines the alias. */
+  readonly default_provider?: string;
+  /** Attempts in addition to the first one (requirements AMB-091). */
+  readonly max_retries: number;
+  readonly retry_delay_ms: number;
+}
+
+/** Settings of the tools of one built-in dispatcher, such as `cmd` or `web.search`. */
+export interface BuiltinDispatcher
+  extends Readonly<
+    Pick<FileDispatcher, 'name' | 'provider' | 'endpoint' | 'max_output_bytes' | 'timeout_ceiling_secs'>
+  > {
+  readonly api_key?: Secret;
+  readonly capabilities: readonly ToolCapability[];
+}
+
+/** What an operator says of one tool (spec 3 §10.1). */
+export interface ToolCapability {
+  readonly name: string;
+  /** Absent: the default of the tool. */
+  readonly skip_judge?: boolean;
+}
+
+/** The image of one version of a language. */
+export type NodeRuntime = Readonly<Spec['runtimes'][number]>;
+
+export type Isolation = keyof Spec['isolation'];
+
+/** USD for a million tokens. */
+export type ModelPrice = Readonly<Spec['prices'][string]>;
+
+/** The configuration of one installation, checked and complete. */
+export interface NodeConfig {
+  readonly llm_providers: readonly LlmProvider[];
+  readonly llm_selection: LlmSelection;
+  readonly builtin_dispatchers: readonly BuiltinDispatcher[];
+  readonly mcp_servers: readonly never[];
+  readonly runtimes: readonly NodeRuntime[];
+  /** RuntimeClass of each isolation; absent: none, and `process` is then not permitted (requirements AMB-081). */
+  readonly isolation: Readonly<Partial<Record<Isolation, string>>>;
+  /** By the identifier of the model that the provider knows. */
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+}
+
+/** What a field of the file may say besides being right: it works, and an operator had better change it. */
+export interface NodeConfigWarning {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The configuration of an installation that has no file. */
+export const emptyNodeConfig: NodeConfig = {
+  llm_providers: [],
+  llm_selection: { strategy: 'failover', max_retries: 2, retry_delay_ms: 1_000 },
+  builtin_dispatchers: [],
+  mcp_servers: [],
+  runtimes: [],
+  isolation: {},
+  prices: {},
+};

@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox';
+import { imageReferencePattern } from '../../crds/image-reference.ts';
+import { limits } from '../../crds/limits.ts';
+import { anyObject, mapOf, oneOf } from '../../crds/schema/parts.ts';
+
+/** Our ceilings for the file of the installation; the specification gives none. */
+export const nodeConfigLimits = {
+  fileBytes: 256 * 1_024,
+  providers: 50,
+  modelsPerProvider: 200,
+  dispatchers: 50,
+  capabilities: 200,
+  runtimes: 200,
+  prices: 2_000,
+  keyLength: 8_192,
+} as const;
+
+const closed = { additionalProperties: false } as const;
+const name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' });
+const endpoint = Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 }));
+/** A literal, `env:VARIABLE` or `secret:NAME/KEY`. */
+const apiKey = Type.Optional(Type.String({ minLength: 1, maxLength: nodeConfigLimits.keyLength }));
+const tokens = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }));
+
+const Model = Type.Object(
+  {
+    alias: Type.String({ minLength: 1, maxLength: 63 }),
+    model: Type.String({ minLength: 1, maxLength: 256 }),
+    capabilities: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 50 })),
+    context_window: tokens(100_000_000),
+    max_output_tokens: tokens(10_000_000),
+  },
+  closed,
+);
+
+const Provider = Type.Object(
+  {
+    name,
+    type: oneOf(['openai', 'anthropic', 'ollama']),
+    api_key: apiKey,
+    endpoint,
+    base_url: endpoint,
+    api_version: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._-]{1,63}$' })),
+    max_concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    models: Type.Array(Model, { minItems: 1, maxItems: nodeConfigLimits.modelsPerProvider }),
+  },
+  closed,
+);
+
+const Selection = Type.Object(
+  {
+    strategy: Type.Optional(oneOf(['prefer-local', 'round-robin', 'failover'])),
+    default_provider: Type.Optional(name),
+    max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+    retry_delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
+  },
+  closed,
+);
+
+const toolName = Type.String({ minLength: 1, maxLength: limits.toolNameLength });
+
+const Dispatcher = Type.Object(
+  {
+    name: toolName,
+    api_key: apiKey,
+    provider: Type.Optional(oneOf(['brave', 'tavily', 'searxng'])),
+    endpoint,
+    max_output_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 * 1_024 * 1_024 })),
+    timeout_ceiling_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    capabilities: Type.Optional(
+      Type.Array(Type.Object({ name: toolName, skip_judge: Type.Optional(Type.Boolean()) }, closed), {
+        maxItems: nodeConfigLimits.capabilities,
+      }),
+    ),
+  },
+  closed,
+);
+
+const word = Type.String({ minLength: 1, maxLength: 63 });
+
+const Runtime = Type.Object(
+  {
+    language: word,
+    version: word,
+    image: Type.String({ minLength: 1, maxLength: limits.imageReferenceLength, pattern: imageReferencePattern }),
+  },
+  closed,
+);
+
+const runtimeClass = Type.Optional(
+  Type.String({ pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$', maxLength: limits.objectNameLength }),
+);
+
+const price = Type.Number({ minimum: 0, maximum: 1_000_000 });
+
+const NodeConfigSpec = Type.Object(
+  {
+    llm_providers: Type.Optional(Type.Array(Provider, { maxItems: nodeConfigLimits.providers })),
+    llm_selection: Type.Optional(Selection),
+    builtin_dispatchers: Type.Optional(Type.Array(Dispatcher, { maxItems: nodeConfigLimits.dispatchers })),
+    mcp_servers: Type.Optional(Type.Array(anyObject())),
+    runtimes: Type.Optional(Type.Array(Runtime, { maxItems: nodeConfigLimits.runtimes })),
+    isolation: Type.Optional(
+      Type.Object(
+        { inherit: runtimeClass, firecracker: runtimeClass, docker: runtimeClass, process: runtimeClass },
+        closed,
+      ),
+    ),
+    prices: Type.Optional(
+      mapOf(Type.Object({ input_per_million: price, output_per_million: price }, closed), {
+        maxProperties: nodeConfigLimits.prices,
+      }),
+    ),
+  },
+  closed,
+);
+export type NodeConfigSpec = Static<typeof NodeConfigSpec>;
+
+/** The whole file. `apiVersion` and `kind` may be written, and mean nothing else than this. */
+export const NodeConfigFile = Type.Object(
+  {
+    apiVersion: Type.Optional(oneOf(['windlass.dev/v1'])),
+    kind: Type.Optional(oneOf(['NodeConfig'])),
+    spec: NodeConfigSpec,
+  },
+  closed,
+);
+export type NodeConfigFile = Static<typeof NodeConfigFile>;
