@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const program = resolve(import.meta.dirname, '../../examples/agents/scripted-model.mjs');
+
+const script = {
+  rules: [
+    { when: { model: 'broken' }, reply: { status: 429, retry_after: 7, message: 'slow down' } },
+    { when: { tool_result_includes: 'eleven' }, reply: { content: 'There are eleven.' } },
+    {
+      when: { system_includes: 'count', last_user_includes: 'lines', turn: 1 },
+      reply: { content: 'I look.', tool_calls: [{ name: 'fs.read', arguments: { path: '/workspace/notes' } }] },
+    },
+    { when: { model: 'any' }, reply: { content: 'Anything.', usage: { prompt_tokens: 3, completion_tokens: 2 } } },
+  ],
+};
+
+interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+const system = { role: 'system', content: 'You count.' };
+const user = { role: 'user', content: 'How many lines?' };
+const tools = [{ type: 'function', function: { name: 'fs_read', parameters: { type: 'object' } } }];
+
+describe('the scripted model of the examples', () => {
+  let folder = '';
+  let address = '';
+  let server: ChildProcess | undefined;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'windlass-scripted-'));
+    await writeFile(join(folder, 'script.json'), JSON.stringify(script));
+    const started = spawn(process.execPath, [program, join(folder, 'script.json'), '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    server = started;
+    for await (const line of createInterface(started.stdout)) {
+      address = line;
+      break;
+    }
+  });
+  afterAll(async () => {
+    server?.kill();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const ask = (body: object): Promise<Response> =>
+    fetch(`${address}/chat/completions`, { method: 'POST', body: JSON.stringify(body) });
+  const reply = async (model: string, messages: readonly Message[]): Promise<unknown> =>
+    (await ask({ model, messages, tools })).json();
+
+  it('answers by the first rule whose conditions all hold', async () => {
+    expect(await reply('any', [user])).toMatchObject({
+      choices: [{ message: { content: 'Anything.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
+    const results = [system, user, { role: 'assistant', content: '' }, { role: 'tool', content: 'eleven of them' }];
+    expect(await reply('any', results)).toMatchObject({ choices: [{ message: { content: 'There are eleven.' } }] });
+    expect(await reply('none', results.slice(0, 3))).toEqual({
+      error: { message: 'no rule of the script answers this request', type: 'scripted', code: null },
+    });
+  });
+
+  it('calls a tool in the spelling of the request', async () => {
+    const call = { type: 'function', function: { name: 'fs_read', arguments: '{"path":"/workspace/notes"}' } };
+    expect(await reply('other', [system, user])).toMatchObject({
+      choices: [{ message: { content: 'I look.', tool_calls: [call] }, finish_reason: 'tool_calls' }],
+    });
+  });
+
+  it('streams an answer in pieces, and its usage where asked', async () => {
+    const response = await ask({
+      model: 'm',
+      messages: [system, user],
+      tools,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const events = (await response.text()).trim().split('\n\n');
+    expect(events.at(-1)).toBe('data: [DONE]');
+    const chunks = events.slice(0, -1).map((event) => JSON.parse(event.replace(/^data: /, '')));
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: unknown }) => delta));
+    const written = deltas.map((delta) => delta.tool_calls?.[0]?.function.arguments ?? '').join('');
+    expect(JSON.parse(written)).toEqual({ path: '/workspace/notes' });
+    expect(deltas.length).toBeGreaterThan(4);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+  });
+
+  it('refuses as the script says', async () => {
+    const response = await ask({ model: 'broken', messages: [user] });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
+  });
+});
