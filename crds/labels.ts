@@ -16,6 +16,9 @@ export const labels = {
   /** On executions and revisions: the workflow's object name. */
   workflow: 'windlass.dev/workflow',
   workflowUid: 'windlass.dev/workflow-uid',
+  /** On revisions of agents, as the two above are on those of workflows. */
+  agent: 'windlass.dev/agent',
+  agentUid: 'windlass.dev/agent-uid',
   /** On a revision: hash of its version, which is no legal label itself. */
   version: 'windlass.dev/version',
   /** On a workflow of user scope, and on its revisions: hash of the user who alone may run it. */

@@ -3,6 +3,7 @@ import formatsPlugin from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { toJsonSchema } from './json-schema.ts';
 import type { Place, Problem } from './problem.ts';
+import { AgentSpec } from './schema/agent.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -24,10 +25,11 @@ export function createValidator(schema: TSchema, base: Place = []): Validator {
 }
 
 /** Validators of the specs that users write; paths begin with `spec`. */
-export const validateSpec: Readonly<Record<'Workflow' | 'WorkflowExecution' | 'Volume', Validator>> = {
+export const validateSpec: Readonly<Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent', Validator>> = {
   Workflow: createValidator(WorkflowSpec, ['spec']),
   WorkflowExecution: createValidator(WorkflowExecutionSpec, ['spec']),
   Volume: createValidator(VolumeSpec, ['spec']),
+  Agent: createValidator(AgentSpec, ['spec']),
 };
 
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */

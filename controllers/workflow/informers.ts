@@ -6,7 +6,7 @@ import { createInformer, createWholeObjects, type Informer } from '../../lib/inf
 import { slimMetadata } from '../../lib/informer/slim-metadata.ts';
 import { workflows } from '../../lib/kinds.ts';
 import { type ControllerRevision, controllerRevisions } from '../../lib/kube/index.ts';
-import { isStored } from '../../lib/registration/index.ts';
+import { subjectOf, type VersionedKind } from '../../lib/registration/index.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
@@ -34,7 +34,9 @@ export const workflowInformer: InformerSpec<Informer<Workflow, keyof typeof work
     }),
 };
 
-export const revisionInformer: InformerSpec<Informer<ControllerRevision, 'workflowUid' | 'workflowKey'>> = {
+type RevisionIndex = 'workflowUid' | 'workflowKey' | 'agentUid' | 'agentKey';
+
+export const revisionInformer: InformerSpec<Informer<ControllerRevision, RevisionIndex>> = {
   name: 'revisions',
   kind: 'ControllerRevision',
   open: (deps) =>
@@ -50,24 +52,30 @@ export const revisionInformer: InformerSpec<Informer<ControllerRevision, 'workfl
         keptBytes: keptBytes.revisions,
       }),
       indexes: {
-        workflowUid: (revision) => idsOf(workflowUidKey(revision)),
+        workflowUid: (revision) => idsOf(uidKey(revision, 'Workflow')),
         workflowKey: (revision) => idsOf(workflowKey(revision)),
+        agentUid: (revision) => idsOf(uidKey(revision, 'Agent')),
+        agentKey: (revision) => idsOf(agentKey(revision)),
       },
     }),
 };
 
 const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
 
-/** `namespace/name` of the workflow of a revision; undefined for what somebody else labelled like one. */
-export function workflowKey(revision: ControllerRevision): string | undefined {
-  const { namespace, labels: given } = revision.metadata;
-  return isStored(revision) ? `${namespace}/${given?.[labels.workflow]}` : undefined;
+/** `namespace/name` of the workflow of a revision; undefined for one of an agent, or that Windlass has not stored. */
+export const workflowKey = (revision: ControllerRevision): string | undefined => nameKey(revision, 'Workflow');
+/** The same for an agent. */
+export const agentKey = (revision: ControllerRevision): string | undefined => nameKey(revision, 'Agent');
+
+function nameKey(revision: ControllerRevision, kind: VersionedKind): string | undefined {
+  const subject = subjectOf(revision);
+  return subject?.kind === kind ? `${revision.metadata.namespace}/${subject.name}` : undefined;
 }
 
-/** `namespace/uid` of the workflow of a revision: the uid alone would take in the revisions of other namespaces. */
-function workflowUidKey(revision: ControllerRevision): string | undefined {
-  const { namespace, labels: given } = revision.metadata;
-  return isStored(revision) ? `${namespace}/${given?.[labels.workflowUid]}` : undefined;
+/** `namespace/uid` of the object of a revision: the uid alone would take in the revisions of other namespaces. */
+function uidKey(revision: ControllerRevision, kind: VersionedKind): string | undefined {
+  const subject = subjectOf(revision);
+  return subject?.kind === kind ? `${revision.metadata.namespace}/${subject.uid}` : undefined;
 }
 
 /** A definition of less than this stays in the cache: most are, and every reconcile needs one. */

@@ -1,8 +1,10 @@
 export { createKeepRevision, type KeepRevision } from './keep-revision.ts';
 export { planRegistration, type Registration, type RegistrationFacts } from './plan-registration.ts';
 export { readWorkflow } from './read-workflow.ts';
-export { type RegisterDeps, type RegisterOptions, registerWorkflow } from './register-workflow.ts';
+export { type RegisterDeps, type RegisterOptions, registerAgent, registerWorkflow } from './register-workflow.ts';
+export { problemsOf } from './problems-of.ts';
 export {
+  agentSpecOf,
   holdsItsContent,
   isRevisionOf,
   isStored,
@@ -11,5 +13,8 @@ export {
   revisionOf,
   revisionSelector,
   specOf,
+  subjectOf,
+  versionOf,
 } from './revision.ts';
 export { isContentOf, type RevisionReader, specOfVersion, storedRevision } from './stored-version.ts';
+export type { Versioned, VersionedKind } from './versioned.ts';

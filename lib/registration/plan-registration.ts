@@ -1,22 +1,23 @@
 import { annotations } from '../../crds/labels.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
 import { ownerOf } from '../catalogue/scope.ts';
 import { changedFields } from '../definition/changed-fields.ts';
 import { AppError } from '../errors.ts';
 import { workflowName } from '../manifest/object-name.ts';
 import { sameJson } from '../same-json.ts';
+import { nounOf, type Versioned } from './versioned.ts';
 
-/** What registering a workflow comes to. */
-export type Registration =
-  | { readonly kind: 'created'; readonly object: Workflow }
-  | { readonly kind: 'updated'; readonly object: Workflow }
-  | { readonly kind: 'unchanged'; readonly object: Workflow };
+/** What registering a definition comes to. */
+export interface Registration<V extends Versioned = Workflow> {
+  readonly kind: 'created' | 'updated' | 'unchanged';
+  readonly object: V;
+}
 
-export interface RegistrationFacts {
-  /** The workflow as it is in the cluster, if it is there. */
-  readonly existing: Workflow | undefined;
+export interface RegistrationFacts<V extends Versioned = Workflow> {
+  /** The object as it is in the cluster, if it is there. */
+  readonly existing: V | undefined;
   /** What is stored under the version that is to be registered, if anything. */
-  readonly stored: WorkflowSpec | undefined;
+  readonly stored: V['spec'] | undefined;
   readonly force: boolean;
 }
 
@@ -25,12 +26,16 @@ export interface RegistrationFacts {
  * never replaced without force (spec 1 §2.6 `metadata.version`); throws a conflict then. Labels and annotations that
  * others have put on the object stay.
  */
-export function planRegistration(wanted: Workflow, namespace: string, facts: RegistrationFacts): Registration {
+export function planRegistration<V extends Versioned>(
+  wanted: V,
+  namespace: string,
+  facts: RegistrationFacts<V>,
+): Registration<V> {
   const { existing, stored, force } = facts;
   if (existing === undefined) {
     return { kind: 'created', object: { ...wanted, metadata: { ...wanted.metadata, namespace } } };
   }
-  assertSameWorkflow(existing, { ...wanted, metadata: { ...wanted.metadata, namespace } });
+  assertSameObject(existing, { ...wanted, metadata: { ...wanted.metadata, namespace } });
   const isSame = sameJson(existing.spec, wanted.spec);
   const object = merged(existing, wanted, isSame ? forced(existing) : force);
   if (isSame && sameJson(existing.metadata, object.metadata)) return { kind: 'unchanged', object: existing };
@@ -39,19 +44,19 @@ export function planRegistration(wanted: Workflow, namespace: string, facts: Reg
 }
 
 /** An object name may be derived; the object that has it must be of the owner and name that it was derived from. */
-function assertSameWorkflow(existing: Workflow, wanted: Workflow): void {
+function assertSameObject(existing: Versioned, wanted: Versioned): void {
   const name = workflowName(wanted.metadata);
   if (ownerOf(existing) === ownerOf(wanted) && workflowName(existing.metadata) === name) return;
-  const message = `the object ${existing.metadata.name}, which workflow '${name}' would have, is not that workflow; delete it first`;
+  const message = `the object ${existing.metadata.name}, which ${nounOf(wanted)} '${name}' would have, is not that ${nounOf(wanted)}; delete it first`;
   throw new AppError('conflict', message, { reason: 'NameTaken' });
 }
 
 /** What was forced stays so until another content comes: the controllers may not have looked at it yet. */
-function forced({ metadata }: Workflow): boolean {
+function forced({ metadata }: Versioned): boolean {
   return metadata.annotations?.[annotations.force] === 'true';
 }
 
-function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow {
+function merged<V extends Versioned>(existing: V, wanted: V, force: boolean): V {
   const { [annotations.force]: _, [annotations.given]: __, ...others } = existing.metadata.annotations ?? {};
   const all = { ...others, ...wanted.metadata.annotations, ...(force ? { [annotations.force]: 'true' } : {}) };
   const labels = { ...existing.metadata.labels, ...wanted.metadata.labels };
@@ -66,8 +71,8 @@ function merged(existing: Workflow, wanted: Workflow, force: boolean): Workflow 
   };
 }
 
-function conflict({ metadata, spec }: Workflow, stored: WorkflowSpec): AppError {
-  const what = `version ${spec.version} of workflow '${workflowName(metadata)}' exists with other content`;
+function conflict({ kind, metadata, spec }: Versioned, stored: Versioned['spec']): AppError {
+  const what = `version ${spec.version} of ${nounOf({ kind })} '${workflowName(metadata)}' exists with other content`;
   const message = `${what}: ${changedFields(stored, spec)}`;
   return new AppError('conflict', message, { reason: 'VersionExists' });
 }

@@ -21,7 +21,7 @@ describe('a revision', () => {
       annotations: { [annotations.version]: '1.0.0+build.7' },
     });
     const own = Object.entries(revision.metadata.labels ?? {}).map(([key, value]) => `${key}=${value}`);
-    for (const pair of revisionSelector('u1', '1.0.0+build.7').split(',')) expect(own).toContain(pair);
+    for (const pair of revisionSelector(workflow(), '1.0.0+build.7').split(',')) expect(own).toContain(pair);
     for (const pair of own) expect(pair.split('=')[1]).toMatch(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/);
   });
 

@@ -1,28 +1,31 @@
 import { annotations, labels } from '../../crds/labels.ts';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { nobody, ownerOf } from '../catalogue/scope.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';
+import { revisionLabels, type Versioned, type VersionedKind } from './versioned.ts';
 
-/** The same content of the same workflow always has the same name, whoever stores it. */
-export function revisionName({ metadata }: Pick<Workflow, 'metadata'>, specHash: string): string {
+/** The same content of the same object always has the same name, whoever stores it. */
+export function revisionName({ metadata }: Pick<Versioned, 'metadata'>, specHash: string): string {
   return `${metadata.name}-${shortHash(`${metadata.uid}/${specHash}`, 10)}`;
 }
 
-/** The immutable copy of a workflow's content (design §4). A later generation has a higher number. */
-export function revisionOf(workflow: Workflow, specHash = canonicalHash(workflow.spec)): ControllerRevision {
-  const { metadata, spec } = workflow;
-  const owner = ownerOf(workflow);
+/** The immutable copy of an object's content (design §4). A later generation has a higher number. */
+export function revisionOf(versioned: Versioned, specHash = canonicalHash(versioned.spec)): ControllerRevision {
+  const { kind, metadata, spec } = versioned;
+  const owner = kind === 'Workflow' ? ownerOf(versioned) : undefined;
+  const naming = revisionLabels[kind];
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: {
-      name: revisionName(workflow, specHash),
+      name: revisionName(versioned, specHash),
       namespace: metadata.namespace,
       labels: {
-        [labels.workflow]: metadata.name,
-        [labels.workflowUid]: metadata.uid ?? '',
+        [naming.name]: metadata.name,
+        [naming.uid]: metadata.uid ?? '',
         [labels.version]: versionLabel(spec.version),
         [labels.managedBy]: 'windlass',
         ...(owner === undefined || owner === nobody ? {} : { [labels.user]: owner }),
@@ -34,30 +37,48 @@ export function revisionOf(workflow: Workflow, specHash = canonicalHash(workflow
   };
 }
 
-/** Selects the revisions of a workflow, or those of one version of it: several where it was replaced by force. */
-export function revisionSelector(workflowUid: string, version?: string): string {
-  const own = `${labels.workflowUid}=${workflowUid}`;
+/** Selects the revisions of an object, or those of one version of it: several where it was replaced by force. */
+export function revisionSelector({ kind, metadata }: Pick<Versioned, 'kind' | 'metadata'>, version?: string): string {
+  const own = `${revisionLabels[kind].uid}=${metadata.uid ?? ''}`;
   return version === undefined ? own : `${own},${labels.version}=${versionLabel(version)}`;
 }
 
 /**
  * Whether a revision is one that Windlass stores. Anybody's DaemonSet makes revisions with the labels of its pods, so a
- * label proves nothing: ours have no controller, and a name that follows from workflow, uid and content.
+ * label proves nothing: ours have no controller, and a name that follows from object, uid and content.
  */
-export function isStored({ metadata }: Pick<ControllerRevision, 'metadata'>): boolean {
-  const { [labels.workflow]: name, [labels.workflowUid]: uid } = metadata.labels ?? {};
-  const specHash = metadata.annotations?.[annotations.specHash];
-  if (name === undefined || uid === undefined || specHash === undefined) return false;
-  if (metadata.ownerReferences?.some(({ controller }) => controller === true)) return false;
-  return metadata.name === revisionName({ metadata: { name, uid } }, specHash);
+export function isStored(revision: Pick<ControllerRevision, 'metadata'>): boolean {
+  return subjectOf(revision) !== undefined;
 }
 
-/** Whether a revision is one that was stored of this workflow: beside it, and with its uid. */
-export function isRevisionOf(workflow: Pick<Workflow, 'metadata'>, revision: ControllerRevision): boolean {
-  const { namespace, labels: given } = revision.metadata;
-  const { name, uid } = workflow.metadata;
-  const isNamed = given?.[labels.workflow] === name && given?.[labels.workflowUid] === uid;
-  return isNamed && namespace === workflow.metadata.namespace && isStored(revision);
+/** The object that a revision was stored of. */
+interface RevisionSubject {
+  readonly kind: VersionedKind;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Which object a revision was stored of; undefined for one that Windlass has not stored. */
+export function subjectOf({ metadata }: Pick<ControllerRevision, 'metadata'>): RevisionSubject | undefined {
+  const specHash = metadata.annotations?.[annotations.specHash];
+  if (specHash === undefined || metadata.ownerReferences?.some(({ controller }) => controller === true)) {
+    return undefined;
+  }
+  for (const kind of versionedKinds) {
+    const { [revisionLabels[kind].name]: name, [revisionLabels[kind].uid]: uid } = metadata.labels ?? {};
+    if (name === undefined || uid === undefined) continue;
+    if (metadata.name === revisionName({ metadata: { name, uid } }, specHash)) return { kind, name, uid };
+  }
+  return undefined;
+}
+
+const versionedKinds = ['Workflow', 'Agent'] as const;
+
+/** Whether a revision is one that was stored of this object: beside it, and with its uid. */
+export function isRevisionOf({ metadata }: Pick<Versioned, 'metadata'>, revision: ControllerRevision): boolean {
+  const subject = subjectOf(revision);
+  const isNamed = subject?.name === metadata.name && subject.uid === metadata.uid;
+  return isNamed && revision.metadata.namespace === metadata.namespace;
 }
 
 /** Whether it holds the content that its name was made of. Objects never change, so one is hashed once. */
@@ -74,6 +95,15 @@ const verdicts = new WeakMap<ControllerRevision, boolean>();
 
 export function specOf({ data }: ControllerRevision): WorkflowSpec {
   return (data as { readonly spec: WorkflowSpec }).spec;
+}
+
+export function agentSpecOf({ data }: ControllerRevision): AgentSpec {
+  return (data as { readonly spec: AgentSpec }).spec;
+}
+
+/** The version that its content says, of whatever kind it is. */
+export function versionOf({ data }: ControllerRevision): string {
+  return (data as { readonly spec: { readonly version: string } }).spec.version;
 }
 
 /** When the content was registered first, RFC 3339. */

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { AppError } from '../errors.ts';
 import {
   type ControllerRevision,
@@ -10,43 +9,44 @@ import {
   listPages,
 } from '../kube/index.ts';
 import { workflowName } from '../manifest/object-name.ts';
-import { holdsItsContent, isRevisionOf, revisionSelector, specOf } from './revision.ts';
+import { holdsItsContent, isRevisionOf, revisionSelector, versionOf } from './revision.ts';
+import { nounOf, type Versioned } from './versioned.ts';
 
 export type RevisionReader = Pick<KubeClient, 'get' | 'list'>;
 
 /**
  * The spec of one stored version, by default the newest. Throws a not-found error that lists the versions there are.
  */
-export async function specOfVersion(
+export async function specOfVersion<V extends Versioned>(
   kube: RevisionReader,
-  workflow: Workflow,
+  versioned: V,
   version: string | undefined,
-): Promise<WorkflowSpec> {
-  if (version === undefined || version === workflow.spec.version) return workflow.spec;
-  const revision = await storedRevision(kube, workflow, version);
-  if (revision === undefined) throw noSuchVersion(workflow, version);
-  return specOf(revision);
+): Promise<V['spec']> {
+  if (version === undefined || version === versioned.spec.version) return versioned.spec;
+  const revision = await storedRevision(kube, versioned, version);
+  if (revision === undefined) throw noSuchVersion(versioned, version);
+  return (revision.data as { readonly spec: V['spec'] }).spec;
 }
 
 /** What is stored under a version: of several, which force has made, the last. No more than a page of them is in memory. */
 export async function storedRevision(
   kube: RevisionReader,
-  workflow: Workflow,
+  versioned: Versioned,
   version: string,
 ): Promise<ControllerRevision | undefined> {
-  const { namespace, uid = '' } = workflow.metadata;
-  const wanted = { namespace, labelSelector: revisionSelector(uid, version) };
+  const { namespace } = versioned.metadata;
+  const wanted = { namespace, labelSelector: revisionSelector(versioned, version) };
   let last: ControllerRevision | undefined;
   try {
     for await (const revision of revisionsOf(kube, wanted)) {
       if (last !== undefined && last.revision >= revision.revision) continue;
-      if (await isContentInTurn(workflow, revision, version)) last = revision;
+      if (await isContentInTurn(versioned, revision, version)) last = revision;
     }
   } catch (error) {
     // Not everybody who may read workflows may list revisions; the status names those that the controllers know.
     if (!isForbidden(error)) throw error;
   }
-  return last ?? listedRevision(kube, workflow, version);
+  return last ?? listedRevision(kube, versioned, version);
 }
 
 async function* revisionsOf(
@@ -57,32 +57,32 @@ async function* revisionsOf(
 }
 
 /** The label is anybody's to write; the version stands in the content. Each content is hashed in a turn of its own. */
-async function isContentInTurn(workflow: Workflow, revision: ControllerRevision, version: string): Promise<boolean> {
-  if (!isRevisionOf(workflow, revision)) return false;
+async function isContentInTurn(versioned: Versioned, revision: ControllerRevision, version: string): Promise<boolean> {
+  if (!isRevisionOf(versioned, revision)) return false;
   await setImmediate();
-  return isContentOf(workflow, revision, version);
+  return isContentOf(versioned, revision, version);
 }
 
 /** The one that the status names, for those who may read it and list none. */
 async function listedRevision(
   kube: RevisionReader,
-  workflow: Workflow,
+  versioned: Versioned,
   version: string,
 ): Promise<ControllerRevision | undefined> {
-  const { metadata, status } = workflow;
+  const { metadata, status } = versioned;
   const row = status?.versions?.find((candidate) => candidate.version === version);
   if (row === undefined) return undefined;
   const found = await findObject(kube, controllerRevisions, { namespace: metadata.namespace, name: row.revision });
-  return found !== undefined && isContentOf(workflow, found, version) ? found : undefined;
+  return found !== undefined && isContentOf(versioned, found, version) ? found : undefined;
 }
 
-/** Whether a revision holds that version of the workflow, as it was stored. */
-export function isContentOf(workflow: Workflow, revision: ControllerRevision, version: string): boolean {
-  return isRevisionOf(workflow, revision) && holdsItsContent(revision) && specOf(revision).version === version;
+/** Whether a revision holds that version of the object, as it was stored. */
+export function isContentOf(versioned: Versioned, revision: ControllerRevision, version: string): boolean {
+  return isRevisionOf(versioned, revision) && holdsItsContent(revision) && versionOf(revision) === version;
 }
 
-function noSuchVersion({ metadata, spec, status }: Workflow, version: string): AppError {
+function noSuchVersion({ kind, metadata, spec, status }: Versioned, version: string): AppError {
   const known = status?.versions?.map((row) => row.version).join(', ') || spec.version;
-  const message = `workflow '${workflowName(metadata)}' has no version ${version}. It has: ${known}.`;
+  const message = `${nounOf({ kind })} '${workflowName(metadata)}' has no version ${version}. It has: ${known}.`;
   return new AppError('not_found', message, { reason: 'VersionNotFound' });
 }

@@ -21,8 +21,8 @@ export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
   return defineRoute<typeof listWorkflowVersions, Caller>(listWorkflowVersions, async ({ params, query, caller }) => {
     const wanted = { nameOrUid: params.workflow, scope: query.scope };
     const workflow = await findWorkflow(deps.cluster.workflows, caller, wanted);
-    const { namespace, uid = '' } = workflow.metadata;
-    const selection = { namespace, labelSelector: revisionSelector(uid) };
+    const { namespace } = workflow.metadata;
+    const selection = { namespace, labelSelector: revisionSelector(workflow) };
     const { items } = await deps.kube.listAll(metadataOf(controllerRevisions), selection);
     return json({ versions: versionsOf(workflow, items, deps.clock.now()) });
   });

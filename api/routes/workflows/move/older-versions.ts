@@ -23,7 +23,7 @@ type Reader = Pick<KubeClient, 'get' | 'list' | 'listAll'>;
 /** What is stored of a workflow besides its newest version: of each version the last content, the oldest first. */
 export async function olderVersions(kube: Reader, workflow: Workflow): Promise<readonly ControllerRevision[]> {
   const { metadata, spec } = workflow;
-  const selection = { namespace: metadata.namespace, labelSelector: revisionSelector(metadata.uid ?? '') };
+  const selection = { namespace: metadata.namespace, labelSelector: revisionSelector(workflow) };
   const { items } = await kube.listAll(controllerRevisions, selection);
   const last = new Map(
     items

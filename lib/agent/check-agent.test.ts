@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import { checkAgent } from './check-agent.ts';
+
+const { spec } = anAgent();
+const problems = (change: object): string[] =>
+  checkAgent({ ...spec, ...change }).map(({ path, rule, severity }) => `${path} ${rule} ${severity}`);
+
+describe('the spec of an agent', () => {
+  it('AGENT-11 AGENT-12 AGENT-13 AGENT-14 AGENT-15 AGENT-16 AGENT-17 is legal with every field', () => {
+    const runtime = { language: 'python', version: '3.12', model: 'smart' };
+    const execution = { max_iterations: 50, timeout: '15m', tool_validation: { enabled: true } };
+    const security = { filesystem: { read: ['/data'], write: ['/out'] } };
+    const tools = [{ name: 'fs.read' }, { name: 'cmd.*' }];
+    expect(problems({ runtime, execution, security, tools, output_schema: { type: 'object' } })).toEqual([]);
+  });
+
+  it.each([
+    ['AGENT-14 an instruction', { task: {} }, 'spec.task.instruction required error'],
+    ['AGENT-14 a legal template', { task: { instruction: '{{#if}}' } }, 'spec.task.instruction template error'],
+    ['AGENT-10 a semantic version', { version: 'one' }, 'spec.version pattern error'],
+    ['AGENT-15 each tool once', { tools: [{ name: 'a' }, { name: 'a' }] }, 'spec.tools[1].name duplicate error'],
+    ['a known field', { tols: [] }, 'spec.tols unknown_field error'],
+    ['a duration', { execution: { timeout: 'soon' } }, 'spec.execution.timeout pattern error'],
+    ['a JSON Schema', { output_schema: { type: 'thing' } }, 'spec.output_schema.type json_schema error'],
+    [
+      'a known name in its template',
+      { task: { instruction: '{{inptu}}' } },
+      'spec.task.instruction unknown_reference warning',
+    ],
+  ])('needs %s', (_title, change, problem) => {
+    expect(problems(change)).toContain(problem);
+  });
+
+  it.each([
+    [0, false],
+    [1, true],
+    [50, true],
+    [51, false],
+  ])('has %i iterations: %s', (max_iterations, legal) => {
+    expect(problems({ execution: { max_iterations } }).length === 0).toBe(legal);
+  });
+
+  it.each([
+    [limits.agentTools - 1, true],
+    [limits.agentTools, true],
+    [limits.agentTools + 1, false],
+  ])('AGENT-15 has %i tools: %s', (count, legal) => {
+    const tools = Array.from({ length: count }, (_, index) => ({ name: `tool.${index}` }));
+    expect(problems({ tools }).length === 0).toBe(legal);
+  });
+
+  it.each([null, 'text', []])('is a map, and %j is none', (value) => {
+    expect(checkAgent(value)).toMatchObject([{ path: 'spec', rule: 'type' }]);
+  });
+});

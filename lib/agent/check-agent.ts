@@ -1,0 +1,72 @@
+import { errorAt, formatPlace, type Problem, warningAt } from '../../crds/problem.ts';
+import { validateSpec } from '../../crds/validators.ts';
+import { isJsonObject } from '../json-object.ts';
+import { checkSchema } from '../json-schema/validate.ts';
+import { checkTemplate } from '../template/parse.ts';
+import { workLimits } from '../work/limits.ts';
+import { Work, WorkBudgetExceeded } from '../work/work.ts';
+
+/**
+ * Everything that is wrong with the spec of an Agent, all at once: what the API server refuses, and what it cannot know
+ * (the template of the instruction, the JSON Schema of the answer). Paths begin with `spec`.
+ */
+export function checkAgent(spec: unknown): readonly Problem[] {
+  if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
+  return [...validateSpec.Agent(spec), ...checkTools(spec['tools']), ...checkWithin(spec)];
+}
+
+/** A definition that takes too long to check is refused as it is. */
+function checkWithin(spec: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const work = new Work(workLimits.registration);
+  try {
+    return work.during('checking the definition', () => [
+      ...checkInstruction(spec['task'], work),
+      ...checkOutputSchema(spec['output_schema'], work),
+    ]);
+  } catch (error) {
+    if (error instanceof WorkBudgetExceeded) return [errorAt(['spec'], 'too_large', error.message)];
+    throw error;
+  }
+}
+
+/** The API server takes a name once in a list of this kind. */
+function checkTools(tools: unknown): Problem[] {
+  if (!Array.isArray(tools)) return [];
+  const names = tools.map((tool: unknown) => (isJsonObject(tool) ? tool['name'] : undefined));
+  return names.flatMap((name, index) =>
+    typeof name === 'string' && names.indexOf(name) < index
+      ? [errorAt(['spec', 'tools', index, 'name'], 'duplicate', `${name} is in the list already`)]
+      : [],
+  );
+}
+
+/** Names of an execution that an instruction may read. */
+const known: ReadonlySet<string> = new Set(['intent', 'input']);
+
+function checkInstruction(task: unknown, work: Work): Problem[] {
+  const source = isJsonObject(task) ? task['instruction'] : undefined;
+  if (typeof source !== 'string') return [];
+  const at = ['spec', 'task', 'instruction'];
+  const result = checkTemplate(source, work);
+  if (!result.ok) {
+    const place = `line ${result.line}, column ${result.column} of the template`;
+    return [errorAt(at, 'template', `${result.message} (${place})`)];
+  }
+  const strange = result.references.map(([root = '']) => root).filter((root) => !known.has(root));
+  return [...new Set(strange)].map((root) =>
+    warningAt(
+      at,
+      'unknown_reference',
+      `{{${root}}} is always missing; an instruction may read {{intent}} and {{input}}`,
+    ),
+  );
+}
+
+function checkOutputSchema(schema: unknown, work: Work): Problem[] {
+  if (schema === undefined) return [];
+  const at = ['spec', 'output_schema'];
+  return checkSchema(schema, work).map(({ path, message }) => ({
+    ...errorAt(at, 'json_schema', message),
+    path: path === '' ? formatPlace(at) : `${formatPlace(at)}${path.startsWith('[') ? '' : '.'}${path}`,
+  }));
+}

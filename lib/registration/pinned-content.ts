@@ -1,0 +1,37 @@
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  findObject,
+  isForbidden,
+  type KubeClient,
+} from '../kube/index.ts';
+import { holdsItsContent, subjectOf } from './revision.ts';
+import type { VersionedKind } from './versioned.ts';
+
+/** Which stored content an execution runs, as its status says. */
+export interface Pin {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly revision: string;
+}
+
+/** The revision that a pin names. Undefined where it is gone, may not be read, or is not what the pin claims. */
+export async function pinnedContent(
+  kube: Pick<KubeClient, 'get'>,
+  kind: VersionedKind,
+  pin: Pin,
+): Promise<ControllerRevision | undefined> {
+  try {
+    const revision = await findObject(kube, controllerRevisions, { namespace: pin.namespace, name: pin.revision });
+    return revision !== undefined && isPinned(revision, kind, pin) ? revision : undefined;
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
+function isPinned(revision: ControllerRevision, kind: VersionedKind, { namespace, uid }: Pin): boolean {
+  const subject = subjectOf(revision);
+  const isOfIt = subject?.kind === kind && subject.uid === uid && revision.metadata.namespace === namespace;
+  return isOfIt && holdsItsContent(revision);
+}

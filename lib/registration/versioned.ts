@@ -1,0 +1,16 @@
+import { labels } from '../../crds/labels.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import type { Workflow } from '../../crds/schema/workflow.ts';
+
+/** An object of a kind whose earlier contents are kept as versions (design §4). */
+export type Versioned = Workflow | Agent;
+export type VersionedKind = Versioned['kind'];
+
+/** Labels of a revision that name its object, by the kind of that. */
+export const revisionLabels: Readonly<Record<VersionedKind, { readonly name: string; readonly uid: string }>> = {
+  Workflow: { name: labels.workflow, uid: labels.workflowUid },
+  Agent: { name: labels.agent, uid: labels.agentUid },
+};
+
+/** How a sentence names a kind. */
+export const nounOf = ({ kind }: Pick<Versioned, 'kind'>): string => kind.toLowerCase();
