@@ -29,6 +29,8 @@ export type ConversationRecord = { readonly at: string } & (
       readonly content: string;
       readonly tool_calls: readonly ModelToolCall[];
       readonly stop: 'end' | 'tool_calls' | 'length';
+      /** The text or a call was longer than is kept. */
+      readonly cut?: boolean;
       readonly provider: string;
       readonly model: string;
       readonly input_tokens: number;
@@ -58,7 +60,15 @@ export type ConversationRecord = { readonly at: string } & (
       readonly result_hash?: string;
     }
   | { readonly kind: 'iteration_judged'; readonly iteration: number; readonly score: number; readonly feedback: string }
-  | { readonly kind: 'iteration_completed'; readonly iteration: number; readonly output: string }
+  | {
+      readonly kind: 'iteration_completed';
+      readonly iteration: number;
+      readonly output: string;
+      readonly accepted: boolean;
+      readonly score?: number;
+      /** Why it was not accepted. */
+      readonly feedback?: string;
+    }
   | { readonly kind: 'ended'; readonly result: AgentResult }
 );
 

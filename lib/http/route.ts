@@ -13,6 +13,8 @@ export interface RouteRequest<C extends Contract, Caller> {
   /** Every header as it came, names in lower case, one entry for each time it was sent. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   readonly requestId: string;
+  /** Address at the other end of the connection, which may be a proxy's. */
+  readonly remoteAddress: string;
   /**
    * Waits until the tenant's share of memory has room for so many bytes, which are given back with the answer. Replaces
    * what was reserved before, also for the parsed body. Throws HttpError 503 where there is no room for long.

@@ -77,6 +77,7 @@ class HandlerRequest {
   readonly body: unknown;
   readonly caller: unknown;
   readonly requestId: string;
+  readonly remoteAddress: string;
   readonly logger: Logger;
   readonly #rawHeaders: readonly string[];
   readonly #running: InFlightRequest;
@@ -88,6 +89,7 @@ class HandlerRequest {
     this.body = parts.body;
     this.caller = caller;
     this.requestId = state.requestId;
+    this.remoteAddress = req.socket.remoteAddress ?? '';
     this.logger = state.logger;
     this.#rawHeaders = req.rawHeaders;
     this.#running = running;

@@ -11,6 +11,7 @@ export function callsOf(client: KubeClient): KubeClient {
     whoAmI: (options) => client.whoAmI(options),
     serverVersion: (options) => client.serverVersion(options),
     accessReview: (question, options) => client.accessReview(question, options),
+    reviewToken: (token, audiences, options) => client.reviewToken(token, audiences, options),
     getText: (path, options) => client.getText(path, options),
     close: () => client.close(),
     create: (resource, object, options) => client.create(resource, object, options),

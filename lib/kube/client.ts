@@ -123,6 +123,13 @@ export interface AccessAnswer {
   readonly reason?: string;
 }
 
+/** The answer to a TokenReview. */
+export interface TokenAnswer {
+  readonly isAuthenticated: boolean;
+  /** Pod that a projected token is bound to. */
+  readonly podUid?: string | undefined;
+}
+
 export interface JsonPatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'test' | 'move' | 'copy';
   readonly path: string;
@@ -202,6 +209,8 @@ export interface KubeClient extends ListWatchPort {
   serverVersion(options?: CallOptions): Promise<ServerVersion>;
   /** Whether we ourselves may do this. */
   accessReview(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
+  /** Who a token of a service account belongs to, where it is valid for one of these audiences. */
+  reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenAnswer>;
   /** The text of any GET path, such as `/readyz`. */
   getText(path: string, options?: CallOptions): Promise<string>;
   /** Closes idle connections and ends those in use. The client is useless afterwards. */

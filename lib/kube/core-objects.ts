@@ -95,6 +95,8 @@ export interface ContainerState {
 
 interface ContainerStatus {
   readonly name: string;
+  /** As `containerd://ID`. */
+  readonly containerID?: string;
   readonly ready?: boolean;
   readonly started?: boolean;
   readonly image?: string;

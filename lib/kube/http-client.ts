@@ -13,6 +13,7 @@ import type {
   LogOptions,
   Selection,
   ServerVersion,
+  TokenAnswer,
   UserInfo,
   WatchEvent,
   WatchOptions,
@@ -24,7 +25,7 @@ import { listPages } from './list-pages.ts';
 import { acceptOf, patchTypes } from './media-types.ts';
 import type { KubeList, KubeObject, ObjectRef } from './objects.ts';
 import { apiVersionOf, labelOf, leases, namespaces, pathOf, type Resource } from './resource.ts';
-import { askAccess, askVersion, askWhoAmI } from './reviews.ts';
+import { askAccess, askTokenReview, askVersion, askWhoAmI } from './reviews.ts';
 import { readLogStream, readWatchStream } from './streams.ts';
 import { type Call, createTransport, type Transport, type TransportDeps, type TransportOptions } from './transport.ts';
 
@@ -197,6 +198,10 @@ class HttpKubeClient implements KubeClient {
 
   accessReview(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer> {
     return askAccess(this.#transport, question, options);
+  }
+
+  reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenAnswer> {
+    return askTokenReview(this.#transport, token, audiences, options);
   }
 
   getText(path: string, options: CallOptions = {}): Promise<string> {

@@ -1,4 +1,4 @@
-import type { AccessAnswer, AccessQuestion, CallOptions, ServerVersion, UserInfo } from './client.ts';
+import type { AccessAnswer, AccessQuestion, CallOptions, ServerVersion, TokenAnswer, UserInfo } from './client.ts';
 import type { Call, Transport } from './transport.ts';
 
 /** Questions to the API server that are asked by creating an object which is never stored. */
@@ -37,6 +37,34 @@ export async function askAccess(
     body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
   });
   return { allowed: review.status?.allowed === true, reason: review.status?.reason };
+}
+
+interface TokenReview {
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly user?: {
+      readonly extra?: Readonly<Record<string, readonly string[]>>;
+    };
+  };
+}
+
+/** See `KubeClient.reviewToken`. */
+export async function askTokenReview(
+  transport: Transport,
+  token: string,
+  audiences: readonly string[],
+  options: CallOptions = {},
+): Promise<TokenAnswer> {
+  const { status } = await ask<TokenReview>(transport, options, {
+    resource: 'tokenreviews.authentication.k8s.io',
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences } },
+  });
+  const extra = status?.user?.extra;
+  return {
+    isAuthenticated: status?.authenticated === true,
+    podUid: extra?.['authentication.kubernetes.io/pod-uid']?.[0],
+  };
 }
 
 /** See `KubeClient.serverVersion`. Vendors append letters to the minor version (`30+`). */

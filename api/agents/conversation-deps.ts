@@ -1,0 +1,41 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Effect } from '../../lib/conversation/next.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { ModelReply, Models } from '../../lib/models/models.ts';
+import type { Toolbox, ToolCaller } from '../../lib/tools/tool.ts';
+import type { LiveNews } from './live.ts';
+import type { ConversationLog, NewRecord } from './log.ts';
+import type { PodDoor } from './pod-door.ts';
+
+/** Everything that the driver of one conversation works with. */
+export interface ConversationDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  readonly log: ConversationLog;
+  readonly door: PodDoor;
+  readonly caller: ToolCaller & { readonly agent: NonNullable<ToolCaller['agent']> };
+  /** The rendered instruction and the input. */
+  readonly task: { readonly system: string; readonly input: string; readonly version: string };
+  /** Tells listeners of a record or a piece of text. */
+  readonly tell: (news: LiveNews) => void;
+}
+
+export type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
+
+/** Writes a record and tells of it. */
+export async function record({ log, tell }: Pick<ConversationDeps, 'log' | 'tell'>, fields: NewRecord): Promise<void> {
+  tell({ sequence: await log.append(fields) });
+}
+
+/** Tokens of judges count to the budgets of the execution. */
+export async function recordJudge(deps: ConversationDeps, reply: ModelReply): Promise<void> {
+  const { input_tokens, output_tokens, cost_usd } = reply;
+  await record(deps, {
+    kind: 'judge_replied',
+    input_tokens,
+    output_tokens,
+    ...(cost_usd === undefined ? {} : { cost_usd }),
+  });
+}

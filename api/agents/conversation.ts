@@ -1,0 +1,174 @@
+import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { fitting } from '../../lib/conversation/messages.ts';
+import { type Effect, failure, next } from '../../lib/conversation/next.ts';
+import { AppError } from '../../lib/errors.ts';
+import { ModelError, type ModelReply } from '../../lib/models/models.ts';
+import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
+import { JudgeFailed, judgeAnswer } from './judge.ts';
+import { Overtaken } from './log.ts';
+import { callTool } from './tool-call.ts';
+
+/** The driver was asked to stop between two effects, or the execution was cancelled. */
+export class Stopped extends AppError {
+  override readonly name = 'Stopped';
+
+  constructor() {
+    super('cancelled', 'the conversation is driven no more here', { reason: 'Stopped' });
+  }
+}
+
+/**
+ * Drives a conversation to its end: decides, acts, writes down. Resolves to the result.
+ * @throws Overtaken, Stopped, or the reason of `signal`. `isLeaving` is asked between two effects.
+ */
+export async function drive(
+  deps: ConversationDeps,
+  signal: AbortSignal,
+  isLeaving: () => boolean,
+): Promise<AgentResult> {
+  const { log } = deps;
+  const { spec } = deps.caller.agent;
+  for (;;) {
+    signal.throwIfAborted();
+    if (log.state.result !== undefined) return log.state.result;
+    if (isLeaving()) throw new Stopped();
+    await act(deps, next(log.state, spec), signal);
+  }
+}
+
+/** What an error of an effect means for the execution. */
+async function act(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
+  try {
+    await perform(deps, effect, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = failureOf(error);
+    if (reason === undefined) throw error;
+    await end(deps, failure(deps.log.state, reason, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+function failureOf(error: unknown): string | undefined {
+  if (error instanceof ModelError) return error.failure;
+  if (error instanceof JudgeFailed) return 'ValidationFailed';
+  if (error instanceof Overtaken || error instanceof Stopped) return undefined;
+  return error instanceof AppError ? error.reason : undefined;
+}
+
+async function perform(deps: ConversationDeps, effect: Effect, signal: AbortSignal): Promise<void> {
+  switch (effect.kind) {
+    case 'start':
+      return start(deps);
+    case 'begin_iteration': {
+      const { iteration, action, feedback } = effect;
+      return record(deps, {
+        kind: 'iteration_started',
+        iteration,
+        action,
+        ...(feedback === undefined ? {} : { feedback }),
+      });
+    }
+    case 'ask_model':
+      return askModel(deps, effect, signal);
+    case 'call_tool':
+      return callTool(deps, effect, signal);
+    case 'judge_answer':
+      return judge(deps, effect, signal);
+    case 'complete_iteration': {
+      const { kind: _kind, ...fields } = effect;
+      return record(deps, { kind: 'iteration_completed', ...fields });
+    }
+    case 'end':
+      return end(deps, effect.result);
+    case 'none':
+      return undefined;
+  }
+}
+
+async function start(deps: ConversationDeps): Promise<void> {
+  const { agent } = deps.caller;
+  const { system, input, version } = deps.task;
+  const model = agent.spec.runtime.model ?? 'default';
+  await record(deps, { kind: 'started', agent_id: agent.uid, agent: agent.name, version, system, input, model });
+}
+
+export async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'>): Promise<void> {
+  await record(deps, { kind: 'ended', result: { ...result, at: new Date(deps.clock.now()).toISOString() } });
+}
+
+async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, signal: AbortSignal): Promise<void> {
+  const { log, models, caller, toolbox, tell } = deps;
+  const { spec } = caller.agent;
+  const alias = spec.runtime.model ?? 'default';
+  const { provider, messages, modelCalls, isModelAsked } = log.state;
+  if (!isModelAsked) {
+    await record(deps, { kind: 'model_asked', iteration: effect.iteration, call: modelCalls + 1 });
+  }
+  const limits = models.limitsOf(alias, provider);
+  const maxOutputTokens = least(effect.maxOutputTokens, limits?.maxOutputTokens);
+  const reply = await models.ask({
+    alias,
+    tenant: caller.tenant,
+    messages: fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: maxOutputTokens ?? 0 }),
+    tools: toolbox.offered(caller),
+    ...(provider === undefined ? {} : { provider }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(spec.output_schema === undefined ? {} : { outputSchema: spec.output_schema }),
+    signal,
+    onText: (text) => tell({ text }),
+  });
+  await record(deps, { kind: 'model_replied', ...kept(reply, log.state.modelCalls) });
+}
+
+const least = (...bounds: readonly (number | undefined)[]): number | undefined => {
+  const known = bounds.filter((bound) => bound !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/**
+ * A reply within our bounds. Calls get ids of our own: a provider, or what stands in for one, may repeat ids, and two calls
+ * with one id would be one.
+ */
+function kept(reply: ModelReply, call: number) {
+  const { content, tool_calls: calls, ...rest } = reply;
+  let room: number = conversationLimits.replyArgumentsLength;
+  const bounded = calls.slice(0, conversationLimits.callsPerReply).map(({ name, arguments: text }, index) => {
+    const fits = text.length <= Math.min(conversationLimits.argumentsLength, room);
+    if (fits) room -= text.length;
+    return { id: `call_${call}_${index}`, name: name.slice(0, nameMax), arguments: fits ? text : '' };
+  });
+  const isCut = content.length > conversationLimits.replyLength || calls.length > bounded.length;
+  return {
+    ...rest,
+    content: content.slice(0, conversationLimits.replyLength).toWellFormed(),
+    tool_calls: bounded,
+    ...(isCut ? { cut: true } : {}),
+  };
+}
+
+const nameMax = 128;
+
+/** Longest wait for the judge of an answer. */
+const judgeMs = 120_000;
+
+async function judge(deps: ConversationDeps, effect: EffectOf<'judge_answer'>, signal: AbortSignal): Promise<void> {
+  const { models, caller, task, clock } = deps;
+  const { spec } = caller.agent;
+  const { validation } = spec.execution ?? {};
+  const alias = validation?.model ?? spec.runtime.model ?? 'default';
+  using deadline = startDeadline(clock, judgeMs, signal);
+  const { score, feedback, reply } = await judgeAnswer(
+    { models, tenant: caller.tenant },
+    {
+      task: task.system,
+      input: task.input,
+      answer: effect.answer,
+      ...(validation?.criteria === undefined ? {} : { criteria: validation.criteria }),
+    },
+    { alias, signal: deadline.signal },
+  );
+  await recordJudge(deps, reply);
+  await record(deps, { kind: 'iteration_judged', iteration: effect.iteration, score, feedback });
+}

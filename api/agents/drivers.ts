@@ -1,0 +1,320 @@
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { aborted } from '../../lib/aborted.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { MessageStream } from '../../lib/bus/publish/message-stream.ts';
+import type { Responder } from '../../lib/bus/request/requester.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { conversationRetention, conversationStream } from '../../lib/conversation/record.ts';
+import { failure } from '../../lib/conversation/next.ts';
+import type { ConversationState } from '../../lib/conversation/state.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { Informer } from '../../lib/informer/index.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Models } from '../../lib/models/models.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { Toolbox } from '../../lib/tools/tool.ts';
+import { callerOf } from './caller-of.ts';
+import { drive, end, Stopped } from './conversation.ts';
+import type { ConversationDeps } from './conversation-deps.ts';
+import { DeadlineSignal } from './deadline-signal.ts';
+import { liveAddress, type LiveNews } from './live.ts';
+import { ConversationLog, Overtaken } from './log.ts';
+import { needsDriving } from './needs-driving.ts';
+import { writeOutcome } from './outcome.ts';
+import { PodDoor } from './pod-door.ts';
+import { renderTask } from './task.ts';
+
+export interface DriversDeps {
+  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: NewId;
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'cache' | 'whole' | 'onChange'>;
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
+  readonly definitionOf: (execution: AgentExecution) => Promise<{
+    readonly spec: AgentSpec;
+    readonly security: SecurityContextSpec;
+  }>;
+}
+
+/** A conversation that this replica drives. */
+export interface OpenConversation {
+  readonly door: PodDoor;
+  readonly state: ConversationState;
+}
+
+/** Conversations of all running AgentExecutions, each driven by exactly one replica (design §12). */
+export interface Drivers {
+  /** Drives what needs it until `stop` aborts. Never rejects. */
+  run(stop: AbortSignal): Promise<void>;
+  /**
+   * The conversation, driven by this replica from now on where another one drove it. Undefined where it is over, or
+   * `signal` aborts first.
+   */
+  open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined>;
+}
+
+const addressOf = (executionId: string) => ({ service: 'agent.conversation', key: executionId });
+
+/** Bytes of heap for the conversations that one replica drives, and what one is counted with. */
+const poolBytes = 192 * 1024 * 1024;
+const smallBytes = 512 * 1024;
+const largeBytes = conversationLimits.heldBytes * 2;
+
+/** How often a replica looks for conversations whose driver is gone. */
+const scanMs = 5_000;
+const pingMs = 2_000;
+const handOverMs = 20_000;
+
+interface Driven {
+  readonly leave: AbortController;
+  readonly cancel: AbortController;
+  conversation: OpenConversation | undefined;
+  /** Resolves when it is open here, or will not be. */
+  readonly settled: Promise<void>;
+  readonly settle: () => void;
+  ended: Promise<void>;
+}
+
+export function createDrivers(deps: DriversDeps): Drivers {
+  return new ConversationDrivers(deps);
+}
+
+class ConversationDrivers implements Drivers {
+  readonly #deps: DriversDeps;
+  readonly #stream: MessageStream;
+  readonly #driven = new Map<string, Driven>();
+  readonly #pool: FairPool;
+  #stop: AbortSignal = AbortSignal.abort();
+
+  constructor(deps: DriversDeps) {
+    this.#deps = deps;
+    this.#stream = deps.bus.stream({ name: conversationStream, retention: conversationRetention });
+    this.#pool = createFairPool({ size: poolBytes, clock: deps.clock });
+    deps.executions.onChange(({ before, after }) => {
+      if (after !== undefined && needsDriving(after)) this.#consider(after);
+      else this.#driven.get((after ?? before)?.metadata.uid ?? '')?.cancel.abort();
+    });
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    this.#stop = stop;
+    while (!stop.aborted) {
+      for (const execution of this.#deps.executions.cache.values())
+        if (needsDriving(execution)) this.#consider(execution);
+      await this.#deps.clock.sleep(scanMs, stop);
+    }
+    for (const driven of this.#driven.values()) driven.leave.abort();
+    await Promise.all([...this.#driven.values()].map(({ ended }) => ended));
+  }
+
+  async open(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
+    const { uid = '' } = execution.metadata;
+    while (!signal.aborted && !this.#stop.aborted) {
+      const current = this.#deps.executions.cache.getByUid(uid);
+      if (current === undefined || !needsDriving(current)) return undefined;
+      const conversation = await this.#opened(current, signal);
+      if (conversation !== undefined) return conversation;
+      await this.#deps.clock.sleep(retryMs, signal);
+    }
+    return undefined;
+  }
+
+  /** Undefined where another replica drives it for now, or it ended meanwhile. */
+  async #opened(execution: AgentExecution, signal: AbortSignal): Promise<OpenConversation | undefined> {
+    const driven = this.#driven.get(execution.metadata.uid ?? '') ?? (await this.#takeOver(execution));
+    await Promise.race([driven?.settled, aborted(signal)]);
+    return driven?.conversation;
+  }
+
+  /** Asks the driver of the moment to stop between two effects, and drives from there on. */
+  async #takeOver(execution: AgentExecution): Promise<Driven | undefined> {
+    const { uid = '' } = execution.metadata;
+    try {
+      await this.#deps.bus.request(addressOf(uid), 'hand_over', { timeoutMs: handOverMs });
+    } catch (error) {
+      if (!isUnserved(error)) return undefined;
+    }
+    this.#consider(execution);
+    return this.#driven.get(uid);
+  }
+
+  #consider(execution: AgentExecution): void {
+    const { uid = '' } = execution.metadata;
+    if (this.#stop.aborted || this.#driven.has(uid)) return;
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const driven: Driven = {
+      leave: new AbortController(),
+      cancel: new AbortController(),
+      conversation: undefined,
+      settled,
+      settle,
+      ended: Promise.resolve(),
+    };
+    this.#driven.set(uid, driven);
+    driven.ended = this.#drive(execution, driven).then(() => {
+      driven.settle();
+      driven.conversation?.door.close();
+      this.#driven.delete(uid);
+    });
+  }
+
+  /** Never rejects: what fails here is tried again by the next scan, on whichever replica. */
+  async #drive(execution: AgentExecution, driven: Driven): Promise<void> {
+    const { logger } = this.#deps;
+    const { namespace = '', name, uid } = execution.metadata;
+    try {
+      let cost = smallBytes;
+      for (;;) {
+        const signal = driven.cancel.signal;
+        using _place = await this.#pool.enter({
+          tenant: namespace,
+          cost,
+          signal: AbortSignal.any([signal, driven.leave.signal]),
+        });
+        if ((await this.#driveWithin(execution, driven, cost)) !== 'grown') return;
+        cost = largeBytes;
+      }
+    } catch (error) {
+      if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
+      if (error instanceof Overtaken || error instanceof Stopped) return;
+      logger.warn({ namespace, execution: name, uid, problem: messageOf(error) }, 'conversation interrupted');
+    }
+  }
+
+  /** `grown`: it holds more than its place in the pool allows. */
+  async #driveWithin(execution: AgentExecution, driven: Driven, bytes: number): Promise<'done' | 'grown'> {
+    const { bus, clock } = this.#deps;
+    const { uid = '' } = execution.metadata;
+    using deadline = new DeadlineSignal(clock, execution, driven.cancel.signal);
+    const log = this.#logOf(execution, deadline.signal);
+    await log.load();
+    if (log.state.bytes > bytes) return 'grown';
+    if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
+    const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
+    const door = new PodDoor({ log, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
+    const conversation = await this.#conversationOf(execution, { log, door, tell });
+    if (log.last > 0 && log.state.result === undefined)
+      await log.append({ kind: 'taken_over', by: this.#deps.newId() });
+    const responder = this.#serve(uid, driven);
+    try {
+      await this.#converse(execution, { driven, conversation, deadline, bytes });
+      return 'done';
+    } catch (error) {
+      if (error instanceof Grown) return 'grown';
+      throw error;
+    } finally {
+      door.close();
+      // The one that asks for the conversation waits for the end of this, not the other way round.
+      void responder.close(handOverMs);
+    }
+  }
+
+  #serve(uid: string, driven: Driven): Responder {
+    return this.#deps.bus.serve(addressOf(uid), async ({ body, signal }) => {
+      if (Buffer.from(body).toString() !== 'hand_over') return 'here';
+      driven.leave.abort();
+      await Promise.race([driven.ended, aborted(signal)]);
+      return 'left';
+    });
+  }
+
+  async #converse(execution: AgentExecution, open: Opened): Promise<void> {
+    const { driven, conversation, deadline, bytes } = open;
+    const { log, door } = conversation;
+    driven.conversation = { door, state: log.state };
+    driven.settle();
+    // A command may be with the pod for long: whoever asks for the conversation does not wait for its result.
+    const leaving = AbortSignal.any([deadline.signal, this.#leavingAtDoor(driven, log)]);
+    const isLeaving = (): boolean => {
+      if (driven.leave.signal.aborted) return true;
+      if (log.state.bytes > bytes && bytes < largeBytes) throw new Grown();
+      return false;
+    };
+    try {
+      const result = await drive(conversation, leaving, isLeaving);
+      await writeOutcome(this.#deps, execution, result);
+    } catch (error) {
+      if (!deadline.isOver) throw error;
+      const late = this.#logOf(execution, AbortSignal.timeout(lastWordMs));
+      await late.load();
+      await end(
+        { ...conversation, log: late },
+        failure(late.state, 'Timeout', 'the execution took longer than its timeout'),
+      );
+      if (late.state.result !== undefined) await writeOutcome(this.#deps, execution, late.state.result);
+    }
+  }
+
+  #leavingAtDoor({ leave }: Driven, log: ConversationLog): AbortSignal {
+    const stopped = new AbortController();
+    leave.signal.addEventListener(
+      'abort',
+      () => {
+        if (log.state.underWay?.dispatch !== undefined) stopped.abort(new Stopped());
+      },
+      { once: true },
+    );
+    return stopped.signal;
+  }
+
+  #logOf({ metadata }: AgentExecution, signal: AbortSignal): ConversationLog {
+    const { clock, newId, tenants } = this.#deps;
+    const tenant = tenants.tenantOf(metadata.namespace ?? '') ?? '';
+    return new ConversationLog({ stream: this.#stream, clock, newId, tenant, executionId: metadata.uid ?? '', signal });
+  }
+
+  async #isServed(uid: string): Promise<boolean> {
+    try {
+      await this.#deps.bus.request(addressOf(uid), 'ping', { timeoutMs: pingMs });
+      return true;
+    } catch (error) {
+      return !isUnserved(error);
+    }
+  }
+
+  async #conversationOf(
+    execution: AgentExecution,
+    parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
+  ): Promise<ConversationDeps> {
+    const { clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
+    const whole = await executions.whole(execution);
+    if (whole === undefined) throw new Stopped();
+    const { spec, security } = await definitionOf(whole);
+    const { metadata, status } = whole;
+    return {
+      ...parts,
+      clock,
+      logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
+      models,
+      toolbox,
+      task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
+      caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
+    };
+  }
+}
+
+interface Opened {
+  readonly driven: Driven;
+  readonly conversation: ConversationDeps;
+  readonly deadline: DeadlineSignal;
+  readonly bytes: number;
+}
+
+/** Time for the last record and the outcome of an execution that is out of time. */
+const lastWordMs = 30_000;
+const retryMs = 200;
+
+/** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
+class Grown extends Error {}
+
+const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

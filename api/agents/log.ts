@@ -1,0 +1,98 @@
+import type { MessageStream } from '../../lib/bus/publish/message-stream.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type ConversationRecord } from '../../lib/conversation/record.ts';
+import { type ConversationState, emptyState, fold } from '../../lib/conversation/state.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { NewId } from '../../lib/ids.ts';
+import { parseRecord } from './live.ts';
+
+/** Another replica has written to the conversation: it drives it now, and this one must stop at once. */
+export class Overtaken extends AppError {
+  override readonly name = 'Overtaken';
+
+  constructor() {
+    super('conflict', 'another replica drives the conversation', { reason: 'Overtaken' });
+  }
+}
+
+/** A record before its time is put on it. */
+export type NewRecord = ConversationRecord extends infer R ? (R extends unknown ? Omit<R, 'at'> : never) : never;
+
+interface LogDeps {
+  readonly stream: MessageStream;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly tenant: string;
+  readonly executionId: string;
+  /** Ends retries. */
+  readonly signal: AbortSignal;
+}
+
+/** Pauses while the bus is away. */
+const retry = { firstMs: 100, mostMs: 2_000 } as const;
+
+/** The log of one conversation as its driver writes it: each append is guarded by the place of the record before. */
+export class ConversationLog {
+  readonly state: ConversationState = emptyState();
+  readonly #deps: LogDeps;
+  #last = 0;
+  /** Appends are made one after another: a judge and a pod may speak at one time. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: LogDeps) {
+    this.#deps = deps;
+  }
+
+  /** Place of the last record; 0 where there is none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Takes in what is stored. */
+  async load(): Promise<void> {
+    const { stream, tenant, executionId: key } = this.#deps;
+    for (;;) {
+      const page = await this.#patiently(() => stream.read({ tenant, key, after: this.#last }));
+      for (const { sequence, body } of page) {
+        fold(this.state, parseRecord(body));
+        this.#last = sequence;
+      }
+      if (page.length === 0) return;
+    }
+  }
+
+  /**
+   * Stores a record, however long the bus is away, and takes it in.
+   * @throws Overtaken where another replica wrote in between; the reason of the signal where that aborts.
+   */
+  append(record: NewRecord): Promise<number> {
+    const appended = this.#turn.then(() => this.#append(record));
+    this.#turn = appended.catch(() => undefined);
+    return appended;
+  }
+
+  async #append(fields: NewRecord): Promise<number> {
+    const { stream, clock, newId, tenant, executionId: key } = this.#deps;
+    const record = { ...fields, at: new Date(clock.now()).toISOString() } as ConversationRecord;
+    // The server stores one message of an id: an append whose answer was lost is made again without harm.
+    const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };
+    const sequence = await this.#patiently(() => stream.append(message));
+    if (sequence === undefined) throw new Overtaken();
+    this.#last = sequence;
+    fold(this.state, record);
+    return sequence;
+  }
+
+  async #patiently<T>(call: () => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#deps;
+    for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
+      signal.throwIfAborted();
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+      }
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { isNotFound, type KubeClient, type Pod, pods, type TokenAnswer } from '../../lib/kube/index.ts';
+
+/** Audience of the tokens that agents' pods are given. */
+export const podAudience = 'windlass-agents';
+
+interface PodIdentityDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'reviewToken'>;
+  readonly clock: Clock;
+}
+
+/** A request as far as it shows which pod sent it. */
+export interface PodRequest {
+  /** The header Authorization, where there is one. */
+  readonly authorization: string | undefined;
+  readonly remoteAddress: string;
+}
+
+/** Tells whether a request comes from the pod that its execution names (requirements AMB-017, AMB-197). */
+export interface PodIdentity {
+  /** @throws AppError `forbidden` for any other sender, `unavailable` where the execution names no pod yet. */
+  require(execution: AgentExecution, request: PodRequest): Promise<Pod>;
+}
+
+const kept = { tokens: 2_000, tokenMs: 60_000, pods: 2_000, podMs: 15_000 } as const;
+/** Questions to the API server at a time; each tenant has a share. */
+const asksAtOnce = 8;
+
+/**
+ * A pod proves itself by the projected token of its service account, which is bound to its uid, or, where it sends none, by
+ * the address that only this pod has. Names, labels and owners prove nothing.
+ */
+export function createPodIdentity({ kube, clock }: PodIdentityDeps): PodIdentity {
+  const asks = createFairPool({ size: asksAtOnce, clock });
+  const answers = new LRUCache<string, TokenAnswer>({ max: kept.tokens, ttl: kept.tokenMs });
+  const known = new LRUCache<string, Pod>({ max: kept.pods, ttl: kept.podMs });
+
+  async function podOf({ metadata, status }: AgentExecution): Promise<Pod> {
+    const { namespace = '' } = metadata;
+    if (status?.pod?.uid === undefined) throw new AppError('unavailable', 'the execution names no pod yet; ask again');
+    const { name, uid } = status.pod;
+    const cached = known.get(uid);
+    if (cached !== undefined) return cached;
+    const pod = await asks.run({ tenant: namespace }, () => kube.get(pods, { namespace, name })).catch(absent);
+    if (pod?.metadata.uid !== uid) throw new AppError('forbidden', 'the pod of this execution is gone');
+    // One that has no address yet will have one soon.
+    if (pod.status?.podIP !== undefined) known.set(uid, pod);
+    return pod;
+  }
+
+  async function review(token: string, namespace: string): Promise<TokenAnswer> {
+    const key = hash('sha256', token);
+    const answer =
+      answers.get(key) ?? (await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience])));
+    answers.set(key, answer);
+    return answer;
+  }
+
+  /** A token that does not even claim to be of this pod costs the API server nothing. */
+  async function proves(token: string, { uid = '', namespace = '' }: Pod['metadata']): Promise<boolean> {
+    if (claimedPod(token) !== uid) return false;
+    const { isAuthenticated, podUid } = await review(token, namespace);
+    return isAuthenticated && podUid === uid;
+  }
+
+  return {
+    async require(execution, { authorization, remoteAddress }) {
+      const pod = await podOf(execution);
+      const isOurs =
+        authorization === undefined
+          ? plain(remoteAddress) === pod.status?.podIP
+          : await proves(tokenOf(authorization), pod.metadata);
+      if (!isOurs) throw foreign();
+      return pod;
+    },
+  };
+}
+
+const tokenOf = (authorization: string): string => /^Bearer ([\w.~+/=-]+)$/i.exec(authorization)?.[1] ?? '';
+
+const foreign = (): AppError =>
+  new AppError('forbidden', 'only the pod that the status of the execution names may ask', { reason: 'ForeignPod' });
+
+function absent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+  return undefined;
+}
+
+/** An IPv4 address as it is, where the listener has both families. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** The uid of the pod that a projected token says it is bound to. */
+function claimedPod(token: string): unknown {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
+      readonly 'kubernetes.io'?: { readonly pod?: { readonly uid?: unknown } };
+    };
+    return claims['kubernetes.io']?.pod?.uid;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+import { startDeadline } from '../../lib/deadline.ts';
+import { conversationLimits } from '../../lib/conversation/limits.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
+import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
+import { JudgeFailed, judgeCall } from './judge.ts';
+import { Overtaken } from './log.ts';
+
+type CallTool = EffectOf<'call_tool'>;
+
+/**
+ * Brings one call of the model to its end: checks, judge, run, answer (design §12, order of a call). A call that was under
+ * way when a replica died runs again only where the tool is idempotent.
+ */
+export async function callTool(deps: ConversationDeps, effect: CallTool, signal: AbortSignal): Promise<void> {
+  const { call, refusal } = effect;
+  if (refusal !== undefined) return refuse(deps, effect, refusal);
+  const args = argumentsOf(call.arguments);
+  if (args === undefined) {
+    const most = conversationLimits.argumentsLength / 1024;
+    return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
+  }
+  const admitted = deps.toolbox.admit(deps.caller, call.name, args);
+  if (isRefusal(admitted)) return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
+  const verdict = await verdictOf(deps, admitted, { call, args }, signal);
+  if (verdict !== undefined) return refuse(deps, effect, verdict);
+  return run(deps, admitted, { effect, args }, signal);
+}
+
+function argumentsOf(text: string): ToolArguments | undefined {
+  try {
+    // Many models send nothing for a tool without parameters.
+    const value: unknown = JSON.parse(text.trim() === '' ? noArguments(text) : text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An empty text is what is left of arguments that were too long. */
+const noArguments = (text: string): string => (text === '' ? text : '{}');
+
+const refuse = ({ log, tell }: ConversationDeps, { call }: CallTool, content: string): Promise<void> =>
+  record({ log, tell }, { kind: 'tool_ended', call_id: call.id, tool: call.name, content, is_error: true, ran: false });
+
+interface Judged {
+  readonly call: CallTool['call'];
+  readonly args: ToolArguments;
+}
+
+const judgeSecondsDefault = 30;
+
+/** Why the judge keeps the call from running; undefined where it may run. A verdict is asked for once. */
+async function verdictOf(
+  deps: ConversationDeps,
+  tool: Tool,
+  judged: Judged,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { underWay, verdicts } = deps.log.state;
+  if (!isJudged(deps, tool) || underWay?.call_id === judged.call.id) return undefined;
+  const known = verdicts.get(judged.call.id);
+  if (known !== undefined) return known.allowed ? undefined : refusedBy(known.reason);
+  try {
+    return await askJudge(deps, judged, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof JudgeFailed)) throw error;
+    return `JudgeFailed: ${error.message}; the call did not run`;
+  }
+}
+
+function isJudged({ caller, toolbox }: ConversationDeps, tool: Tool): boolean {
+  const validation = caller.agent.spec.execution?.tool_validation;
+  return validation !== undefined && validation.enabled && toolbox.isJudged(tool);
+}
+
+async function askJudge(
+  deps: ConversationDeps,
+  { call, args }: Judged,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { execution, runtime } = deps.caller.agent.spec;
+  const validation = execution?.tool_validation;
+  const alias = validation?.model ?? runtime.model ?? 'default';
+  using deadline = startDeadline(deps.clock, (validation?.timeout_seconds ?? judgeSecondsDefault) * 1_000, signal);
+  const { allowed, reason, reply } = await judgeCall(
+    { models: deps.models, tenant: deps.caller.tenant },
+    { task: deps.task.system, tool: call.name, arguments: args },
+    { alias, signal: deadline.signal },
+  );
+  await recordJudge(deps, reply);
+  await record(deps, { kind: 'call_judged', call_id: call.id, allowed, reason });
+  return allowed ? undefined : refusedBy(reason);
+}
+
+const refusedBy = (reason: string): string => `ToolCallRefused: the judge of tool calls refused it: ${reason}`;
+
+const unknownOutcome: ToolAnswer = {
+  content:
+    'OutcomeUnknown: the call was under way when the replica or the container that ran it went away. It may have run. Look before you call again.',
+  isError: true,
+};
+
+interface Running {
+  readonly effect: CallTool;
+  readonly args: ToolArguments;
+}
+
+async function run(deps: ConversationDeps, tool: Tool, running: Running, signal: AbortSignal): Promise<void> {
+  const { call } = running.effect;
+  const isAgain = deps.log.state.underWay?.call_id === call.id;
+  if (!isAgain) {
+    await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
+  }
+  const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
+  await record(deps, {
+    kind: 'tool_ended',
+    call_id: call.id,
+    tool: tool.name,
+    content: cut(answer.content),
+    is_error: answer.isError,
+    ran: true,
+    ...dispatch,
+  });
+}
+
+interface Answered {
+  readonly answer: ToolAnswer;
+  readonly dispatch_id?: string;
+  readonly result_hash?: string;
+}
+
+async function answerOf(
+  deps: ConversationDeps,
+  tool: Tool,
+  { effect, args, isAgain }: Running & { readonly isAgain: boolean },
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { caller, door } = deps;
+  try {
+    if (tool.run.kind === 'api') {
+      if (isAgain && !tool.idempotent) return { answer: unknownOutcome };
+      return { answer: await tool.run.run(caller, args, signal) };
+    }
+    const plan = tool.run.plan(caller, args);
+    if ('isError' in plan) return { answer: plan };
+    const { result, ...dispatch } = await door.dispatch(
+      { callId: effect.call.id, plan, isIdempotent: tool.idempotent },
+      signal,
+    );
+    return { answer: result === undefined ? unknownOutcome : tool.run.answer(caller, args, result), ...dispatch };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Overtaken || !(error instanceof AppError)) throw error;
+    return { answer: { content: `${error.reason}: ${error.message}`, isError: true } };
+  }
+}
+
+function cut(content: string): string {
+  const most = conversationLimits.toolContentLength;
+  if (content.length <= most) return content.toWellFormed();
+  return `${content.slice(0, most).toWellFormed()}\n[cut: ${content.length - most} more characters]`;
+}

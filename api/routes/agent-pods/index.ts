@@ -1,0 +1,178 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { Attestations } from '../../agents/attestation.ts';
+import type { Drivers } from '../../agents/drivers.ts';
+import type { ConversationFeed } from '../../agents/feed.ts';
+import { needsDriving } from '../../agents/needs-driving.ts';
+import type { Offered } from '../../agents/pod-door.ts';
+import type { PodIdentity } from '../../agents/pod-identity.ts';
+import { emptyState, fold, type ConversationState } from '../../../lib/conversation/state.ts';
+import { startDeadline } from '../../../lib/deadline.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { defineRoute, json, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
+import type { Informer } from '../../../lib/informer/index.ts';
+import type { Pod } from '../../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { attestPod, dispatchGateway } from './contract.ts';
+import { type Generate, readShape, type Result } from './shapes.ts';
+
+export interface AgentPodDeps {
+  readonly clock: Clock;
+  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'cache'>;
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  readonly identity: PodIdentity;
+  readonly attestations: Attestations;
+  readonly drivers: Drivers;
+  readonly feed: ConversationFeed;
+  readonly securityOf: (
+    execution: AgentExecution,
+  ) => Promise<{ readonly name: string; readonly tools: readonly string[] }>;
+  readonly modelOf: (execution: AgentExecution) => Promise<string>;
+}
+
+/** How long a request waits for a command before the pod is asked to ask again. */
+const longestWaitMs = 25_000;
+
+/** What the pods of agents ask for on the internal listener (spec 1 §4.4 and §4.5). */
+export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
+  return [
+    defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(deps, request))),
+    defineRoute<typeof dispatchGateway, Caller>(dispatchGateway, async (request) => exchange(deps, request)),
+  ];
+}
+
+type Headers = Pick<RouteRequest<typeof dispatchGateway, unknown>, 'rawHeaders' | 'remoteAddress'>;
+
+const senderOf = ({ rawHeaders, remoteAddress }: Headers) => ({
+  authorization: rawHeaders.find(([name]) => name === 'authorization')?.[1],
+  remoteAddress,
+});
+
+async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod, unknown>) {
+  const { execution_id, agent_public_key: publicKey } = request.body;
+  const execution = find(deps, execution_id);
+  const pod = await deps.identity.require(execution, senderOf(request));
+  checkClaims(execution, pod, request.body);
+  if (!needsDriving(execution)) throw over();
+  const { name, tools } = await deps.securityOf(execution);
+  return deps.attestations.attest({
+    tenant: deps.tenants.tenantOf(execution.metadata.namespace ?? '') ?? '',
+    executionId: execution_id,
+    podUid: pod.metadata.uid ?? '',
+    publicKey,
+    securityContext: name,
+    toolPatterns: tools,
+    expiresAt: execution.status?.deadline ?? new Date(deps.clock.now() + sessionMs).toISOString(),
+  });
+}
+
+type Claims = Pick<RouteRequest<typeof attestPod, unknown>['body'], 'agent_id' | 'container_id'>;
+
+function checkClaims({ status }: AgentExecution, pod: Pod, { agent_id, container_id }: Claims): void {
+  if (status?.agent?.uid !== agent_id) throw new AppError('forbidden', 'agent_id is not the agent of this execution');
+  if (!isContainerOf(pod, container_id)) {
+    throw new AppError('forbidden', 'container_id names no container of this pod');
+  }
+}
+
+const sessionMs = 3_600_000;
+
+/** Runtimes write `containerd://ID`. */
+function isContainerOf({ metadata, status }: Pod, given: string): boolean {
+  if (given === metadata.uid || given === metadata.name) return true;
+  return (status?.containerStatuses ?? []).some(({ containerID = '' }) => {
+    return containerID !== '' && (containerID === given || containerID.endsWith(`://${given}`));
+  });
+}
+
+function find({ executions }: AgentPodDeps, executionId: string): AgentExecution {
+  const execution = executions.cache.getByUid(executionId);
+  if (execution === undefined) throw new AppError('not_found', 'there is no such execution');
+  return execution;
+}
+
+const over = (): AppError => new AppError('gone', 'the execution is over', { reason: 'ExecutionOver' });
+
+async function exchange(deps: AgentPodDeps, request: RouteRequest<typeof dispatchGateway, unknown>): Promise<Reply> {
+  const shape = readShape(request.body);
+  const execution = find(deps, shape.execution_id);
+  const pod = await deps.identity.require(execution, senderOf(request));
+  const podUid = pod.metadata.uid ?? '';
+  if (!(await deps.attestations.isAttested(shape.execution_id, podUid))) {
+    throw new AppError('forbidden', 'the pod has not attested: call /v1/seal/attest first', { reason: 'NotAttested' });
+  }
+  if (shape.type === 'generate') await checkGenerate(deps, execution, shape);
+  using deadline = startDeadline(deps.clock, longestWaitMs, request.signal);
+  return converse(deps, { execution, podUid, shape }, deadline.signal);
+}
+
+async function checkGenerate(deps: AgentPodDeps, execution: AgentExecution, shape: Generate): Promise<void> {
+  if (execution.status?.agent?.uid !== shape.agent_id) {
+    throw new AppError('forbidden', 'agent_id is not the agent of this execution');
+  }
+  if (shape.model_alias !== (await deps.modelOf(execution))) {
+    throw new AppError('forbidden', 'model_alias is not the one of the manifest', { reason: 'ForeignModel' });
+  }
+}
+
+interface Exchange {
+  readonly execution: AgentExecution;
+  readonly podUid: string;
+  readonly shape: Generate | Result;
+}
+
+async function converse(deps: AgentPodDeps, exchanged: Exchange, signal: AbortSignal): Promise<Reply> {
+  const { execution, podUid, shape } = exchanged;
+  let unreported: Result | undefined = shape.type === 'dispatch_result' ? shape : undefined;
+  while (!signal.aborted) {
+    const current = deps.executions.cache.getByUid(shape.execution_id);
+    if (current === undefined || !needsDriving(current)) return finished(deps, execution, unreported);
+    const conversation = await deps.drivers.open(current, signal);
+    if (conversation === undefined) continue;
+    if (unreported !== undefined) await conversation.door.report(unreported.dispatch_id, unreported, signal);
+    unreported = undefined;
+    const reply = replyOf(await conversation.door.ask(podUid, signal), conversation.state);
+    if (reply !== undefined) return reply;
+  }
+  return { kind: 'no_content' };
+}
+
+function replyOf(offered: Offered | undefined, state: ConversationState): Reply | undefined {
+  if (offered === undefined) return state.result === undefined ? undefined : final(state);
+  return json({ type: 'dispatch', dispatch_id: offered.dispatch_id, action: 'exec', ...offered.plan });
+}
+
+/** The outcome is in the log, whoever wrote it. */
+async function finished(
+  deps: AgentPodDeps,
+  { metadata }: AgentExecution,
+  unreported: Exchange['shape'] | undefined,
+): Promise<Reply> {
+  const tenant = deps.tenants.tenantOf(metadata.namespace ?? '') ?? '';
+  const state = await readAll(deps.feed, tenant, metadata.uid ?? '');
+  if (unreported?.type === 'dispatch_result' && !state.dispatches.has(unreported.dispatch_id)) {
+    throw new AppError('not_found', 'dispatch_id names no dispatch of this execution', { reason: 'UnknownDispatch' });
+  }
+  if (state.result === undefined) throw over();
+  return final(state);
+}
+
+async function readAll(feed: ConversationFeed, tenant: string, executionId: string): Promise<ConversationState> {
+  const state = emptyState();
+  for (let after = 0; ; ) {
+    const page = await feed.read(tenant, executionId, after);
+    for (const { sequence, record } of page) {
+      fold(state, record);
+      after = sequence;
+    }
+    if (page.length === 0) return state;
+  }
+}
+
+const final = ({ result, toolCalls, messages }: ConversationState): Reply =>
+  json({
+    type: 'final',
+    content: result?.output ?? result?.message ?? '',
+    tool_calls_executed: toolCalls,
+    conversation: messages,
+  });

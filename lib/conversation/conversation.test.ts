@@ -1,0 +1,340 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { ModelMessage } from '../models/models.ts';
+import { fitting } from './messages.ts';
+import { type Effect, next } from './next.ts';
+import type { ConversationRecord } from './record.ts';
+import { type ConversationState, emptyState, fold, sizeOf } from './state.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+
+const specOf = (execution: AgentSpec['execution'] = {}, more: Partial<AgentSpec> = {}): AgentSpec => ({
+  version: '1.0.0',
+  runtime: { model: 'default' },
+  task: { instruction: 'Work.' },
+  execution,
+  ...more,
+});
+
+type NewRecord = ConversationRecord extends infer R ? (R extends unknown ? Omit<R, 'at'> : never) : never;
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
+
+/** A world that answers effects, and writes down what ran. */
+class World {
+  readonly records: ConversationRecord[] = [];
+  readonly ran: string[] = [];
+  readonly asked: (number | undefined)[] = [];
+  readonly #replies: readonly Reply[];
+  readonly #scores: readonly number[];
+  #turn = 0;
+  #judged = 0;
+
+  constructor(replies: readonly Reply[], scores: readonly number[] = []) {
+    this.#replies = replies;
+    this.#scores = scores;
+  }
+
+  state(): ConversationState {
+    const state = emptyState();
+    for (const record of this.records) fold(state, record);
+    return state;
+  }
+
+  /** Runs to the end; `dies` says before which effects the replica loses all that it had in memory. */
+  run(spec: AgentSpec, dies: (step: number) => boolean = () => false): ConversationState {
+    let state = this.state();
+    for (let step = 0; step < 2_000; step += 1) {
+      if (dies(step)) state = this.state();
+      const effect = next(state, spec);
+      if (effect.kind === 'none') return state;
+      this.#act(state, effect);
+    }
+    throw new Error('the conversation has no end');
+  }
+
+  #put(state: ConversationState, fields: NewRecord): void {
+    const record = { ...fields, at } as ConversationRecord;
+    this.records.push(record);
+    fold(state, record);
+  }
+
+  #act(state: ConversationState, effect: Effect): void {
+    const put = (fields: NewRecord): void => this.#put(state, fields);
+    switch (effect.kind) {
+      case 'start':
+        return put({
+          kind: 'started',
+          agent_id: 'a',
+          agent: 'a',
+          version: '1',
+          system: 'Work.',
+          input: 'x',
+          model: 'm',
+        });
+      case 'begin_iteration':
+        return put({ ...effect, kind: 'iteration_started' });
+      case 'ask_model':
+        return this.#reply(state, effect);
+      case 'call_tool':
+        return this.#callTool(state, effect);
+      case 'judge_answer': {
+        const score = this.#scores[Math.min(this.#judged++, this.#scores.length - 1)] ?? 1;
+        return put({ kind: 'iteration_judged', iteration: effect.iteration, score, feedback: `worth ${score}` });
+      }
+      case 'complete_iteration':
+        return put({ ...effect, kind: 'iteration_completed' });
+      case 'end':
+        return put({ kind: 'ended', result: { ...effect.result, at } });
+      case 'none':
+        return undefined;
+    }
+  }
+
+  #reply(state: ConversationState, effect: EffectOf<'ask_model'>): void {
+    const put = (fields: NewRecord): void => this.#put(state, fields);
+    this.asked.push(effect.maxOutputTokens);
+    put({ kind: 'model_asked', iteration: effect.iteration, call: state.modelCalls + 1 });
+    const reply = this.#replies[Math.min(this.#turn++, this.#replies.length - 1)] ?? { content: 'done', calls: 0 };
+    const calls = Array.from({ length: reply.calls }, (_, index) => ({
+      id: `call_${state.modelCalls}_${index}`,
+      name: 'fs.read',
+      arguments: '{"path":"/workspace/a"}',
+    }));
+    return put({
+      kind: 'model_replied',
+      content: reply.content,
+      tool_calls: calls,
+      stop: reply.stop ?? (calls.length > 0 ? 'tool_calls' : 'end'),
+      provider: 'p',
+      model: 'm',
+      input_tokens: 10,
+      output_tokens: reply.tokens ?? 10,
+      cost_usd: 0.25,
+    });
+  }
+
+  #callTool(state: ConversationState, effect: EffectOf<'call_tool'>): void {
+    const put = (fields: NewRecord): void => this.#put(state, fields);
+    const { call, refusal } = effect;
+    if (refusal === undefined) {
+      put({ kind: 'tool_started', call_id: call.id, tool: call.name, arguments: {} });
+      this.ran.push(call.id);
+    }
+    return put({
+      kind: 'tool_ended',
+      call_id: call.id,
+      tool: call.name,
+      content: refusal ?? 'text',
+      is_error: refusal !== undefined,
+      ran: refusal === undefined,
+    });
+  }
+}
+
+interface Reply {
+  readonly content: string;
+  readonly calls: number;
+  readonly stop?: 'length';
+  readonly tokens?: number;
+}
+
+const replies = fc.array(fc.record({ content: fc.string({ maxLength: 20 }), calls: fc.integer({ min: 0, max: 4 }) }), {
+  minLength: 1,
+  maxLength: 8,
+});
+
+describe('a conversation', () => {
+  it('runs no tool twice and answers every call, whatever the replies and wherever a replica dies', () => {
+    fc.assert(
+      fc.property(replies, fc.array(fc.boolean(), { maxLength: 60 }), (said, deaths) => {
+        const world = new World([...said, { content: 'the end', calls: 0 }]);
+        const state = world.run(specOf(), (step) => deaths[step] === true);
+        expect(new Set(world.ran).size).toBe(world.ran.length);
+        const called = state.messages.flatMap((message) =>
+          message.role === 'assistant' ? (message.tool_calls ?? []).map(({ id }) => id) : [],
+        );
+        const answered = state.messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []));
+        expect(answered).toEqual(called);
+        expect(state.result?.phase).toBe('completed');
+        expect(state.result?.tool_calls).toBe(world.ran.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('decides the same from the same records, whoever reads them', () => {
+    fc.assert(
+      fc.property(replies, (said) => {
+        const quiet = new World([...said, { content: 'the end', calls: 0 }]);
+        const restless = new World([...said, { content: 'the end', calls: 0 }]);
+        quiet.run(specOf());
+        restless.run(specOf(), () => true);
+        expect(restless.records).toEqual(quiet.records);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('DISPATCH-20 counts the calls that ran, and no refused one', () => {
+    const world = new World([
+      { content: '', calls: 3 },
+      { content: 'ok', calls: 0 },
+    ]);
+    const state = world.run(specOf({ max_tool_calls: 2 }));
+    expect(world.ran).toHaveLength(2);
+    expect(state.result).toMatchObject({ phase: 'completed', tool_calls: 2, output: 'ok' });
+    expect(state.messages.filter(({ role }) => role === 'tool').at(-1)?.content).toContain('ToolCallsExceeded');
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1],
+    [2, 2],
+    [3, 2],
+  ])('lets %i of two calls run by max_tool_calls', (most, ran) => {
+    const world = new World([
+      { content: '', calls: 2 },
+      { content: 'ok', calls: 0 },
+    ]);
+    world.run(specOf({ max_tool_calls: most }));
+    expect(world.ran).toHaveLength(ran);
+  });
+
+  it.each([
+    [1, 'failed', 1],
+    [2, 'completed', 2],
+    [3, 'completed', 2],
+  ])('with max_iterations %i and a second answer that is good ends %s', (most, phase, iterations) => {
+    const world = new World(
+      [
+        { content: 'a', calls: 0 },
+        { content: 'b', calls: 0 },
+      ],
+      [0.2, 0.8],
+    );
+    const { result } = world.run(specOf({ max_iterations: most, validation: { threshold: 0.5 } }));
+    expect(result).toMatchObject({ phase, iterations });
+  });
+
+  it('ends with the last answer and its score where none was accepted', () => {
+    const world = new World([{ content: 'a', calls: 0 }], [0.2]);
+    const { result } = world.run(specOf({ max_iterations: 1, validation: { threshold: 0.5 } }));
+    expect(result).toMatchObject({ reason: 'NotAccepted', output: 'a', score: 0.2 });
+  });
+
+  it.each([
+    [0.49, false],
+    [0.5, true],
+    [0.51, true],
+  ])('accepts a score of %f at a threshold of 0.5: %s', (score, isAccepted) => {
+    const world = new World([{ content: 'a', calls: 0 }], [score]);
+    const { result } = world.run(specOf({ max_iterations: 1, validation: { threshold: 0.5 } }));
+    expect(result?.phase).toBe(isAccepted ? 'completed' : 'failed');
+  });
+
+  it('gives the words of the judge to the agent with the next iteration', () => {
+    const world = new World([{ content: 'a', calls: 0 }], [0.1, 1]);
+    const { messages } = world.run(specOf({ validation: { threshold: 0.5 } }));
+    expect(messages.filter(({ role }) => role === 'user').at(-1)?.content).toContain('worth 0.1');
+  });
+
+  it('asks again for an answer that was cut or that breaks output_schema', () => {
+    const schema = { type: 'object', required: ['n'], properties: { n: { type: 'number' } } };
+    const world = new World([
+      { content: '{"n":', calls: 0, stop: 'length' },
+      { content: '{"n":"x"}', calls: 0 },
+      { content: '{"n":1}', calls: 0 },
+    ]);
+    const { result, messages } = world.run(specOf({}, { output_schema: schema }));
+    expect(result).toMatchObject({ phase: 'completed', output: '{"n":1}', iterations: 3 });
+    const feedback = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+    expect(feedback[1]).toContain('was cut');
+    expect(feedback[2]).toContain('answer.n');
+  });
+
+  it('clamps the answer to the tokens that remain, and ends when none do', () => {
+    const world = new World([{ content: '', calls: 1, tokens: 60 }]);
+    const { result } = world.run(specOf({ max_tokens: 200 }));
+    expect(result).toMatchObject({ phase: 'failed', reason: 'BudgetExceeded' });
+    expect(world.asked.length).toBeGreaterThan(1);
+    for (const [index, most] of world.asked.entries()) expect(most).toBeLessThanOrEqual(200 - index * 70);
+  });
+
+  it('ends when the cost is used up', () => {
+    const world = new World([{ content: '', calls: 1 }]);
+    const { result } = world.run(specOf({ max_cost_usd: 0.75, max_tool_calls: 100 }));
+    expect(result).toMatchObject({ phase: 'failed', reason: 'BudgetExceeded', cost_usd: 0.75 });
+  });
+
+  it('ends a conversation that has grown too large', () => {
+    const world = new World([{ content: 'x'.repeat(262_144), calls: 1 }]);
+    const { result } = world.run(specOf({ max_tool_calls: 1_000 }));
+    expect(result).toMatchObject({ phase: 'failed', reason: 'ConversationTooLarge' });
+  });
+
+  it('AMB-006 takes score and confidence from the JSON of the answer, and nothing out of range', () => {
+    const score = (content: string) => new World([{ content, calls: 0 }]).run(specOf()).result;
+    expect(score('{"score":0.4,"confidence":1}')).toMatchObject({ score: 0.4, confidence: 1 });
+    expect(score('```json\n{"score":0}\n```')).toMatchObject({ score: 0 });
+    expect(score('{"score":1.01,"confidence":"1"}')).not.toHaveProperty('score');
+    expect(score('{"score":1.01,"confidence":"1"}')).not.toHaveProperty('confidence');
+    expect(score('score: 1')).not.toHaveProperty('score');
+  });
+});
+
+describe('the messages for a model', () => {
+  const message = fc.oneof(
+    fc.record({ role: fc.constant('user' as const), content: fc.string({ maxLength: 200 }) }),
+    fc.integer({ min: 1, max: 3 }).map((calls) => ({ role: 'calls' as const, calls })),
+  );
+  const conversation = fc.array(message, { maxLength: 20 }).map((parts) => {
+    const messages: ModelMessage[] = [
+      { role: 'system', content: 'Work.' },
+      { role: 'user', content: 'task' },
+    ];
+    for (const [index, part] of parts.entries()) {
+      if (part.role === 'user') messages.push(part);
+      else {
+        const calls = Array.from({ length: part.calls }, (_, n) => ({
+          id: `${index}_${n}`,
+          name: 'fs.read',
+          arguments: '{}',
+        }));
+        messages.push({ role: 'assistant', content: '', tool_calls: calls });
+        for (const { id } of calls)
+          messages.push({ role: 'tool', tool_call_id: id, name: 'fs.read', content: 'y'.repeat(50) });
+      }
+    }
+    return messages;
+  });
+
+  it('fit the window, keep the task, and never cut an exchange with a tool', () => {
+    fc.assert(
+      fc.property(conversation, fc.integer({ min: 100, max: 2_000 }), (messages, contextWindow) => {
+        const sent = fitting(messages, { contextWindow, maxOutputTokens: 10 });
+        expect(sent.slice(0, 2)).toEqual(messages.slice(0, 2));
+        const called = sent.flatMap((one) =>
+          one.role === 'assistant' ? (one.tool_calls ?? []).map(({ id }) => id) : [],
+        );
+        const answered = sent.flatMap((one) => (one.role === 'tool' ? [one.tool_call_id] : []));
+        expect(answered).toEqual(called);
+        const size = sent.reduce((sum, one) => sum + sizeOf(one), 0);
+        const whole = messages.reduce((sum, one) => sum + sizeOf(one), 0);
+        const fits = whole <= (contextWindow * 0.9 - 10) * 3;
+        expect(fits ? sent : messages).toEqual(messages);
+        expect(size).toBeLessThan(whole + (fits ? 1 : 200));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('hold no arguments that are no JSON object', () => {
+    const sent = fitting(
+      [{ role: 'assistant', content: '', tool_calls: [{ id: '1', name: 'fs.read', arguments: '[1' }] }],
+      { maxOutputTokens: 1 },
+    );
+    expect(sent[0]).toMatchObject({ tool_calls: [{ arguments: '{}' }] });
+  });
+});

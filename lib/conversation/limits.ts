@@ -1,0 +1,19 @@
+/** Bounds of one conversation. Lengths are in UTF-16 units. */
+export const conversationLimits = {
+  /** Text of one reply of a model; a longer one is cut, and the iteration is not accepted. */
+  replyLength: 256 * 1024,
+  /** Arguments of one tool call; longer ones are refused. */
+  argumentsLength: 256 * 1024,
+  /** Arguments of all calls of one reply, so that the record fits a message of the event bus. */
+  replyArgumentsLength: 512 * 1024,
+  /** Tool calls of one reply; those beyond are left out. */
+  callsPerReply: 128,
+  /** Answer of one tool; a longer one is cut, and says so. */
+  toolContentLength: 256 * 1024,
+  /** Text of all messages, counted in bytes of heap. A conversation that grows beyond it fails. */
+  heldBytes: 4 * 1024 * 1024,
+  /** Feedback of a judge that goes back to the agent. */
+  feedbackLength: 8 * 1024,
+  /** Text units per token where no provider has counted: what is estimated before a model is asked. */
+  unitsPerToken: 3,
+} as const;

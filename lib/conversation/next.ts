@@ -1,0 +1,153 @@
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import { defined } from '../defined.ts';
+import type { ModelToolCall } from '../models/models.ts';
+import { answerFacts, schemaProblem } from './answer.ts';
+import { conversationLimits } from './limits.ts';
+import { type ConversationState, sizeOf } from './state.ts';
+
+/** What is to be done next. Each effect ends in at least one record, so that the next decision sees it. */
+export type Effect =
+  | { readonly kind: 'start' }
+  | {
+      readonly kind: 'begin_iteration';
+      readonly iteration: number;
+      readonly action: string;
+      readonly feedback?: string;
+    }
+  | { readonly kind: 'ask_model'; readonly iteration: number; readonly maxOutputTokens?: number }
+  /** `refusal`: the call may not run, and the model gets these words. */
+  | { readonly kind: 'call_tool'; readonly call: ModelToolCall; readonly refusal?: string }
+  | { readonly kind: 'judge_answer'; readonly iteration: number; readonly answer: string }
+  | {
+      readonly kind: 'complete_iteration';
+      readonly iteration: number;
+      readonly output: string;
+      readonly accepted: boolean;
+      readonly score?: number;
+      readonly feedback?: string;
+    }
+  | { readonly kind: 'end'; readonly result: Omit<AgentResult, 'at'> }
+  | { readonly kind: 'none' };
+
+/** Bounds of spec.execution, with their defaults. */
+export const iterationsDefault = 10;
+export const toolCallsDefault = 100;
+
+/**
+ * The next step of a conversation (design §12). Pure: the same records give the same step, on whichever replica. Iterations
+ * are answers of the agent; one that is refused is followed by another with the judge's words, up to `max_iterations`.
+ */
+export function next(state: ConversationState, spec: AgentSpec): Effect {
+  if (state.result !== undefined) return { kind: 'none' };
+  if (state.started === undefined) return { kind: 'start' };
+  if (state.bytes > conversationLimits.heldBytes) {
+    const megabytes = conversationLimits.heldBytes / 1_048_576;
+    return failed(state, 'ConversationTooLarge', `the conversation holds more than ${megabytes} MiB of text`);
+  }
+  if (state.isIterationOver) return betweenIterations(state, spec);
+  const [call] = state.calls;
+  if (call !== undefined) return callTool(state, spec, call);
+  if (state.answer !== undefined) return withAnswer(state, spec, state.answer);
+  return askModel(state, spec);
+}
+
+function betweenIterations(state: ConversationState, spec: AgentSpec): Effect {
+  const { completed, iteration } = state;
+  if (completed === undefined) return { kind: 'begin_iteration', iteration: 1, action: 'generate' };
+  if (completed.accepted) return { kind: 'end', result: accepted(state, completed.output, completed.score) };
+  const most = spec.execution?.max_iterations ?? iterationsDefault;
+  if (iteration >= most) {
+    const message = `none of ${most} answers was accepted; the last one: ${completed.feedback ?? 'no reason given'}`;
+    return { kind: 'end', result: { ...failure(state, 'NotAccepted', message), ...lastAnswer(completed) } };
+  }
+  const feedback = `The answer was not accepted. ${completed.feedback ?? ''}\nAnswer again, in full.`;
+  return { kind: 'begin_iteration', iteration: iteration + 1, action: 'refine', feedback };
+}
+
+const lastAnswer = ({ output, score }: { readonly output: string; readonly score?: number }) =>
+  defined({ output, score });
+
+function callTool(state: ConversationState, spec: AgentSpec, call: ModelToolCall): Effect {
+  const most = spec.execution?.max_tool_calls ?? toolCallsDefault;
+  const isNew = state.underWay?.call_id !== call.id;
+  if (isNew && state.toolCalls >= most) {
+    return {
+      kind: 'call_tool',
+      call,
+      refusal: `ToolCallsExceeded: ${most} tool calls are the most; answer without tools`,
+    };
+  }
+  return { kind: 'call_tool', call };
+}
+
+function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: string; isCut: boolean }): Effect {
+  const { iteration, judged } = state;
+  const refuse = (feedback: string, score?: number): Effect => {
+    const cut = feedback.slice(0, conversationLimits.feedbackLength);
+    return {
+      kind: 'complete_iteration',
+      iteration,
+      output: answer.text,
+      accepted: false,
+      feedback: cut,
+      ...scored(score),
+    };
+  };
+  if (answer.isCut) return refuse('It was longer than an answer may be, and was cut; be shorter.');
+  const problem = schemaProblem(spec.output_schema, answer.text);
+  if (problem !== undefined) return refuse(problem);
+  const validation = spec.execution?.validation;
+  if (validation === undefined) {
+    const { score } = answerFacts(answer.text);
+    return { kind: 'complete_iteration', iteration, output: answer.text, accepted: true, ...scored(score) };
+  }
+  if (judged === undefined) return { kind: 'judge_answer', iteration, answer: answer.text };
+  if (judged.score < validation.threshold) return refuse(judged.feedback, judged.score);
+  return { kind: 'complete_iteration', iteration, output: answer.text, accepted: true, score: judged.score };
+}
+
+const scored = (score: number | undefined) => (score === undefined ? {} : { score });
+
+/** Budgets are checked before a model is asked: the answer is clamped to the tokens that remain. */
+function askModel(state: ConversationState, spec: AgentSpec): Effect {
+  const { max_tokens: tokens, max_cost_usd: cost } = spec.execution ?? {};
+  const { iteration } = state;
+  if (cost !== undefined && (state.costUsd ?? 0) >= cost) {
+    return failed(state, 'BudgetExceeded', `max_cost_usd of ${cost} is used up`);
+  }
+  if (tokens === undefined) return { kind: 'ask_model', iteration };
+  const read = state.messages.reduce((sum, message) => sum + sizeOf(message), 0) / conversationLimits.unitsPerToken;
+  const left = Math.floor(tokens - state.inputTokens - state.outputTokens - read);
+  if (left < 1) return failed(state, 'BudgetExceeded', `max_tokens of ${tokens} is used up`);
+  return { kind: 'ask_model', iteration, maxOutputTokens: left };
+}
+
+const failed = (state: ConversationState, reason: string, message: string): Effect => ({
+  kind: 'end',
+  result: failure(state, reason, message),
+});
+
+/** A result that says why the execution failed. */
+export function failure(state: ConversationState, reason: string, message: string): Omit<AgentResult, 'at'> {
+  return { phase: 'failed', reason, message: message.slice(0, messageMax), ...numbers(state) };
+}
+
+const messageMax = 2_000;
+
+function accepted(state: ConversationState, output: string, score: number | undefined): Omit<AgentResult, 'at'> {
+  const { confidence } = answerFacts(output);
+  return defined({ phase: 'completed' as const, output, score, confidence, ...numbers(state) });
+}
+
+function numbers(state: ConversationState) {
+  return defined({
+    iterations: state.iteration,
+    tool_calls: state.toolCalls,
+    input_tokens: state.inputTokens,
+    output_tokens: state.outputTokens,
+    cost_usd: state.costUsd,
+    provider: state.provider,
+    model: state.model,
+  });
+}

@@ -1,0 +1,166 @@
+import type { AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { ModelMessage, ModelToolCall } from '../models/models.ts';
+import type { ConversationRecord } from './record.ts';
+
+type RecordOf<K extends ConversationRecord['kind']> = Extract<ConversationRecord, { kind: K }>;
+
+/** A tool call that has begun and not ended. */
+export interface CallUnderWay {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+  /** The pod that was given its command last. */
+  dispatch?: { readonly dispatch_id: string; readonly pod_uid: string };
+}
+
+/** What a log of records comes to. `fold` alone writes it. */
+export interface ConversationState {
+  started: RecordOf<'started'> | undefined;
+  /** Number of the iteration under way or ended last; 0 before the first. */
+  iteration: number;
+  /** The iteration under way has ended. */
+  isIterationOver: boolean;
+  /** Questions to the model in all. */
+  modelCalls: number;
+  /** A question was sent and no reply is recorded. */
+  isModelAsked: boolean;
+  readonly messages: ModelMessage[];
+  /** Calls of the last reply that have not ended, in order. */
+  calls: ModelToolCall[];
+  underWay: CallUnderWay | undefined;
+  /** Verdicts of the judge of tool calls, by call. */
+  readonly verdicts: Map<string, RecordOf<'call_judged'>>;
+  /** Hash of the result of each dispatch that has ended, by its id. */
+  readonly dispatches: Map<string, string | undefined>;
+  /** Text of the last reply, where it calls no tool and is not completed. */
+  answer: { readonly text: string; readonly isCut: boolean } | undefined;
+  judged: RecordOf<'iteration_judged'> | undefined;
+  completed: RecordOf<'iteration_completed'> | undefined;
+  toolCalls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number | undefined;
+  provider: string | undefined;
+  model: string | undefined;
+  result: AgentResult | undefined;
+  /** Bytes of heap that the texts take, about. */
+  bytes: number;
+}
+
+export const emptyState = (): ConversationState => ({
+  started: undefined,
+  iteration: 0,
+  isIterationOver: true,
+  modelCalls: 0,
+  isModelAsked: false,
+  messages: [],
+  calls: [],
+  underWay: undefined,
+  verdicts: new Map(),
+  dispatches: new Map(),
+  answer: undefined,
+  judged: undefined,
+  completed: undefined,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsd: undefined,
+  provider: undefined,
+  model: undefined,
+  result: undefined,
+  bytes: 0,
+});
+
+type Folder<K extends ConversationRecord['kind']> = (state: ConversationState, record: RecordOf<K>) => void;
+
+/** A kind without a folder fails to compile. */
+const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
+  started(state, record) {
+    state.started = record;
+    say(state, { role: 'system', content: record.system });
+    say(state, { role: 'user', content: record.input });
+  },
+  taken_over: () => undefined,
+  iteration_started(state, { iteration, feedback }) {
+    state.iteration = iteration;
+    state.isIterationOver = false;
+    state.judged = undefined;
+    if (feedback !== undefined) say(state, { role: 'user', content: feedback });
+  },
+  model_asked(state) {
+    state.modelCalls += 1;
+    state.isModelAsked = true;
+  },
+  model_replied: foldReply,
+  judge_replied: (state, record) => count(state, record),
+  call_judged: (state, record) => void state.verdicts.set(record.call_id, record),
+  tool_started(state, { call_id, tool, arguments: args }) {
+    state.underWay = { call_id, tool, arguments: args };
+  },
+  dispatched(state, { call_id, dispatch_id, pod_uid }) {
+    state.dispatches.set(dispatch_id, undefined);
+    if (state.underWay?.call_id === call_id) state.underWay.dispatch = { dispatch_id, pod_uid };
+  },
+  tool_ended: foldToolEnd,
+  iteration_judged: (state, record) => void (state.judged = record),
+  iteration_completed(state, record) {
+    state.isIterationOver = true;
+    state.completed = record;
+    state.answer = undefined;
+  },
+  ended: (state, { result }) => void (state.result = result),
+};
+
+/** Takes one record into the state. */
+export function fold(state: ConversationState, record: ConversationRecord): void {
+  // The kind picks the folder and the record together, which the type system cannot see through a union.
+  const folder = folders[record.kind] as (state: ConversationState, record: ConversationRecord) => void;
+  folder(state, record);
+}
+
+function foldReply(state: ConversationState, record: RecordOf<'model_replied'>): void {
+  const { content, tool_calls: calls, provider, model } = record;
+  state.isModelAsked = false;
+  state.provider = provider;
+  state.model = model;
+  count(state, record);
+  state.calls = [...calls];
+  say(state, calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls });
+  const isCut = record.cut === true || record.stop === 'length';
+  state.answer = calls.length === 0 ? { text: content, isCut } : undefined;
+}
+
+function foldToolEnd(state: ConversationState, record: RecordOf<'tool_ended'>): void {
+  const { call_id, tool, content, ran, dispatch_id, result_hash } = record;
+  state.underWay = undefined;
+  state.calls = state.calls.filter(({ id }) => id !== call_id);
+  if (ran) state.toolCalls += 1;
+  if (dispatch_id !== undefined) state.dispatches.set(dispatch_id, result_hash);
+  say(state, { role: 'tool', tool_call_id: call_id, name: tool, content });
+}
+
+interface Counted {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd?: number;
+}
+
+function count(
+  state: ConversationState,
+  { input_tokens: read, output_tokens: written, cost_usd: cost }: Counted,
+): void {
+  state.inputTokens += read;
+  state.outputTokens += written;
+  if (cost !== undefined) state.costUsd = (state.costUsd ?? 0) + cost;
+}
+
+function say(state: ConversationState, message: ModelMessage): void {
+  state.messages.push(message);
+  state.bytes += sizeOf(message) * 2;
+}
+
+/** Text units of a message. */
+export function sizeOf(message: ModelMessage): number {
+  const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
+  return calls.reduce((sum, call) => sum + call.arguments.length + call.name.length + 32, message.content.length + 32);
+}
