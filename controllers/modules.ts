@@ -1,3 +1,4 @@
+import { agentModule } from './agent/module.ts';
 import { executionModule } from './execution/module.ts';
 import type { Module } from './runtime/module.ts';
 import { stimulusRouterModule } from './stimulus-router/module.ts';
@@ -5,4 +6,10 @@ import { volumeModule } from './volume/module.ts';
 import { workflowModule } from './workflow/module.ts';
 
 /** Every kind that this process reconciles. A new kind is a folder with a module, and a line here. */
-export const modules: readonly Module[] = [workflowModule, executionModule, volumeModule, stimulusRouterModule];
+export const modules: readonly Module[] = [
+  workflowModule,
+  executionModule,
+  volumeModule,
+  stimulusRouterModule,
+  agentModule,
+];

@@ -8,8 +8,11 @@ import { withSpec } from '../runtime/with-spec.ts';
 /** Bytes of heap for whole versions: those used last spare a request. */
 const keptBytes = 16 * 1024 * 1024;
 
-/** `parentUid`: uid of the WorkflowExecution that started it; `agent`: name or uid of the Agent as it was asked for. */
-export type AgentExecutionIndex = 'parentUid' | 'agent';
+/**
+ * `parentUid`: uid of the WorkflowExecution that started it; `agent`: name or uid of the Agent as it was asked for;
+ * `revision`: the ControllerRevision that it runs, as `namespace/name`.
+ */
+export type AgentExecutionIndex = 'parentUid' | 'agent' | 'revision';
 
 /** Slim: a version in full is read by `whole` and `use`. */
 export const agentExecutionInformer: InformerSpec<Informer<AgentExecution, AgentExecutionIndex>> = {
@@ -31,6 +34,14 @@ export const agentExecutionInformer: InformerSpec<Informer<AgentExecution, Agent
       indexes: {
         parentUid: ({ spec }) => (spec.parent === undefined ? [] : [spec.parent.uid]),
         agent: ({ spec }) => [spec.agent],
+        revision: (execution) => idsOf(agentRevisionKey(execution)),
       },
     }),
 };
+
+const idsOf = (id: string | undefined): string[] => (id === undefined ? [] : [id]);
+
+/** `namespace/name` of the revision that an execution runs. */
+export function agentRevisionKey({ status }: AgentExecution): string | undefined {
+  return status?.agent === undefined ? undefined : `${status.agent.namespace}/${status.agent.revision}`;
+}

@@ -8,7 +8,8 @@ import { anExecution } from '../../test/builders/execution-builder.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
 import { revisionKey } from '../execution/informer.ts';
 import { workflowKey } from './informers.ts';
-import { collectReplaced, collectRevisions } from './collect-revisions.ts';
+import { collectReplaced, collectRevisions } from '../definition/collect-revisions.ts';
+import { workflowCollection } from './runs-of.ts';
 
 function revision(uid: string): ControllerRevision {
   const { spec } = aWorkflow('demo').state('end', anEnd()).build();
@@ -38,7 +39,7 @@ function world(madeBy: string, executions: readonly WorkflowExecution[], onServe
       return true;
     },
   };
-  return { deps: { kube, revisions, executions: runs }, deleted };
+  return { deps: workflowCollection({ kube, revisions, executions: runs }), deleted };
 }
 
 /** Names of what is deleted, with one revision of the workflow of `madeBy`, these executions and this workflow. */

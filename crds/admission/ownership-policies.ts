@@ -65,8 +65,25 @@ export const workflowIdentityPolicy = (identities: Identities): AdmissionPolicy 
   ],
 });
 
+/** An agent is named by its object, so that a name in the form of an id would hide another one (ADR 0050). */
+export const agentIdentityPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'agent-identities',
+  resources: ['agents'],
+  operations: ['CREATE'],
+  variables: accountVariables(identities),
+  rules: [noIdAsName],
+});
+
 const revisionMarks: Marks = {
-  labels: [labels.workflow, labels.workflowUid, labels.version, labels.user, labels.managedBy],
+  labels: [
+    labels.workflow,
+    labels.workflowUid,
+    labels.agent,
+    labels.agentUid,
+    labels.version,
+    labels.user,
+    labels.managedBy,
+  ],
   annotations: [annotations.specHash, annotations.version, annotations.registeredAt],
 };
 
@@ -74,14 +91,21 @@ const owners = (object: string): string =>
   `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences.map(o, o.uid) : [])`;
 
 /**
- * What a version of a workflow holds. Without this a DaemonSet whose selector matches a stored revision adopts it, and
- * deletes it later.
+ * What a version of a workflow or an agent holds. Without this a DaemonSet whose selector matches a stored revision adopts
+ * it, and deletes it later.
  */
-export const revisionPolicy = (identities: Identities): AdmissionPolicy => ({
-  name: 'workflow-revisions',
+export const revisionPolicy = (identities: Identities): AdmissionPolicy =>
+  revisionsOf(identities, { name: 'workflow-revisions', label: labels.workflowUid });
+export const agentRevisionPolicy = (identities: Identities): AdmissionPolicy =>
+  revisionsOf(identities, { name: 'agent-revisions', label: labels.agentUid });
+
+const revisionsOf = (
+  identities: Identities,
+  kind: { readonly name: string; readonly label: string },
+): AdmissionPolicy => ({
+  ...kind,
   api: { group: 'apps', version: 'v1' },
   resources: ['controllerrevisions'],
-  label: labels.workflowUid,
   operations: ['CREATE', 'UPDATE'],
   variables: {
     ...accountVariables(identities),
@@ -91,7 +115,7 @@ export const revisionPolicy = (identities: Identities): AdmissionPolicy => ({
   rules: [
     {
       expression: 'variables.isTrusted || size(variables.newOwners) == 0',
-      message: "'metadata.ownerReferences: revisions of workflows have no owner'",
+      message: "'metadata.ownerReferences: revisions of definitions have no owner'",
       reason: 'Forbidden',
     },
     {

@@ -4,13 +4,19 @@ import { definitionPolicy } from './definition-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { inputMutation } from './input-mutation.ts';
-import { revisionPolicy, volumePolicy, workflowIdentityPolicy } from './ownership-policies.ts';
+import {
+  agentIdentityPolicy,
+  agentRevisionPolicy,
+  revisionPolicy,
+  volumePolicy,
+  workflowIdentityPolicy,
+} from './ownership-policies.ts';
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 import { podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
-import { versionPolicy } from './version-policy.ts';
+import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
 
 /** The service accounts of an installation under the names that the chart gives by default. */
@@ -28,11 +34,21 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     tenantPolicy,
     workflowIdentityPolicy,
     revisionPolicy,
+    agentIdentityPolicy,
+    agentRevisionPolicy,
     stepPodPolicy,
     podBindingPolicy,
     volumePolicy,
   ].map((policy) => policy(identities));
-  const policies = [definitionPolicy, versionPolicy, routerPolicy, eventPolicy, warningPolicy, ...ofAccounts];
+  const policies = [
+    definitionPolicy,
+    versionPolicy,
+    agentVersionPolicy,
+    routerPolicy,
+    eventPolicy,
+    warningPolicy,
+    ...ofAccounts,
+  ];
   return new Map([
     ...policies.map((policy): [string, readonly object[]] => [policy.name, policyObjects(policy)]),
     [inputMutation.name, mutationObjects(inputMutation)],

@@ -211,6 +211,12 @@ export const AgentStatus = Type.Object(
       }),
     ),
     revision: Type.Optional(Type.String({ description: 'Name of the ControllerRevision that holds this spec.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.warningLength }), {
+        maxItems: limits.warnings,
+        description: 'What is legal in the definition and hardly ever meant.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

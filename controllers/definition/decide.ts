@@ -1,11 +1,13 @@
 import { conditionTypes, type WorkflowReason } from '../../crds/conditions.ts';
 import { limits } from '../../crds/limits.ts';
-import type { Workflow, WorkflowStatus } from '../../crds/schema/workflow.ts';
+import type { AgentStatus } from '../../crds/schema/agent.ts';
+import type { WorkflowStatus } from '../../crds/schema/workflow.ts';
 import { cutText } from '../../lib/cut-text.ts';
+import type { Versioned } from '../../lib/registration/index.ts';
 import { nextCondition } from '../runtime/next-condition.ts';
 import { problemText } from '../runtime/problem-text.ts';
 
-/** A stored version of the workflow: an immutable ControllerRevision (design §4). */
+/** A stored version of a definition: an immutable ControllerRevision (design §4). */
 export interface StoredRevision {
   readonly name: string;
   readonly version: string;
@@ -14,8 +16,11 @@ export interface StoredRevision {
   readonly number: number;
 }
 
-export interface WorkflowFacts {
-  readonly workflow: Workflow;
+/** The status of a workflow or of an agent: they say the same. */
+export type DefinitionStatus = WorkflowStatus & AgentStatus;
+
+export interface DefinitionFacts {
+  readonly definition: Versioned;
   /** SHA-256 of the canonical spec. */
   readonly specHash: string;
   readonly revisionName: string;
@@ -29,8 +34,8 @@ export interface WorkflowFacts {
   readonly changed?: string;
 }
 
-interface WorkflowDecision {
-  readonly status: WorkflowStatus;
+interface DefinitionDecision {
+  readonly status: DefinitionStatus;
   /** Whether the definition counts from now on. */
   readonly accepted: boolean;
   /** The revision to store before the status is written; absent: it is there. */
@@ -41,10 +46,10 @@ interface WorkflowDecision {
 const problemsShown = 5;
 
 /** Whether the definition is accepted, and which revision holds it (design §4). Pure. */
-export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecision {
-  const { workflow, revisions, revisionName } = facts;
+export function decideDefinition(facts: DefinitionFacts, now: number): DefinitionDecision {
+  const { definition, revisions, revisionName } = facts;
   const stored = revisions.find(({ name }) => name === revisionName);
-  const rival = revisions.find(({ version, name }) => version === workflow.spec.version && name !== revisionName);
+  const rival = revisions.find(({ version, name }) => version === definition.spec.version && name !== revisionName);
   if (facts.problems.length > 0)
     return refused(facts, now, 'InvalidDefinition', problemText(facts.problems, problemsShown));
   if (rival !== undefined && stored === undefined && !facts.forced) {
@@ -52,7 +57,7 @@ export function decideWorkflow(facts: WorkflowFacts, now: number): WorkflowDecis
     const message = `version ${rival.version} is registered with other content${changed}; raise spec.version, or set the annotation windlass.dev/force`;
     return refused(facts, now, 'VersionConflict', message);
   }
-  const message = `version ${workflow.spec.version} is registered${warningsText(facts.warnings)}`;
+  const message = `version ${definition.spec.version} is registered${warningsText(facts.warnings)}`;
   return {
     status: statusOf(facts, now, { reason: 'Accepted', message, accepted: true }),
     accepted: true,
@@ -64,20 +69,20 @@ function warningsText({ length }: readonly string[]): string {
   return length === 0 ? '' : `; status.warnings has ${length} warning${length === 1 ? '' : 's'}`;
 }
 
-/** The status where the API server lets us store nothing beside the workflow: each tenant grants that right itself. */
-export function withoutRights(facts: WorkflowFacts, now: number): WorkflowStatus {
-  const { namespace } = facts.workflow.metadata;
+/** The status where the API server lets us store nothing beside it: each tenant grants that right itself. */
+export function withoutRights(facts: DefinitionFacts, now: number): DefinitionStatus {
+  const { namespace } = facts.definition.metadata;
   const message = `the controllers have no rights in namespace ${namespace}; make it a tenant: windlass tenant create NAME -n ${namespace}`;
   return refused(facts, now, 'NotATenant', message).status;
 }
 
 /** The status where another object has the name under which the content would be stored. */
-export function withoutName(facts: WorkflowFacts, now: number): WorkflowStatus {
+export function withoutName(facts: DefinitionFacts, now: number): DefinitionStatus {
   const message = `ControllerRevision ${facts.revisionName} was made by somebody else; delete it`;
   return refused(facts, now, 'RevisionTaken', message).status;
 }
 
-function refused(facts: WorkflowFacts, now: number, reason: WorkflowReason, message: string): WorkflowDecision {
+function refused(facts: DefinitionFacts, now: number, reason: WorkflowReason, message: string): DefinitionDecision {
   return { status: statusOf(facts, now, { reason, message, accepted: false }), accepted: false };
 }
 
@@ -87,16 +92,16 @@ interface Verdict {
   readonly accepted: boolean;
 }
 
-function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted }: Verdict): WorkflowStatus {
-  const { workflow, revisionName } = facts;
-  const { warnings: _before, ...known } = workflow.status ?? {};
+function statusOf(facts: DefinitionFacts, now: number, { reason, message, accepted }: Verdict): DefinitionStatus {
+  const { definition, revisionName } = facts;
+  const { warnings: _before, ...known } = definition.status ?? {};
   const warnings = facts.warnings.slice(0, limits.warnings).map((text) => cutText(text, limits.warningLength));
   const time = new Date(now).toISOString();
   const verdict = { type: conditionTypes.ready, status: accepted ? 'True' : 'False', reason, message } as const;
   return {
     ...known,
-    observedGeneration: workflow.metadata.generation ?? 0,
-    conditions: [nextCondition(workflow, verdict, now)],
+    observedGeneration: definition.metadata.generation ?? 0,
+    conditions: [nextCondition(definition, verdict, now)],
     ...(accepted ? { revision: revisionName } : {}),
     versions: versionsOf(facts, accepted, time),
     ...(warnings.length > 0 && { warnings }),
@@ -104,9 +109,9 @@ function statusOf(facts: WorkflowFacts, now: number, { reason, message, accepted
 }
 
 /** What versions held before force replaced it, by name; known once the definition has been accepted. */
-export function replacedContents({ workflow, revisions, revisionName }: WorkflowFacts): string[] {
+export function replacedContents({ definition, revisions, revisionName }: DefinitionFacts): string[] {
   const newest = new Map(byAge(revisions).map((revision) => [revision.version, revision.name]));
-  newest.set(workflow.spec.version, revisionName);
+  newest.set(definition.spec.version, revisionName);
   return revisions.filter(({ version, name }) => newest.get(version) !== name).map(({ name }) => name);
 }
 
@@ -114,15 +119,19 @@ const byAge = (revisions: readonly StoredRevision[]): StoredRevision[] =>
   revisions.toSorted((a, b) => a.number - b.number || a.createdAt.localeCompare(b.createdAt));
 
 /** Newest first, as many as fit; of a version that was replaced by force only the newest content is listed. */
-function versionsOf(facts: WorkflowFacts, accepted: boolean, time: string): NonNullable<WorkflowStatus['versions']> {
-  const { workflow, revisions, revisionName } = facts;
+function versionsOf(
+  facts: DefinitionFacts,
+  accepted: boolean,
+  time: string,
+): NonNullable<DefinitionStatus['versions']> {
+  const { definition, revisions, revisionName } = facts;
   const rows = byAge(revisions).map(({ name, version, createdAt }) => ({
     version,
     revision: name,
     registered_at: createdAt,
   }));
   if (accepted && !revisions.some(({ name }) => name === revisionName)) {
-    rows.push({ version: workflow.spec.version, revision: revisionName, registered_at: time });
+    rows.push({ version: definition.spec.version, revision: revisionName, registered_at: time });
   }
   const newest = new Map(rows.map((row) => [row.version, row]));
   const own = rows.find(({ revision }) => accepted && revision === revisionName);

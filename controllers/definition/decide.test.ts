@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import { anEnd, aWorkflow } from '../../test/builders/workflow-builder.ts';
-import { decideWorkflow, replacedContents, type StoredRevision, type WorkflowFacts } from './decide.ts';
+import { decideDefinition, replacedContents, type StoredRevision, type DefinitionFacts } from './decide.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const workflow: Workflow = {
@@ -15,8 +15,8 @@ const stored = (fields: Partial<StoredRevision> = {}): StoredRevision => ({
   number: 1,
   ...fields,
 });
-const facts = (fields: Partial<WorkflowFacts> = {}): WorkflowFacts => ({
-  workflow,
+const facts = (fields: Partial<DefinitionFacts> = {}): DefinitionFacts => ({
+  definition: workflow,
   specHash: 'h1',
   revisionName: 'w-new',
   revisions: [],
@@ -29,7 +29,7 @@ const ready = (status: Workflow['status']) => status?.conditions?.find(({ type }
 
 describe('a definition', () => {
   it('that is valid is stored as a revision and Ready, with the generation that was looked at', () => {
-    const { status, create } = decideWorkflow(facts(), now);
+    const { status, create } = decideDefinition(facts(), now);
     expect(create).toBe('w-new');
     expect(ready(status)).toMatchObject({ status: 'True', reason: 'Accepted', observedGeneration: 3 });
     expect(status).toMatchObject({
@@ -41,13 +41,13 @@ describe('a definition', () => {
 
   it('that is stored already is not stored again', () => {
     expect(
-      decideWorkflow(facts({ revisions: [stored({ name: 'w-new', version: '1.0.0' })] }), now).create,
+      decideDefinition(facts({ revisions: [stored({ name: 'w-new', version: '1.0.0' })] }), now).create,
     ).toBeUndefined();
   });
 
   it('that breaks a rule is refused with the path, and the five first of many problems', () => {
     const problems = Array.from({ length: 7 }, (_, index) => `spec.states.s${index}: wrong`);
-    const { status, create } = decideWorkflow(facts({ problems }), now);
+    const { status, create } = decideDefinition(facts({ problems }), now);
     expect(create).toBeUndefined();
     expect(ready(status)).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
     expect(ready(status)?.message).toMatch(/^spec\.states\.s0: wrong.*s4: wrong; and 2 more$/);
@@ -55,18 +55,18 @@ describe('a definition', () => {
 
   it('WF-API-11 whose version exists with other content is refused unless it is forced', () => {
     const revisions = [stored({ version: '1.0.0' })];
-    const refused = decideWorkflow(facts({ revisions, changed: 'spec.description' }), now);
+    const refused = decideDefinition(facts({ revisions, changed: 'spec.description' }), now);
     expect(ready(refused.status)).toMatchObject({
       reason: 'VersionConflict',
       message: expect.stringContaining('version 1.0.0 is registered with other content (spec.description); raise'),
     });
-    const forced = decideWorkflow(facts({ revisions, forced: true }), now);
+    const forced = decideDefinition(facts({ revisions, forced: true }), now);
     expect(forced.create).toBe('w-new');
     expect(forced.status.versions).toMatchObject([{ version: '1.0.0', revision: 'w-new' }]);
   });
 
   it('keeps its earlier versions, newest first', () => {
-    const { status } = decideWorkflow(facts({ revisions: [stored()] }), now);
+    const { status } = decideDefinition(facts({ revisions: [stored()] }), now);
     expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.9.0']);
   });
 
@@ -74,7 +74,7 @@ describe('a definition', () => {
     const revisions = ['0.1.0', '0.3.0', '0.2.0'].map((version, index) =>
       stored({ name: version, version, number: index + 2 }),
     );
-    const { status } = decideWorkflow(facts({ revisions: revisions.toReversed() }), now);
+    const { status } = decideDefinition(facts({ revisions: revisions.toReversed() }), now);
     expect(status.versions?.map(({ version }) => version)).toEqual(['1.0.0', '0.2.0', '0.3.0', '0.1.0']);
   });
 
@@ -82,14 +82,14 @@ describe('a definition', () => {
     const revisions = Array.from({ length: earlier }, (_, index) =>
       stored({ name: `r${index}`, version: `0.${index}.0`, number: index + 1 }),
     );
-    const { versions = [] } = decideWorkflow(facts({ revisions }), now).status;
+    const { versions = [] } = decideDefinition(facts({ revisions }), now).status;
     expect(versions).toHaveLength(Math.min(earlier + 1, 500));
     expect(versions.slice(0, 2).map(({ version }) => version)).toEqual(['1.0.0', `0.${earlier - 1}.0`]);
   });
 
   it('WF-API-11 lists of a version that force has replaced the last content only', () => {
     const revisions = [stored({ name: 'first', number: 2 }), stored({ name: 'last', number: 5 })];
-    const { status } = decideWorkflow(facts({ revisions }), now);
+    const { status } = decideDefinition(facts({ revisions }), now);
     expect(status.versions?.map(({ revision }) => revision)).toEqual(['w-new', 'last']);
   });
 
@@ -98,13 +98,13 @@ describe('a definition', () => {
       stored({ name: 'w-new', version: '1.0.0', number: 2 }),
       stored({ name: 'w-between', version: '1.0.0', number: 4 }),
     ];
-    const { status } = decideWorkflow(facts({ revisions, forced: true }), now);
+    const { status } = decideDefinition(facts({ revisions, forced: true }), now);
     expect(status.versions?.map(({ revision }) => revision)).toEqual(['w-new']);
   });
 
   it('does not move the time of a condition that stays', () => {
-    const before = decideWorkflow(facts(), now).status;
-    const again = decideWorkflow(facts({ workflow: { ...workflow, status: before } }), now + 60_000);
+    const before = decideDefinition(facts(), now).status;
+    const again = decideDefinition(facts({ definition: { ...workflow, status: before } }), now + 60_000);
     expect(ready(again.status)?.lastTransitionTime).toBe(ready(before)?.lastTransitionTime);
   });
 });
@@ -130,8 +130,8 @@ describe('what force replaced', () => {
 
   it('is not known while the present content is refused', () => {
     const revisions = [stored({ version: '1.0.0' })];
-    expect(decideWorkflow(facts({ revisions }), now).accepted).toBe(false);
-    expect(decideWorkflow(facts({ revisions, forced: true }), now).accepted).toBe(true);
-    expect(decideWorkflow(facts({ revisions, forced: true, problems: ['x: wrong'] }), now).accepted).toBe(false);
+    expect(decideDefinition(facts({ revisions }), now).accepted).toBe(false);
+    expect(decideDefinition(facts({ revisions, forced: true }), now).accepted).toBe(true);
+    expect(decideDefinition(facts({ revisions, forced: true, problems: ['x: wrong'] }), now).accepted).toBe(false);
   });
 });

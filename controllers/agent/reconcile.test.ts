@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { annotations } from '../../crds/labels.ts';
+import type { Agent, AgentStatus } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { createCache } from '../../lib/informer/index.ts';
+import { type ControllerRevision, KubeError } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { revisionOf } from '../../lib/registration/index.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import { agentRevisionKey } from '../agent-execution/informer.ts';
+import { createTurnGate } from '../runtime/turn-gate.ts';
+import { agentKey } from '../workflow/informers.ts';
+import { createAgentReconcile } from './reconcile.ts';
+
+interface World {
+  readonly agents?: readonly Agent[];
+  readonly revisions?: readonly ControllerRevision[];
+  readonly executions?: readonly AgentExecution[];
+}
+
+const stored = (agent: Agent): ControllerRevision => {
+  const made = revisionOf(agent);
+  return { ...made, metadata: { ...made.metadata, uid: `of-${made.metadata.name}`, resourceVersion: '5' } };
+};
+
+/** Reconciles `tenant-a/reviewer`, and says what was stored, deleted and written into the status. */
+async function reconciled({ agents = [], revisions = [], executions = [] }: World) {
+  const caches = {
+    agents: createCache<Agent>({}),
+    revisions: createCache<ControllerRevision, 'agentUid' | 'agentKey'>({
+      indexes: {
+        agentUid: ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.['windlass.dev/agent-uid']}`],
+        agentKey: (one) => [agentKey(one) ?? ''],
+      },
+    }),
+    executions: createCache<AgentExecution, 'revision' | 'agent'>({
+      indexes: { revision: (one) => [agentRevisionKey(one) ?? ''], agent: ({ spec }) => [spec.agent] },
+    }),
+  };
+  caches.agents.replaceAll(agents, '5');
+  caches.revisions.replaceAll(revisions, '5');
+  caches.executions.replaceAll(executions, '5');
+  const done: { created: string[]; deleted: string[]; status?: AgentStatus } = { created: [], deleted: [] };
+  const kube = {
+    create: async (_kind: unknown, object: ControllerRevision) => {
+      done.created.push(object.metadata.name ?? '');
+      return { ...object, metadata: { ...object.metadata, uid: 'made', resourceVersion: '6' } };
+    },
+    get: async () => {
+      if (agents[0] !== undefined) return agents[0];
+      throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'agents' });
+    },
+    delete: async (_kind: unknown, { name }: { name: string }) => done.deleted.push(name) > 0,
+    jsonPatchStatus: async (_kind: unknown, _ref: unknown, patch: readonly { path: string; value?: AgentStatus }[]) => {
+      const status = patch.find(({ path }) => path === '/status')?.value;
+      if (status !== undefined) done.status = status;
+      return { ...agents[0], status };
+    },
+  };
+  const reconcile = createAgentReconcile({
+    kube: kube as never,
+    clock: createManualClock(),
+    ...caches,
+    wholeAgent: async (agent) => agent,
+    wholeRevision: async (revision) => revision,
+    isEnding: () => false,
+    turns: createTurnGate(),
+  });
+  await reconcile('tenant-a/reviewer');
+  return done;
+}
+
+const ready = (status: AgentStatus | undefined) => status?.conditions?.find(({ type }) => type === 'Ready');
+const agent = anAgent();
+const own = revisionOf(agent).metadata.name;
+
+describe('the controller of agents', () => {
+  it('stores a legal definition as a revision, and lists its version', async () => {
+    const { created, status } = await reconciled({ agents: [agent] });
+    expect(created).toEqual([own]);
+    expect(ready(status)).toMatchObject({ status: 'True', reason: 'Accepted' });
+    expect(status).toMatchObject({
+      revision: own,
+      observedGeneration: 1,
+      versions: [{ version: '1.0.0', revision: own }],
+    });
+  });
+
+  it('stores nothing of a definition with mistakes, and names the field', async () => {
+    const broken = anAgent('reviewer', { output_schema: { type: 'thing' } });
+    const { created, status } = await reconciled({ agents: [broken] });
+    expect(created).toEqual([]);
+    expect(ready(status)).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
+    expect(ready(status)?.message).toMatch(/^spec\.output_schema/);
+  });
+
+  it('AGENT-13 takes any model alias: the API has the node configuration', async () => {
+    const { status } = await reconciled({ agents: [anAgent('reviewer', { runtime: { model: 'of-tomorrow' } })] });
+    expect(ready(status)).toMatchObject({ reason: 'Accepted' });
+  });
+
+  it('says in status.warnings what is legal and hardly ever meant', async () => {
+    const { status } = await reconciled({ agents: [anAgent('reviewer', { task: { instruction: '{{intput}}' } })] });
+    expect(status?.warnings).toHaveLength(1);
+  });
+
+  const changed = anAgent('reviewer', { description: 'other' });
+
+  it('AGENT-10 refuses other content under a version that is stored', async () => {
+    const { created, status } = await reconciled({ agents: [changed], revisions: [stored(agent)] });
+    expect(created).toEqual([]);
+    expect(ready(status)).toMatchObject({ status: 'False', reason: 'VersionConflict' });
+    expect(ready(status)?.message).toContain('spec.description');
+  });
+
+  it('AGENT-10 takes it with force, and deletes what nothing runs any more', async () => {
+    const forced = { ...changed, metadata: { ...changed.metadata, annotations: { [annotations.force]: 'true' } } };
+    const { created, deleted } = await reconciled({ agents: [forced], revisions: [stored(agent)] });
+    expect(created).toEqual([revisionOf(changed).metadata.name]);
+    expect(deleted).toEqual([own]);
+  });
+});
+
+describe('the revisions of an agent that is gone', () => {
+  const run = (phase: 'running' | 'completed'): AgentExecution => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'AgentExecution',
+    metadata: { name: 'x', namespace: 'tenant-a', uid: 'x', resourceVersion: '5' },
+    spec: { agent: 'reviewer' },
+    status: {
+      phase,
+      agent: { name: 'reviewer', namespace: 'tenant-a', uid: 'uid-of-reviewer', version: '1.0.0', revision: own ?? '' },
+    },
+  });
+
+  it('stay as long as an execution runs them, and go then', async () => {
+    const revisions = [stored(agent)];
+    expect((await reconciled({ revisions, executions: [run('running')] })).deleted).toEqual([]);
+    expect((await reconciled({ revisions, executions: [run('completed')] })).deleted).toEqual([own]);
+  });
+
+  it('stay for an execution that nobody has looked at yet', async () => {
+    const { status: _, ...unseen } = run('running');
+    expect((await reconciled({ revisions: [stored(agent)], executions: [unseen] })).deleted).toEqual([]);
+  });
+});

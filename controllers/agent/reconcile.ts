@@ -1,0 +1,45 @@
+import type { Agent } from '../../crds/schema/agent.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { agents } from '../../lib/kinds.ts';
+import { type ControllerRevision, type KubeClient, refOfKey } from '../../lib/kube/index.ts';
+import { problemsOf } from '../../lib/registration/index.ts';
+import { collectRevisions } from '../definition/collect-revisions.ts';
+import { judge } from '../definition/judge.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
+import { type AgentRevisions, agentCollection } from './runs-of.ts';
+
+interface AgentDeps extends AgentRevisions {
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly agents: Pick<CacheReader<Agent>, 'get' | 'remember'>;
+  readonly wholeAgent: (agent: Agent) => Promise<Agent | undefined>;
+  readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
+  /** Whether a namespace is being deleted: Kubernetes clears it by itself. */
+  readonly isEnding: (namespace: string) => boolean;
+  /** Gives the check of each definition a turn of the event loop of its own. */
+  readonly turns: TurnGate;
+}
+
+/**
+ * Judges an agent as workflows are judged, and deletes revisions that nothing needs any more (design §4). The model alias
+ * is none of its concern: the API has the node configuration, and says at the start of an execution what is missing.
+ */
+export function createAgentReconcile(deps: AgentDeps): (key: string) => Promise<void> {
+  const collection = agentCollection(deps);
+  const judging = {
+    ...deps,
+    resource: agents,
+    cache: deps.agents,
+    collection,
+    revisionsOfUid: (key: string) => deps.revisions.byIndex('agentUid', key),
+    problemsOf: async (agent: Agent) => problemsOf(agent),
+  };
+  return async (key) => {
+    if (deps.isEnding(refOfKey(key).namespace ?? '')) return;
+    const cached = deps.agents.get(key);
+    await collectRevisions(collection, key, cached?.metadata.uid);
+    const agent = cached && (await deps.wholeAgent(cached));
+    if (agent !== undefined && agent.metadata.deletionTimestamp === undefined) await judge(judging, agent);
+  };
+}

@@ -1,0 +1,61 @@
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  findObject,
+  type KubeClient,
+  refOfKey,
+  type Resource,
+} from '../../lib/kube/index.ts';
+import { subjectOf, type Versioned } from '../../lib/registration/index.ts';
+
+export interface CollectDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'delete'>;
+  readonly resource: Resource<Versioned>;
+  readonly revisions: Pick<CacheReader<ControllerRevision>, 'get'>;
+  /** Revisions by the `namespace/name` of their definition. */
+  readonly revisionsOfKey: (key: string) => readonly ControllerRevision[];
+  /** Whether an execution that has not ended runs it, or may be about to. */
+  readonly isInUse: (revision: ControllerRevision) => boolean;
+  /** Whether any execution runs it or ran it: one that has ended can be run again, with the content that it ran. */
+  readonly isNamed: (revision: ControllerRevision) => boolean;
+}
+
+/**
+ * Deletes the revisions of a definition that is gone, or was replaced by another one of its name, as soon as no execution
+ * runs them: deleting a definition never ends a run. `uid` is that of the object in the cache. The server is asked before
+ * anything is deleted: the API stores definition and revision together, and the watch may bring the revision first.
+ */
+export async function collectRevisions(deps: CollectDeps, key: string, uid: string | undefined): Promise<void> {
+  const abandoned = deps
+    .revisionsOfKey(key)
+    .filter((revision) => subjectOf(revision)?.uid !== uid && !deps.isInUse(revision));
+  if (abandoned.length === 0) return;
+  const latest = await findObject(deps.kube, deps.resource, refOfKey(key));
+  const isOthers = (revision: ControllerRevision) => subjectOf(revision)?.uid !== latest?.metadata.uid;
+  for (const revision of abandoned.filter(isOthers)) await remove(deps, revision);
+}
+
+/**
+ * Deletes what a version held before `force` replaced it, once no execution is there that ran it: nothing else starts it
+ * any more (ADR 0044). `replaced` are names; `definition` is as it was judged, and nothing goes once it has changed.
+ */
+export async function collectReplaced(
+  deps: CollectDeps,
+  { metadata: { namespace, name, uid, generation } }: Versioned,
+  replaced: readonly string[],
+): Promise<void> {
+  const unused = replaced
+    .map((revision) => deps.revisions.get(`${namespace}/${revision}`))
+    .filter((revision) => revision !== undefined)
+    .filter((revision) => !deps.isNamed(revision));
+  if (unused.length === 0) return;
+  const latest = await findObject(deps.kube, deps.resource, { namespace, name });
+  if (latest?.metadata.uid !== uid || latest?.metadata.generation !== generation) return;
+  for (const revision of unused) await remove(deps, revision);
+}
+
+function remove({ kube }: CollectDeps, { metadata }: ControllerRevision): Promise<boolean> {
+  const { name = '', namespace = '', uid } = metadata;
+  return kube.delete(controllerRevisions, { name, namespace }, { uid });
+}

@@ -1,0 +1,168 @@
+import { annotations } from '../../crds/labels.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { canonicalHash } from '../../lib/definition/canonical.ts';
+import { changedFields } from '../../lib/definition/changed-fields.ts';
+import type { Problem } from '../../lib/definition/check.ts';
+import { AppError, WaitError } from '../../lib/errors.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import {
+  type ControllerRevision,
+  controllerRevisions,
+  createUnlessExists,
+  findObject,
+  isForbidden,
+  type KubeClient,
+  type Resource,
+} from '../../lib/kube/index.ts';
+import {
+  holdsItsContent,
+  isContentOf,
+  isRevisionOf,
+  registeredAt,
+  revisionName,
+  revisionOf,
+  type Versioned,
+  versionOf,
+} from '../../lib/registration/index.ts';
+import type { TurnGate } from '../runtime/turn-gate.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { type CollectDeps, collectReplaced } from './collect-revisions.ts';
+import {
+  decideDefinition,
+  type DefinitionFacts,
+  type DefinitionStatus,
+  replacedContents,
+  type StoredRevision,
+  withoutName,
+  withoutRights,
+} from './decide.ts';
+
+/** What one kind of definition is judged with. */
+export interface JudgeDeps<V extends Versioned> {
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly resource: Resource<V>;
+  readonly cache: Pick<CacheReader<V>, 'remember'>;
+  readonly revisions: Pick<CacheReader<ControllerRevision>, 'get' | 'remember'>;
+  /** Revisions by the `namespace/uid` of their definition. */
+  readonly revisionsOfUid: (key: string) => readonly ControllerRevision[];
+  readonly wholeRevision: (revision: ControllerRevision) => Promise<ControllerRevision | undefined>;
+  readonly collection: CollectDeps;
+  /** Everything that is wrong with the definition, and what deserves a look. */
+  readonly problemsOf: (definition: V) => Promise<readonly Problem[]>;
+  /** Gives the check of each definition a turn of the event loop of its own. */
+  readonly turns: TurnGate;
+}
+
+/** Checks a definition, stores it as an immutable revision and says so in its status (design §4). */
+export async function judge<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<void> {
+  const facts = await observe(deps, definition);
+  const { status, create, accepted } = decideDefinition(facts, deps.clock.now());
+  const outcome = create === undefined ? 'stored' : await store(deps, definition, facts.specHash);
+  if (outcome === 'stored') {
+    await report(deps, definition, status);
+    return accepted ? collectReplaced(deps.collection, definition, replacedContents(facts)) : undefined;
+  }
+  const now = deps.clock.now();
+  await report(deps, definition, outcome === 'forbidden' ? withoutRights(facts, now) : withoutName(facts, now));
+  // Rights are granted by objects that nobody here watches, and what has the name is none of ours.
+  throw new WaitError(outcome === 'forbidden' ? 'NotATenant' : 'RevisionTaken', rightsAgainMs);
+}
+
+/** How long until a namespace without rights is tried again. */
+const rightsAgainMs = 30_000;
+
+async function report<V extends Versioned>(deps: JudgeDeps<V>, definition: V, status: DefinitionStatus): Promise<void> {
+  await writeStatus(deps, definition, status);
+}
+
+async function observe<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<DefinitionFacts> {
+  await deps.turns.enter(definition.metadata.namespace ?? '');
+  const specHash = canonicalHash(definition.spec);
+  // Each of these may take half of what a turn may, with the largest definition.
+  await deps.turns.enter(definition.metadata.namespace ?? '');
+  const found = await deps.problemsOf(definition);
+  const ownName = revisionName(definition, specHash);
+  const isRival = ({ version, name }: StoredRevision) => version === definition.spec.version && name !== ownName;
+  const revisions = await revisionsOf(deps, definition);
+  return {
+    definition,
+    specHash,
+    revisionName: ownName,
+    revisions,
+    changed: await changesSince(deps, definition, revisions.find(isRival)),
+    problems: linesOf(found, 'error'),
+    warnings: linesOf(found, 'warning'),
+    forced: definition.metadata.annotations?.[annotations.force] === 'true',
+  };
+}
+
+const linesOf = (problems: readonly Problem[], wanted: Problem['severity']): string[] =>
+  problems.filter(({ severity }) => severity === wanted).map(({ path, message }) => `${path}: ${message}`);
+
+/** Those whose content is what was stored: a revision that was made in advance under the name is none. */
+async function revisionsOf<V extends Versioned>(deps: JudgeDeps<V>, definition: V): Promise<StoredRevision[]> {
+  const { namespace, uid } = definition.metadata;
+  const found: StoredRevision[] = [];
+  for (const revision of deps.revisionsOfUid(`${namespace}/${uid}`)) {
+    if (!isRevisionOf(definition, revision)) continue;
+    const stored = known.has(revision) ? known.get(revision) : await storedRevision(deps, revision);
+    known.set(revision, stored);
+    if (stored !== undefined) found.push(stored);
+  }
+  return found;
+}
+
+/** Which fields differ from what a revision holds; undefined where there is none. */
+async function changesSince<V extends Versioned>(
+  { revisions, wholeRevision, turns }: JudgeDeps<V>,
+  { metadata, spec }: V,
+  rival: StoredRevision | undefined,
+): Promise<string | undefined> {
+  const cached = rival && revisions.get(`${metadata.namespace}/${rival.name}`);
+  const whole = cached && (await wholeRevision(cached));
+  await turns.enter(metadata.namespace ?? '');
+  return whole && changedFields((whole.data as { readonly spec: object }).spec, spec);
+}
+
+/** By the very object of the cache: a content never changes, and is read and hashed once. */
+const known = new WeakMap<ControllerRevision, StoredRevision | undefined>();
+
+async function storedRevision<V extends Versioned>(
+  { wholeRevision, turns }: JudgeDeps<V>,
+  revision: ControllerRevision,
+): Promise<StoredRevision | undefined> {
+  const whole = await wholeRevision(revision);
+  await turns.enter(revision.metadata.namespace ?? '');
+  if (whole === undefined || !holdsItsContent(whole)) return undefined;
+  return {
+    name: whole.metadata.name ?? '',
+    version: versionOf(whole),
+    createdAt: registeredAt(whole),
+    number: whole.revision,
+  };
+}
+
+/** `foreign`: another object has the name, which somebody must have made in advance. */
+async function store<V extends Versioned>(
+  deps: JudgeDeps<V>,
+  definition: V,
+  specHash: string,
+): Promise<'stored' | 'forbidden' | 'foreign'> {
+  const wanted = revisionOf(definition, specHash);
+  try {
+    const created = await createUnlessExists(deps.kube, controllerRevisions, wanted);
+    if (created !== undefined) deps.revisions.remember(created);
+    const there =
+      created ?? (await findObject(deps.kube, controllerRevisions, { ...wanted.metadata, name: nameOf(wanted) }));
+    await deps.turns.enter(definition.metadata.namespace ?? '');
+    if (there === undefined) throw new AppError('conflict', `revision ${nameOf(wanted)} was deleted meanwhile`);
+    return isContentOf(definition, there, definition.spec.version) ? 'stored' : 'foreign';
+  } catch (error) {
+    // A full quota answers 403 as well; that one is tried again as any other failure.
+    if (isForbidden(error) && error.serverMessage.includes('cannot create resource')) return 'forbidden';
+    throw error;
+  }
+}
+
+const nameOf = ({ metadata }: ControllerRevision): string => metadata.name ?? '';

@@ -1,0 +1,24 @@
+import { globalNamespace } from '../../crds/labels.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import { isUid } from '../../crds/uid.ts';
+import type { CacheReader } from '../informer/index.ts';
+
+/**
+ * The agent that a name or uid means in a namespace: one that stands there hides a global one of its name. An agent of
+ * another namespace is not found. An id never means a name.
+ */
+export function cachedAgent<A extends Agent>(
+  cache: Pick<CacheReader<A>, 'get' | 'getByUid'>,
+  namespace: string,
+  nameOrUid: string,
+): A | undefined {
+  if (isUid(nameOrUid)) {
+    const found = cache.getByUid(nameOrUid);
+    return found !== undefined && isVisible(found, namespace) ? found : undefined;
+  }
+  return cache.get(`${namespace}/${nameOrUid}`) ?? cache.get(`${globalNamespace}/${nameOrUid}`);
+}
+
+/** Whether executions of a namespace may run the agent. */
+export const isVisible = ({ metadata }: Pick<Agent, 'metadata'>, namespace: string): boolean =>
+  metadata.namespace === namespace || metadata.namespace === globalNamespace;
