@@ -1,0 +1,45 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { AppError } from '../errors.ts';
+
+const keyBytes = 32;
+/** Base64 of 32 bytes, with its padding. */
+const keyLength = 44;
+
+/** The DER frame of RFC 8410 in front of the raw key. */
+const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** The prime of Curve25519. */
+const prime = 2n ** 255n - 19n;
+
+/** The y coordinates of the eight points of small order: a signature under one of them proves nothing. */
+const smallOrder: ReadonlySet<bigint> = new Set([
+  0n,
+  1n,
+  prime - 1n,
+  0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
+  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
+]);
+
+/**
+ * Reads the base64 of a raw Ed25519 public key of 32 bytes. Refuses points of small order and encodings that are not
+ * canonical, which Node's own verifier accepts (requirements AMB-142).
+ * @throws AppError `invalid`; the message begins with the name of the field.
+ */
+export function readPublicKey(text: unknown, field: string): KeyObject {
+  const raw = typeof text === 'string' && text.length === keyLength ? Buffer.from(text, 'base64') : Buffer.alloc(0);
+  if (raw.length !== keyBytes || raw.toString('base64') !== text)
+    throw refused(field, 'must be the base64 of a raw Ed25519 public key of 32 bytes, not PEM');
+  if (isWeak(raw)) throw refused(field, 'is a key of small order or not in canonical form; make another key pair');
+  return createPublicKey({ key: Buffer.concat([spkiPrefix, raw]), format: 'der', type: 'spki' });
+}
+
+function isWeak(raw: Buffer): boolean {
+  const bytes = Buffer.from(raw);
+  // The highest bit is the sign of x; the rest is y, the lowest byte first.
+  bytes.writeUInt8(bytes.readUInt8(keyBytes - 1) & 0x7f, keyBytes - 1);
+  const y = BigInt(`0x${bytes.reverse().toString('hex')}`);
+  return y >= prime || smallOrder.has(y);
+}
+
+const refused = (field: string, problem: string): AppError =>
+  new AppError('invalid', `${field} ${problem}`, { reason: 'PublicKeyInvalid' });

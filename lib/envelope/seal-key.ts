@@ -1,0 +1,55 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { ConfigError } from '../config.ts';
+import type { Logger } from '../logger.ts';
+
+/** Settings of the tokens that sign sessions in. */
+export const sealVariables = {
+  /** File with the private Ed25519 key that signs SEAL tokens, as PEM (PKCS #8); unset: a key of this process alone. */
+  WINDLASS_SEAL_KEY: Type.Optional(Type.String({ minLength: 1 })),
+  /** spec 3 §2.2: `iss` and `aud` of every SEAL token. */
+  SEAL_GATEWAY_SEAL_JWT_ISSUER: Type.String({ minLength: 1, maxLength: 253, default: 'windlass' }),
+  SEAL_GATEWAY_SEAL_JWT_AUDIENCE: Type.String({ minLength: 1, maxLength: 253, default: 'windlass-tools' }),
+} as const;
+const SealConfig = Type.Object(sealVariables);
+type SealConfig = Readonly<Static<typeof SealConfig>>;
+
+/** What issues and checks SEAL tokens. */
+export interface SealKey {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/**
+ * The key of the settings. Without one each process makes a key of its own, and warns: no other replica takes its tokens.
+ * @throws ConfigError where the file cannot be read or holds no private Ed25519 key; the message holds nothing of it.
+ */
+export function loadSealKey(config: SealConfig, readFile: (path: string) => string, logger: Logger): SealKey {
+  const { WINDLASS_SEAL_KEY: path } = config;
+  if (path === undefined) logger.warn({ variable: 'WINDLASS_SEAL_KEY' }, 'seal key made for this process alone');
+  const privateKey = path === undefined ? generateKeyPairSync('ed25519').privateKey : readPem(path, readFile);
+  return {
+    privateKey,
+    publicKey: createPublicKey(privateKey),
+    issuer: config.SEAL_GATEWAY_SEAL_JWT_ISSUER,
+    audience: config.SEAL_GATEWAY_SEAL_JWT_AUDIENCE,
+  };
+}
+
+function readPem(path: string, readFile: (path: string) => string): KeyObject {
+  const key = privateKeyOf(path, readFile);
+  if (key?.asymmetricKeyType === 'ed25519') return key;
+  const problem = 'must name a file that holds a private Ed25519 key as PEM (PKCS #8)';
+  throw new ConfigError([{ name: 'WINDLASS_SEAL_KEY', problem }]);
+}
+
+function privateKeyOf(path: string, readFile: (path: string) => string): KeyObject | undefined {
+  try {
+    return createPrivateKey(readFile(path));
+  } catch {
+    // The reason might hold a part of the file.
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import type { EventBus, KeyValueBucket } from '../bus/index.ts';
+import { AppError } from '../errors.ts';
+import { envelopeLimits } from './limits.ts';
+
+/** Who may sign tool calls for one execution, and which tools (spec 3 §2.3). */
+export interface Session {
+  readonly execution_id: string;
+  /** Also the `jti` of the token that was issued with it. */
+  readonly session_id: string;
+  readonly agent_id: string;
+  /** Base64 of the raw Ed25519 key. */
+  readonly public_key: string;
+  /** Uid of the pod that attested. */
+  readonly pod_uid: string;
+  /** Name of the SecurityContext. */
+  readonly security_context: string;
+  readonly tenant: string;
+  readonly allowed_tool_patterns: readonly string[];
+  /** RFC 3339. */
+  readonly expires_at: string;
+  readonly revoked?: boolean;
+}
+
+/** The sessions of all replicas. Calls throw AppError `unavailable` where the bus cannot be reached. */
+export interface Sessions {
+  find(executionId: string): Promise<Session | undefined>;
+  /**
+   * Stores the session; it replaces the one before of the same execution.
+   * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
+   */
+  create(session: Session): Promise<void>;
+  /** The next envelope fails. False where there is no session. */
+  revoke(executionId: string): Promise<boolean>;
+}
+
+const definition = { name: 'seal_sessions', ttlMs: envelopeLimits.longestSessionMs };
+
+/** Writers of one session at a time: attestations of a pod that tries again, and one who revokes. */
+const attempts = 5;
+
+export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
+  const bucket = bus.bucket<Session>(definition);
+  return {
+    async find(executionId) {
+      return (await bucket.get(executionId))?.value;
+    },
+    async create(session) {
+      for (let attempt = 0; attempt < attempts; attempt += 1) if (await tryCreate(bucket, session)) return;
+      throw busy(session.execution_id);
+    },
+    async revoke(executionId) {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const found = await bucket.get(executionId);
+        if (found === undefined) return false;
+        if (found.value.revoked === true) return true;
+        const written = await bucket.update(executionId, { ...found.value, revoked: true }, found.revision);
+        if (written !== undefined) return true;
+      }
+      throw busy(executionId);
+    },
+  };
+}
+
+async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Promise<boolean> {
+  const key = session.execution_id;
+  const found = await bucket.get(key);
+  if (found === undefined) return (await bucket.create(key, session, session.tenant)) !== undefined;
+  if (found.value.revoked === true)
+    throw new AppError('conflict', `the session of execution ${key} is revoked; start another execution`, {
+      reason: 'SessionRevoked',
+    });
+  return (await bucket.update(key, session, found.revision)) !== undefined;
+}
+
+const busy = (executionId: string): AppError =>
+  new AppError('unavailable', `the session of execution ${executionId} is being written by others; try again`, {
+    reason: 'SessionBusy',
+  });

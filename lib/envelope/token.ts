@@ -1,0 +1,41 @@
+import { jwtVerify, SignJWT } from 'jose';
+import type { SealKey } from './seal-key.ts';
+
+/** Claims of a SEAL token (spec 3 §2.2). `iss` and `aud` are those of the key. */
+export interface SealClaims {
+  readonly jti: string;
+  /** Name of the SecurityContext. */
+  readonly scp: string;
+  readonly tenant_id: string;
+  /** Seconds since the Unix epoch. */
+  readonly iat: number;
+  readonly exp: number;
+}
+
+export function issueToken(key: SealKey, claims: SealClaims): Promise<string> {
+  const { jti, scp, tenant_id, iat, exp } = claims;
+  return new SignJWT({ scp, tenant_id, jti, iat, exp, iss: key.issuer, aud: key.audience })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+    .sign(key.privateKey);
+}
+
+/** The claims of a token that this installation issued and that is still valid; undefined where it is anything else. */
+export async function readToken(key: SealKey, token: string, now: number): Promise<SealClaims | undefined> {
+  const payload = await verified(key, token, now);
+  if (payload === undefined) return undefined;
+  const { jti, scp, tenant_id, iat, exp } = payload;
+  if (typeof jti !== 'string' || typeof scp !== 'string' || typeof tenant_id !== 'string') return undefined;
+  if (jti === '' || scp === '' || tenant_id.trim() === '') return undefined;
+  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;
+  return { jti, scp, tenant_id, iat, exp };
+}
+
+async function verified({ publicKey, issuer, audience }: SealKey, token: string, now: number) {
+  const options = { issuer, audience, algorithms: ['EdDSA', 'Ed25519'], currentDate: new Date(now) };
+  try {
+    return (await jwtVerify(token, publicKey, options)).payload;
+  } catch {
+    // Callers learn that it is not valid, and no more (spec 3 §7.1).
+    return undefined;
+  }
+}
