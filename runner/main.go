@@ -12,6 +12,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
+
+	"windlass.dev/runner/agent"
+	"windlass.dev/runner/fsop"
 )
 
 // version is set by the image build: -ldflags "-X main.version=1.2.3".
@@ -30,6 +34,8 @@ const usage = `runner is the first process of a step container.
 
 Usage:
   runner run [flags] -- COMMAND [ARGUMENT…]   run a command and report how it ended
+  runner agent                                attest, and run what the API says, in the pod of an agent
+  runner fs CHUNK…                            answer one request about files, in the pod of an agent
   runner copy DESTINATION                     copy this program, for an init container
   runner version                              print the version
   runner help                                 print this text
@@ -49,6 +55,10 @@ func dispatch(args []string) int {
 	switch args[0] {
 	case "run":
 		return runMain(args[1:])
+	case "agent":
+		return agentMain(args[1:])
+	case "fs":
+		return fsop.Main(args[1:], os.Stdout)
 	case "copy":
 		return copyMain(args[1:])
 	case "version", "--version":
@@ -59,6 +69,19 @@ func dispatch(args []string) int {
 		return 0
 	}
 	return usageError(fmt.Sprintf("unknown subcommand %q; try: runner help", args[0]))
+}
+
+// agentMain takes every signal before it begins, so that no command can end the runner with one that is not for it.
+func agentMain(args []string) int {
+	if len(args) > 0 {
+		return usageError("agent takes no arguments; its settings are in the environment")
+	}
+	if err := protect(); err != nil {
+		return usageError(err.Error())
+	}
+	runtime.GOMAXPROCS(min(processors, runtime.NumCPU()))
+	catchSignals()
+	return agent.Main()
 }
 
 func usageError(message string) int {

@@ -14,19 +14,23 @@ func TestUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		"WF-CR-01 no subcommand":              {nil, 2, "no subcommand"},
-		"WF-CR-01 an unknown subcommand":      {[]string{"walk"}, 2, `unknown subcommand "walk"`},
-		"WF-CR-01 run without a command":      {[]string{"run", "--"}, 2, "no command; write it after --"},
-		"WF-CR-01 run with an empty command":  {[]string{"run", "--", ""}, 2, "the command is an empty string"},
-		"WF-CR-01 run with an unknown flag":   {[]string{"run", "--wings", "--", "true"}, 2, "-wings"},
-		"WF-CR-15 a timeout that is none":     {[]string{"run", "--timeout", "soon", "--", "true"}, 2, `invalid value "soon"`},
-		"WF-CR-15 a negative timeout":         {[]string{"run", "--timeout", "-1s", "--", "true"}, 2, "must not be negative"},
-		"WF-CR-20 a negative limit":           {[]string{"run", "--limit", "-1", "--", "true"}, 2, "--limit -1"},
-		"WF-CR-01 copy without a destination": {[]string{"copy"}, 2, "exactly one destination"},
-		"WF-CR-01 copy to nowhere":            {[]string{"copy", "/no/such/place/runner"}, 1, "cannot copy to /no/such/place/runner"},
-		"WF-CR-01 help":                       {[]string{"help"}, 0, "-timeout-grace duration"},
-		"WF-CR-01 help of run":                {[]string{"run", "--help"}, 0, "-timeout-grace duration"},
-		"WF-CR-01 version":                    {[]string{"version"}, 0, "dev"},
+		"WF-CR-01 no subcommand":               {nil, 2, "no subcommand"},
+		"WF-CR-01 an unknown subcommand":       {[]string{"walk"}, 2, `unknown subcommand "walk"`},
+		"WF-CR-01 run without a command":       {[]string{"run", "--"}, 2, "no command; write it after --"},
+		"WF-CR-01 run with an empty command":   {[]string{"run", "--", ""}, 2, "the command is an empty string"},
+		"WF-CR-01 run with an unknown flag":    {[]string{"run", "--wings", "--", "true"}, 2, "-wings"},
+		"WF-CR-15 a timeout that is none":      {[]string{"run", "--timeout", "soon", "--", "true"}, 2, `invalid value "soon"`},
+		"WF-CR-15 a negative timeout":          {[]string{"run", "--timeout", "-1s", "--", "true"}, 2, "must not be negative"},
+		"WF-CR-20 a negative limit":            {[]string{"run", "--limit", "-1", "--", "true"}, 2, "--limit -1"},
+		"WF-CR-01 copy without a destination":  {[]string{"copy"}, 2, "exactly one destination"},
+		"WF-CR-01 copy to nowhere":             {[]string{"copy", "/no/such/place/runner"}, 1, "cannot copy to /no/such/place/runner"},
+		"WF-CR-01 help":                        {[]string{"help"}, 0, "-timeout-grace duration"},
+		"WF-CR-01 help of run":                 {[]string{"run", "--help"}, 0, "-timeout-grace duration"},
+		"WF-AGENT-04 agent with an argument":   {[]string{"agent", "x"}, 2, "agent takes no arguments"},
+		"WF-AGENT-04 agent without settings":   {[]string{"agent"}, 2, "the environment lacks WINDLASS_GATEWAY, WINDLASS_AGENT_ID"},
+		"TOOL-FS-01 fs without a request":      {[]string{"fs"}, 2, "fs needs one request as JSON"},
+		"TOOL-FS-01 fs answers what it cannot": {[]string{"fs", "{"}, 0, `{"ok":false,"error":"INVALID_REQUEST"`},
+		"WF-CR-01 version":                     {[]string{"version"}, 0, "dev"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
