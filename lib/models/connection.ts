@@ -1,0 +1,175 @@
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import { AppError } from '../errors.ts';
+import { createFairPool, type FairPool, type Place } from '../fair-pool.ts';
+import type { LlmProvider, NodeConfig, ProviderType } from '../node-config/node-config.ts';
+import { openAnthropic } from './anthropic.ts';
+import { AttemptError } from './attempt-error.ts';
+import { type Breaker, createBreaker, type Pass } from './breaker.ts';
+import { costOf, estimatedTokens, textOfMessages } from './cost.ts';
+import { openExchange } from './exchange.ts';
+import { modelLimits } from './limits.ts';
+import type { ModelObserver, RequestOutcome } from './metrics.ts';
+import type { ModelReply, ModelRequest } from './models.ts';
+import { openOllama } from './ollama.ts';
+import { openOpenAi } from './openai.ts';
+import { createReplyCollector, type WireReply } from './reply-collector.ts';
+import type { Target } from './selection.ts';
+import { createToolNames, encodeMessage, type ToolNames } from './tool-names.ts';
+import type { OpenWire, Wire, WireRequest } from './wire.ts';
+
+/** One provider, as this process reaches it. */
+export interface Connection {
+  /** Asks once, in the turn of the tenant. @throws AttemptError; the reason of the signal where it aborts. */
+  ask(target: Target, request: ModelRequest): Promise<ModelReply>;
+  /** The circuit breaker lets nothing through. */
+  readonly isAway: boolean;
+}
+
+interface ConnectionDeps {
+  readonly clock: Clock;
+  readonly observer: ModelObserver;
+  readonly prices: NodeConfig['prices'];
+}
+
+const openers: Readonly<Record<ProviderType, OpenWire>> = {
+  openai: openOpenAi,
+  anthropic: openAnthropic,
+  ollama: openOllama,
+};
+
+export function createConnection(deps: ConnectionDeps, provider: LlmProvider): Connection {
+  return new SharedConnection(deps, provider);
+}
+
+class SharedConnection implements Connection {
+  readonly #deps: ConnectionDeps;
+  readonly #provider: LlmProvider;
+  readonly #pool: FairPool;
+  readonly #breaker: Breaker;
+  #wire: Promise<Wire> | undefined;
+
+  constructor(deps: ConnectionDeps, provider: LlmProvider) {
+    this.#deps = deps;
+    this.#provider = provider;
+    this.#breaker = createBreaker(deps.clock);
+    this.#pool = createFairPool({
+      size: provider.max_concurrency,
+      waiting: modelLimits.waiting,
+      waitMs: modelLimits.requestMs,
+      clock: deps.clock,
+    });
+  }
+
+  get isAway(): boolean {
+    return this.#breaker.isOpen;
+  }
+
+  async ask(target: Target, request: ModelRequest): Promise<ModelReply> {
+    using _place = await this.#enter(request);
+    const pass = this.#breaker.enter();
+    if (pass === undefined) throw this.#observed(isResting(), this.#deps.clock.now());
+    const started = this.#deps.clock.now();
+    try {
+      const reply = this.#priced(target, request, await this.#exchange(target, request));
+      pass.answered();
+      this.#observe('ok', started);
+      this.#deps.observer.answered(reply);
+      return reply;
+    } catch (error) {
+      settle(pass, error);
+      throw this.#observed(error, started);
+    }
+  }
+
+  async #enter({ tenant, signal }: ModelRequest): Promise<Place> {
+    try {
+      return await this.#pool.enter({ tenant, signal });
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error;
+      throw this.#observed(new AttemptError('overloaded', `is busy: ${error.message}`), this.#deps.clock.now());
+    }
+  }
+
+  #observe(outcome: RequestOutcome, started: number): void {
+    this.#deps.observer.requested(this.#provider.name, outcome, this.#deps.clock.now() - started);
+  }
+
+  #observed(error: unknown, started: number): unknown {
+    this.#observe(error instanceof AttemptError ? error.outcome : 'aborted', started);
+    return error;
+  }
+
+  async #exchange(target: Target, request: ModelRequest): Promise<WireReply> {
+    const { clock } = this.#deps;
+    this.#wire ??= openers[this.#provider.type](this.#provider);
+    const wire = await this.#wire;
+    using deadline = startDeadline(clock, modelLimits.requestMs, request.signal);
+    const { signal } = deadline;
+    using exchange = openExchange({ clock, signal, key: this.#provider.api_key, checkLine: wire.checkLine });
+    const names = createToolNames(request.tools, request.messages);
+    const idPrefix = `call_${request.messages.length}_`;
+    const collector = createReplyCollector({ onText: request.onText, idPrefix });
+    try {
+      await wire.ask(toWireRequest(target, request, names), exchange, collector);
+      // The packages end a stream that was aborted as if it were complete.
+      exchange.signal.throwIfAborted();
+      return decoded(collector.finish(), names);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (signal.aborted) throw outOfTime();
+      throw exchange.failure ?? asAttemptError(error);
+    }
+  }
+
+  #priced({ model }: Target, { messages }: ModelRequest, reply: WireReply): ModelReply {
+    const input = reply.input_tokens ?? estimatedTokens(textOfMessages(messages));
+    const written = (): string => reply.content + reply.tool_calls.map((call) => call.name + call.arguments).join('');
+    const output = reply.output_tokens ?? estimatedTokens(written());
+    const cost = costOf(this.#deps.prices, model.model, { input, output });
+    return {
+      content: reply.content,
+      tool_calls: reply.tool_calls,
+      stop: reply.stop,
+      provider: this.#provider.name,
+      model: reply.model ?? model.model,
+      input_tokens: input,
+      output_tokens: output,
+      ...(cost !== undefined && { cost_usd: cost }),
+    };
+  }
+}
+
+function toWireRequest({ model }: Target, request: ModelRequest, names: ToolNames): WireRequest {
+  const { messages, tools, outputSchema, maxOutputTokens = model.max_output_tokens } = request;
+  return {
+    model: model.model,
+    messages: messages.map((message) => encodeMessage(message, names)),
+    tools: tools.map((tool) => ({ ...tool, name: names.encode(tool.name) })),
+    maxOutputTokens: Math.min(maxOutputTokens, model.max_output_tokens),
+    contextWindow: model.context_window,
+    outputSchema,
+  };
+}
+
+const decoded = (reply: WireReply, names: ToolNames): WireReply => ({
+  ...reply,
+  tool_calls: reply.tool_calls.map((call) => ({ ...call, name: names.decode(call.name) })),
+});
+
+/** Tells the circuit breaker how a request ended. */
+function settle(pass: Pass, error: unknown): void {
+  if (!(error instanceof AttemptError)) pass.abandoned();
+  else if (error.isOutage) pass.failed();
+  else pass.answered();
+}
+
+/** What a package throws by itself is about an answer that it cannot read; its words may hold parts of that. */
+const asAttemptError = (error: unknown): AttemptError =>
+  error instanceof AttemptError ? error : new AttemptError('malformed', 'sent an answer that cannot be read');
+
+const outOfTime = (): AttemptError =>
+  new AttemptError('timeout', `did not finish its answer within ${modelLimits.requestMs / 1_000} seconds`);
+
+const isResting = (): AttemptError =>
+  new AttemptError('overloaded', `failed ${modelLimits.breakerFailures} times in a row and is left alone for a while`);

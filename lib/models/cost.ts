@@ -1,0 +1,29 @@
+import { ownMember } from '../own-member.ts';
+import type { ModelPrice } from '../node-config/node-config.ts';
+import type { ModelMessage } from './models.ts';
+
+/** USD of one answer; undefined where no price is known for the model. */
+export function costOf(
+  prices: Readonly<Record<string, ModelPrice>>,
+  model: string,
+  tokens: { readonly input: number; readonly output: number },
+): number | undefined {
+  const price = ownMember(prices, model);
+  if (price === undefined) return undefined;
+  return (tokens.input * price.input_per_million + tokens.output * price.output_per_million) / 1_000_000;
+}
+
+/** Characters of a token, on average of English text and code. */
+const charactersPerToken = 4;
+
+/** Tokens of an answer whose provider does not count, so that limits of tokens hold there as well. */
+export const estimatedTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
+
+/** Everything that a model read, as far as it is text of the conversation. */
+export const textOfMessages = (messages: readonly ModelMessage[]): string =>
+  messages
+    .map((message) => {
+      const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
+      return message.content + calls.map((call) => call.name + call.arguments).join('');
+    })
+    .join('');

@@ -1,0 +1,123 @@
+import type { Registry } from 'prom-client';
+import type { Clock } from '../clock.ts';
+import { defined } from '../defined.ts';
+import type { Logger } from '../logger.ts';
+import type { NodeConfig } from '../node-config/node-config.ts';
+import { AttemptError } from './attempt-error.ts';
+import { createConnection, type Connection } from './connection.ts';
+import { modelLimits } from './limits.ts';
+import { createModelMetrics, silentObserver } from './metrics.ts';
+import { ModelError, type ModelLimits, type ModelReply, type ModelRequest, type Models } from './models.ts';
+import { type SelectionState, selectTargets, type Target, targetsOf } from './selection.ts';
+
+interface ModelsDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** From 0 to 1, for waits that differ from one replica to the next. */
+  readonly random: () => number;
+  /** Where requests are counted; absent: nowhere. */
+  readonly registry?: Registry;
+}
+
+/** Every model of the node configuration. Packages of providers are loaded at the first request that needs them. */
+export function createModels(deps: ModelsDeps, config: NodeConfig): Models {
+  const observer = deps.registry === undefined ? silentObserver : createModelMetrics(deps.registry);
+  const connections = new Map(
+    config.llm_providers.map((provider) => [
+      provider.name,
+      createConnection({ clock: deps.clock, observer, prices: config.prices }, provider),
+    ]),
+  );
+  const turns = new Map<string, number>();
+  const stateOf = (alias: string): SelectionState => ({
+    turn: turns.get(alias) ?? 0,
+    isAway: (name) => connections.get(name)?.isAway ?? true,
+  });
+  return {
+    async ask(request) {
+      request.signal.throwIfAborted();
+      const { alias } = request;
+      const targets = selectTargets(config, request, stateOf(alias));
+      turns.set(alias, (turns.get(alias) ?? 0) + 1);
+      const retrying = createRetrying(deps, config);
+      return await firstAnswer(targets, (target) => {
+        const connection = connections.get(target.provider.name);
+        if (connection === undefined) throw new ModelError('ProviderGone', `no provider ${target.provider.name}`);
+        return retrying(connection, target, request);
+      });
+    },
+    limitsOf: (alias, provider) => limitsOf(config, alias, provider),
+  };
+}
+
+/** Failures after which another provider may do better. A conversation that is too long is not: its owner shortens it. */
+const isWorthAnother = (error: unknown): boolean => error instanceof ModelError && error.failure !== 'ContextTooLong';
+
+/** The answer of the first target that gives one; else the failure of the last. */
+async function firstAnswer(
+  targets: readonly Target[],
+  ask: (target: Target) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const [target, ...others] = targets;
+  if (target === undefined) throw new ModelError('UnknownAlias', 'no provider defines the model alias');
+  try {
+    return await ask(target);
+  } catch (error) {
+    if (others.length === 0 || !isWorthAnother(error)) throw error;
+    return await firstAnswer(others, ask);
+  }
+}
+
+type Retrying = (connection: Connection, target: Target, request: ModelRequest) => Promise<ModelReply>;
+
+/** Asks one provider, and again after failures that pass: `max_retries` times more (requirements AMB-091). */
+function createRetrying({ clock, logger, random }: ModelsDeps, { llm_selection }: NodeConfig): Retrying {
+  const { max_retries: retries, retry_delay_ms: delayMs } = llm_selection;
+  return async (connection, target, request) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await connection.ask(target, request);
+      } catch (error) {
+        if (!(error instanceof AttemptError)) throw error;
+        if (!error.isRetried || attempt > retries) throw error.toModelError(target.provider.name);
+        const waitMs = waitBefore(attempt, { delayMs, random }, error.retryAfterMs);
+        logger.warn(
+          { provider: target.provider.name, outcome: error.outcome, attempt, waitMs },
+          'asking a model again',
+        );
+        await clock.sleep(waitMs, request.signal);
+        request.signal.throwIfAborted();
+      }
+    }
+  };
+}
+
+interface Waits {
+  readonly delayMs: number;
+  readonly random: () => number;
+}
+
+/** How much of a wait is left to chance. */
+const spread = 0.2;
+
+/**
+ * Wait before the next attempt: twice as long each time, and a little more, so that replicas do not return together;
+ * what the provider asks for where that is longer. Never more than our own bound.
+ */
+export function waitBefore(attempt: number, { delayMs, random }: Waits, retryAfterMs = 0): number {
+  const own = delayMs * 2 ** (attempt - 1) * (1 + spread * random());
+  return Math.min(Math.max(Math.round(own), retryAfterMs), modelLimits.retryWaitMs);
+}
+
+/** Without a provider, what holds whichever of them answers. */
+function limitsOf(config: NodeConfig, alias: string, provider?: string): ModelLimits | undefined {
+  const models = targetsOf(config, alias)
+    .filter((target) => provider === undefined || target.provider.name === provider)
+    .map(({ model }) => model);
+  if (models.length === 0) return undefined;
+  const windows = models.flatMap(({ context_window: tokens }) => (tokens === undefined ? [] : [tokens]));
+  return {
+    maxOutputTokens: Math.min(...models.map(({ max_output_tokens: tokens }) => tokens)),
+    ...defined({ contextWindow: windows.length === 0 ? undefined : Math.min(...windows) }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../clock.ts';
+
+/** Ends a stream that has gone silent. Dispose of it when the stream has ended. */
+export interface IdleWatch extends Disposable {
+  /** Something came. */
+  touch(): void;
+}
+
+/** Calls `onIdle` once, where nothing has come for `ms`. */
+export function startIdleWatch(clock: Clock, ms: number, onIdle: () => void): IdleWatch {
+  const ended = new AbortController();
+  let last = clock.now();
+  const watch = async (): Promise<void> => {
+    for (let left = ms; left > 0; left = last + ms - clock.now()) {
+      await clock.sleep(left, ended.signal);
+      if (ended.signal.aborted) return;
+    }
+    onIdle();
+  };
+  void watch();
+  return {
+    touch() {
+      last = clock.now();
+    },
+    [Symbol.dispose]: () => ended.abort('ended'),
+  };
+}

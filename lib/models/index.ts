@@ -1,0 +1,1 @@
+export { createModels } from './create-models.ts';

@@ -1,0 +1,24 @@
+/** Our ceilings for calls to models; the specification gives none. */
+export const modelLimits = {
+  /** Text of one answer, in UTF-16 units, and its tool calls. */
+  contentLength: 1_048_576,
+  toolCalls: 128,
+  argumentsLength: 1_048_576,
+  /** Arguments of all calls of one answer. */
+  allArgumentsLength: 4_194_304,
+  /** One event of a stream, and everything that a stream sends. */
+  eventBytes: 8_388_608,
+  streamBytes: 268_435_456,
+  /** Body of a refusal that is read, and how much of it a message shows. */
+  refusalBytes: 65_536,
+  refusalShown: 300,
+  requestMs: 600_000,
+  idleMs: 60_000,
+  /** Longest wait before another attempt, however long a provider asks for. */
+  retryWaitMs: 60_000,
+  /** Requests that may wait for one provider. */
+  waiting: 1_000,
+  /** Failures in a row that open the circuit breaker, and how long it stays open. */
+  breakerFailures: 5,
+  breakerOpenMs: 10_000,
+} as const;

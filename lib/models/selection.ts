@@ -1,0 +1,78 @@
+import type { LlmProvider, NodeConfig, NodeModel } from '../node-config/node-config.ts';
+import { ModelError } from './models.ts';
+
+/** A provider and its model for an alias. */
+export interface Target {
+  readonly provider: LlmProvider;
+  readonly model: NodeModel;
+}
+
+/** An alias, and the provider that served the execution before (requirements LLM-19). */
+export interface Wanted {
+  readonly alias: string;
+  readonly provider?: string;
+}
+
+/** What a choice depends on besides the configuration. */
+export interface SelectionState {
+  /** Where a round of the alias is: grows by one with each request. */
+  readonly turn: number;
+  /** Whether a provider is known to be away. */
+  readonly isAway: (provider: string) => boolean;
+}
+
+/**
+ * Providers to ask, in order; the next one is asked where the one before it fails (requirements LLM-13 to LLM-15). Only
+ * `failover` ever names more than one: a request that was meant for a local model does not leave the installation.
+ * @throws ModelError `UnknownAlias` or `ProviderGone` (AMB-090).
+ */
+export function selectTargets(config: NodeConfig, wanted: Wanted, state: SelectionState): readonly Target[] {
+  if (wanted.provider !== undefined) return [pinnedTarget(config, wanted.alias, wanted.provider)];
+  const targets = targetsOf(config, wanted.alias);
+  if (targets.length === 0) throw unknownAlias(wanted.alias);
+  return orders[config.llm_selection.strategy](targets, config, state);
+}
+
+type Order = (targets: readonly Target[], config: NodeConfig, state: SelectionState) => readonly Target[];
+
+const orders: Readonly<Record<NodeConfig['llm_selection']['strategy'], Order>> = {
+  'prefer-local'(targets, config) {
+    const local = targets.filter(({ provider }) => provider.type === 'ollama');
+    return defaultFirst(local.length > 0 ? local : targets, config).slice(0, 1);
+  },
+  'round-robin'(targets, _config, { turn, isAway }) {
+    const present = targets.filter(({ provider }) => !isAway(provider.name));
+    const round = present.length > 0 ? present : targets;
+    const next = turn % round.length;
+    return round.slice(next, next + 1);
+  },
+  failover: (targets, config) => defaultFirst(targets, config),
+};
+
+/** The default provider where it is among them, then the others as the file lists them. */
+function defaultFirst(targets: readonly Target[], { llm_selection }: NodeConfig): readonly Target[] {
+  const isDefault = ({ provider }: Target): boolean => provider.name === llm_selection.default_provider;
+  return [...targets.filter(isDefault), ...targets.filter((target) => !isDefault(target))];
+}
+
+/** Every provider that defines the alias, as the file lists them. */
+export function targetsOf({ llm_providers }: NodeConfig, alias: string): readonly Target[] {
+  return llm_providers.flatMap((provider) => {
+    const model = provider.models.find((each) => each.alias === alias);
+    return model === undefined ? [] : [{ provider, model }];
+  });
+}
+
+function pinnedTarget(config: NodeConfig, alias: string, name: string): Target {
+  const provider = config.llm_providers.find((each) => each.name === name);
+  if (provider === undefined) {
+    const message = `the provider ${name}, which served this execution with the model alias ${alias}, is no longer configured`;
+    throw new ModelError('ProviderGone', message);
+  }
+  const model = provider.models.find((each) => each.alias === alias);
+  if (model === undefined) throw unknownAlias(alias, ` by the provider ${name}, which served this execution`);
+  return { provider, model };
+}
+
+const unknownAlias = (alias: string, by = ''): ModelError =>
+  new ModelError('UnknownAlias', `the model alias ${alias} is not defined${by}; add it to spec.llm_providers`);
