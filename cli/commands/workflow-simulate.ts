@@ -29,17 +29,17 @@ export function workflowSimulateCommand(launch: Launch): Command {
   return new Command('simulate')
     .summary('run a workflow without a cluster')
     .description(
-      'Runs a workflow by the engine of the controllers, with your answers in place of commands, people and children. ' +
+      'Runs a workflow by the engine of the controllers, with your answers in place of commands, people, children and agents. ' +
         'Prints the path, the templates as rendered, the output, and the states and rules that were not reached. A ' +
         'command without an answer exits with 0 and prints nothing; a child completes, or runs as well where its ' +
-        'workflow is among the files; a person must be answered for. Repeat an answer for further visits; the last one ' +
+        'workflow is among the files; an agent completes, and a judge gives the score 1; a person must be answered for. Repeat an answer for further visits; the last one ' +
         'holds for the rest.',
     )
     .argument('<file...>', 'files or directories; - reads standard input')
     .option('--workflow <name>', 'which workflow of the files; by default the first')
     .option(
       '-a, --answer <state=value>',
-      'STATE=RESPONSE, STATE.exit_code=1, STATE/STEP.stdout=text, STATE.status=failed',
+      'STATE=RESPONSE, STATE.exit_code=1, STATE/STEP.stdout=text, STATE.status=failed, STATE/N.score=0.8 of judge N',
       repeatable,
     )
     .option('--answers <file>', 'answers as YAML or JSON: STATE to an answer, or to a list of them')

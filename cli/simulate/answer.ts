@@ -18,6 +18,14 @@ export type Question =
       /** Without an answer, `default_response` or the timeout ends the state. */
       readonly hasTimeout: boolean;
     }
+  | {
+      readonly kind: 'agent';
+      readonly state: string;
+      readonly visit: number;
+      readonly agent: string;
+      /** Its place among the judges of a ParallelAgents state. */
+      readonly judge?: number | undefined;
+    }
   | { readonly kind: 'child'; readonly state: string; readonly visit: number; readonly workflow: string };
 
 /** What became of one visit. Fields that do not belong to the state's kind are refused when the answers are read. */
@@ -28,15 +36,28 @@ export interface Answer {
   readonly stderr?: string;
   /** Of a person. */
   readonly response?: string;
-  /** Of a child. Default `completed`. */
+  /** Of a child or an agent. Default `completed`. */
   readonly status?: 'completed' | 'failed' | 'cancelled';
   /** Final output of a child. Default null. */
   readonly result?: Json;
+  /** Final text of an agent. Default of a judge: a verdict with its score, confidence and reasoning. */
+  readonly output?: string;
+  /** Of an agent; of a judge 1 by default. */
+  readonly score?: number;
+  readonly confidence?: number;
+  readonly reasoning?: string;
 }
 
 /** Undefined: nothing is known, and the defaults hold; a person gives no answer. */
 export type AnswerTo = (question: Question) => Answer | undefined;
 
-/** The key under which answers to a question are given: the state, or `STATE/STEP`. */
-export const keyOf = (question: Question): string =>
-  question.kind === 'command' && question.step !== undefined ? `${question.state}/${question.step}` : question.state;
+/** The key under which answers to a question are given: the state, `STATE/STEP`, or `STATE/N` of judge N. */
+export function keyOf(question: Question): string {
+  const part = partOf(question);
+  return part === undefined ? question.state : `${question.state}/${part}`;
+}
+
+function partOf(question: Question): string | number | undefined {
+  if (question.kind === 'command') return question.step;
+  return question.kind === 'agent' ? question.judge : undefined;
+}

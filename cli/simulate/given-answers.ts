@@ -1,31 +1,44 @@
 import type { Json } from '../../crds/schema/parts.ts';
+import type { State } from '../../crds/schema/state.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
 import { CliError } from '../exit-codes.ts';
 import { parseValue } from '../parse-pairs.ts';
 import { type Answer, type AnswerTo, keyOf } from './answer.ts';
 
-type Kind = 'command' | 'person' | 'child';
+type Kind = 'command' | 'person' | 'child' | 'agent' | 'judge';
 type Fields = Readonly<Record<string, Json>>;
 
 const fieldsOf: Readonly<Record<Kind, Readonly<Record<string, (value: Json) => boolean>>>> = {
   command: {
     exit_code: (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 255,
-    stdout: (value) => typeof value === 'string',
-    stderr: (value) => typeof value === 'string',
+    stdout: isText,
+    stderr: isText,
   },
-  person: { response: (value) => typeof value === 'string' },
-  child: {
-    status: (value) => typeof value === 'string' && ['completed', 'failed', 'cancelled'].includes(value),
-    result: () => true,
-  },
+  person: { response: isText },
+  child: { status: isEnd, result: () => true },
+  agent: { status: isEnd, output: isText, score: isFraction, confidence: isFraction },
+  judge: { status: isEnd, output: isText, score: isFraction, confidence: isFraction, reasoning: isText },
 };
+
+function isText(value: Json): boolean {
+  return typeof value === 'string';
+}
+
+function isEnd(value: Json): boolean {
+  return typeof value === 'string' && ['completed', 'failed', 'cancelled'].includes(value);
+}
+
+function isFraction(value: Json): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 1;
+}
 
 const kindOf: Readonly<Record<string, Kind>> = {
   System: 'command',
   ContainerRun: 'command',
   Human: 'person',
   Subworkflow: 'child',
+  Agent: 'agent',
 };
 
 /** The keys that answers may be given under, with the kind of answer that each takes. */
@@ -34,14 +47,19 @@ function answerable({ states }: WorkflowSpec): ReadonlyMap<string, Kind> {
   for (const [name, state] of Object.entries(states)) {
     const kind = kindOf[state.kind];
     if (kind !== undefined) keys.set(name, kind);
-    if (state.kind !== 'ParallelContainerRun') continue;
-    for (const step of state.steps) keys.set(`${name}/${step.name}`, 'command');
+    for (const [part, partKind] of partsOf(state)) keys.set(`${name}/${part}`, partKind);
   }
   return keys;
 }
 
+/** Steps and judges of a state that has several. */
+function partsOf(state: State): (readonly [string | number, Kind])[] {
+  if (state.kind === 'ParallelContainerRun') return state.steps.map(({ name }) => [name, 'command'] as const);
+  return state.kind === 'ParallelAgents' ? state.agents.map((_, index) => [index, 'judge'] as const) : [];
+}
+
 /**
- * The answers of a file and of flags. A file maps STATE, or STATE/STEP, to one answer or a list, one for each visit or
+ * The answers of a file and of flags. A file maps STATE, STATE/STEP or STATE/N of judge N to one answer or a list, one for each visit or
  * attempt, of which the last one repeats; a text is the response of a person. Flags are `STATE=RESPONSE` and
  * `STATE.FIELD=VALUE`, and go before the file. Throws a usage error that names what is wrong.
  */
@@ -102,7 +120,7 @@ function flagAnswers(keys: ReadonlyMap<string, Kind>, flags: readonly string[]):
 
 const flagForm = /^([^.=]+)(?:\.([a-z_]+))?=(.*)$/s;
 
-const texts = new Set(['response', 'stdout', 'stderr']);
+const texts = new Set(['response', 'stdout', 'stderr', 'output', 'reasoning']);
 
 function parseFlag(keys: ReadonlyMap<string, Kind>, flag: string) {
   const [, key, field = 'response', text = ''] = flagForm.exec(flag) ?? [];
@@ -142,6 +160,8 @@ const examples: Readonly<Record<Kind, string>> = {
   command: 'exit_code=1',
   person: 'response=approved',
   child: 'status=failed',
+  agent: 'score=0.8',
+  judge: 'score=0.8',
 };
 
 const exampleOf = (kind: Kind = 'command'): string => examples[kind];

@@ -14,23 +14,28 @@ export function seeded(seed: number): () => number {
 
 const outputs = ['', 'ok', 'true', 'false', '0', '1', '{"ok":true}', 'a\nb\n'];
 
+/** On either side of most thresholds, and on the default one. */
+const scores = [0, 0.25, 0.5, 0.69, 0.7, 0.75, 0.9, 1];
+
 /**
  * Answers drawn at random from those that the definition tells apart: exit codes and responses that its rules name, an
- * answer that comes too late where the state has a timeout, children that complete or fail. `given` goes first.
+ * answer that comes too late where the state has a timeout, children and agents that complete or fail, and scores. `given` goes first.
  */
 export function randomAnswers(spec: WorkflowSpec, random: () => number, given: AnswerTo): AnswerTo {
   const codes = exitCodesOf(spec);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const responseTo = ({ responses }: Extract<Question, { kind: 'person' }>): string =>
+    responses.length === 0 ? 'approved' : pick(responses);
   const draw = (question: Question): Answer | undefined => {
     switch (question.kind) {
       case 'command':
         return { exit_code: random() < 0.6 ? 0 : pick(codes), stdout: pick(outputs) };
       case 'child':
         return { status: random() < 0.7 ? 'completed' : 'failed' };
-      case 'person': {
-        if (question.hasTimeout && random() < 0.2) return undefined;
-        return { response: question.responses.length === 0 ? 'approved' : pick(question.responses) };
-      }
+      case 'agent':
+        return { status: random() < 0.8 ? 'completed' : 'failed', score: pick(scores), confidence: pick(scores) };
+      case 'person':
+        return question.hasTimeout && random() < 0.2 ? undefined : { response: responseTo(question) };
     }
   };
   return (question) => given(question) ?? draw(question);

@@ -38,13 +38,14 @@ function visitLine({ state, kind, visit, status, reason, attempts = 1, rule, tar
   return parts.join('  ');
 }
 
-function renderingLines({ step, command, env = {}, prompt, input }: Rendering): string[] {
+function renderingLines({ step, command, env = {}, prompt, intent, input }: Rendering): string[] {
   const name = step === undefined ? '' : `${step}: `;
   return [
     ...(command === undefined ? [] : [`${name}command ${JSON.stringify(command)}`]),
     ...Object.entries(env).map(([key, value]) => `${name}env ${key}=${JSON.stringify(value)}`),
     ...(prompt === undefined ? [] : [`prompt ${JSON.stringify(prompt)}`]),
-    ...(input === undefined ? [] : [`input ${JSON.stringify(input)}`]),
+    ...(intent === undefined ? [] : [`${name}intent ${JSON.stringify(intent)}`]),
+    ...(input === undefined ? [] : [`${name}input ${JSON.stringify(input)}`]),
   ];
 }
 

@@ -103,6 +103,71 @@ describe('a simulation', () => {
     expect(run(workflow, () => ({ stdout })).finalOutput).toEqual({ all: stdout });
   });
 
+  describe('of agents', () => {
+    const review = aWorkflow('review')
+      .state('write', {
+        kind: 'Agent',
+        agent: 'writer',
+        intent: 'be brief',
+        input: '{{input.name}} {{state.feedback}}',
+        transitions: [{ target: 'panel' }],
+      })
+      .state('panel', {
+        kind: 'ParallelAgents',
+        agents: [{ agent: 'one', input: '{{write.output}}' }, { agent: 'two' }],
+        consensus: { strategy: 'weighted_average' },
+        transitions: [
+          { condition: 'all_approved', target: 'end' },
+          { target: 'write', feedback: 'was {{panel.consensus.score}}' },
+        ],
+      })
+      .state('end', anEnd())
+      .build();
+
+    it('lets them complete and judges approve, unless they are answered for', () => {
+      expect(states(run(review, () => undefined))).toEqual(['write', 'panel', 'end']);
+    });
+
+    it('takes the path that scores lead to, and renders what each agent is given', () => {
+      const answer = givenAnswers(review.spec, { 'panel/0': [{ score: 0.5 }, { score: 0.9 }] }, ['write.output=draft']);
+      const { renderings, ...result } = run(review, answer);
+      expect(states(result as never)).toEqual(['write', 'panel', 'write', 'panel', 'end']);
+      expect(renderings).toContainEqual({ state: 'panel', visit: 1, step: '0 (one)', input: 'draft' });
+      expect(renderings).toContainEqual({ state: 'write', visit: 2, intent: 'be brief', input: 'Ada was 0.75' });
+    });
+
+    it.each([
+      ['write.status=failed', 'write', 'AgentFailed'],
+      ['panel/0.output=no verdict', 'panel', undefined],
+    ])('%s: state %s ends with %s', (flag, state, reason) => {
+      const once = { ...review.spec.states, panel: { ...review.spec.states['panel'], transitions: [] } };
+      const workflow = { ...review, spec: { ...review.spec, states: once } } as Workflow;
+      const { status } = run(workflow, givenAnswers(workflow.spec, undefined, [flag]));
+      expect(status.history?.find((visit) => visit.state === state)?.reason).toBe(reason);
+    });
+
+    it.each(['write.score=1.1', 'write.reasoning=x', 'panel/2.score=1', 'panel.score=1', 'panel/0.exit_code=1'])(
+      'refuses the answer %s',
+      (flag) => {
+        expect(() => givenAnswers(review.spec, undefined, [flag])).toThrow(/cannot be|takes an answer/);
+      },
+    );
+
+    it('reaches every rule at random', () => {
+      const coverage = createCoverage(review.spec);
+      const random = seeded(3);
+      for (let count = 0; count < 100; count++) {
+        coverage.add(
+          run(
+            review,
+            randomAnswers(review.spec, random, () => undefined),
+          ).status,
+        );
+      }
+      expect([coverage.unreachedStates(), coverage.unmatchedRules()]).toEqual([[], []]);
+    });
+  });
+
   it.each([
     'hello.yaml',
     'retry.yaml',

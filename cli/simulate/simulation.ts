@@ -1,6 +1,7 @@
 import { decide } from '../../controllers/execution/engine/decide.ts';
 import type { Action, Decision, Need } from '../../controllers/execution/engine/decision.ts';
 import type {
+  AgentFact,
   ChildFact,
   Definition,
   Facts,
@@ -18,12 +19,13 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
+import { defined } from '../../lib/defined.ts';
 import { isTerminal } from '../../lib/execution/finished.ts';
 import { parseLocator } from '../../lib/output-store/blob.ts';
 import { open } from '../../lib/output-store/stored-value.ts';
 import type { PodSlot } from '../../lib/pod-slot.ts';
 import { LargeValue } from '../../lib/template/large-value.ts';
-import type { AnswerTo } from './answer.ts';
+import type { Answer, AnswerTo } from './answer.ts';
 
 export interface SimulationOptions {
   readonly workflow: Workflow;
@@ -41,6 +43,7 @@ export interface Rendering {
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly prompt?: string;
+  readonly intent?: string;
   readonly input?: Json;
 }
 
@@ -71,7 +74,7 @@ const identity = { name: 'simulation', namespace: 'simulation', uid: '00000000-0
 const depthMax = 10;
 
 /**
- * Runs a workflow by the engine of the controllers (`decide`), with answers in place of pods, people and children, and time
+ * Runs a workflow by the engine of the controllers (`decide`), with answers in place of pods, people, children and agents, and time
  * that passes at once. Pure but for the answers. Throws Unanswered.
  */
 export function simulate(options: SimulationOptions, depth = 0): Simulated {
@@ -83,9 +86,11 @@ class Simulation {
   readonly #depth: number;
   readonly #pods = new Map<string, PodFact>();
   readonly #children = new Map<string, ChildFact>();
+  readonly #agents = new Map<string, AgentFact>();
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #renderings: Rendering[] = [];
   readonly #volumes: Record<string, VolumeFact>;
+  readonly #volumesByUid = new Map<string, VolumeFact>();
   #execution: WorkflowExecution;
   #now = begun;
   /** Visits of Human states that were asked for. */
@@ -164,6 +169,8 @@ class Simulation {
       workflows: new Map(),
       pods: [...this.#pods.values()],
       children: [...this.#children.values()],
+      agents: [...this.#agents.values()],
+      volumesByUid: this.#volumesByUid,
       volumes: this.#volumes,
       descendants: this.#children.size,
       loaded: new Map(),
@@ -198,8 +205,10 @@ class Simulation {
     for (const need of needs) {
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
       if (need.kind === 'workflow') workflows.set(need.workflow, this.#lookup(need.workflow));
+      if (need.kind === 'volume')
+        this.#volumesByUid.set(need.uid, { volume: need.uid, phase: 'ready', claim: need.uid });
     }
-    return { ...facts, loaded, workflows };
+    return { ...facts, loaded, workflows, volumesByUid: this.#volumesByUid };
   }
 
   #known(name: string): Workflow | undefined {
@@ -232,6 +241,7 @@ class Simulation {
   #do(action: Action): void {
     if (action.kind === 'create_pod') this.#runPod(action.slot, action.plan);
     if (action.kind === 'create_child') this.#runChild(action);
+    if (action.kind === 'create_agent') this.#runAgent(action);
     if (action.kind === 'stop_pod') this.#change(action.name, { deleting: true, ended: true, endedAt: this.#now });
     if (action.kind === 'release_pod') this.#change(action.name, { held: false, ended: true });
   }
@@ -264,6 +274,27 @@ class Simulation {
     this.#children.set(name, { ...about, ...this.#childEnd(spec, { state, visit }) });
   }
 
+  /** The agent has ended as soon as it is begun. */
+  #runAgent({ name, spec }: Extract<Action, { kind: 'create_agent' }>): void {
+    const { agent, parent, intent, input } = spec;
+    if (parent === undefined || this.#agents.has(name)) return;
+    const { state, visit, judge } = parent;
+    const step = judge === undefined ? undefined : `${judge} (${agent})`;
+    this.#renderings.push({ state, visit, step, ...defined({ intent, input }) });
+    const answer = this.#options.answer({ kind: 'agent', state, visit, agent, judge });
+    const madeBy = { state, visit, judge };
+    const times = { startedAt: this.#now, endedAt: this.#now + commandMs };
+    this.#agents.set(name, {
+      name,
+      uid: `uid-of-${name}`,
+      madeBy,
+      cancelled: false,
+      ...times,
+      ...agentEnd(answer, judge),
+    });
+    this.#now += 1;
+  }
+
   /** An answer goes before a run of the child. */
   #childEnd(spec: WorkflowExecutionSpec, at: { readonly state: string; readonly visit: number }): ChildEnd {
     const workflow = this.#known(spec.workflow);
@@ -278,6 +309,13 @@ class Simulation {
     const end = { phase, result: finalOutput, blackboard: {} };
     return phase === 'completed' ? end : { ...end, failure: { reason, message } };
   }
+}
+
+/** What an agent left behind; a judge says its verdict in its final text. */
+function agentEnd(answer: Answer = {}, judge: number | undefined) {
+  const { status: phase = 'completed', output, score, confidence, reasoning } = answer;
+  const verdict = judge === undefined ? '' : JSON.stringify({ score: score ?? 1, confidence, reasoning });
+  return { phase, output: output ?? verdict, score, confidence, iterations: 1 };
 }
 
 type ChildEnd = Pick<ChildFact, 'phase' | 'result' | 'blackboard' | 'failure'>;

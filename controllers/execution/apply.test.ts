@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -64,6 +65,7 @@ function setUp(
     pods: createCache<Pod>(),
     executions: createCache<WorkflowExecution>(),
     volumes: createCache<Volume>(),
+    agents: createCache<AgentExecution>(),
   };
   caches.pods.replaceAll(pods, '20');
   const rejected: unknown[] = [];
@@ -101,6 +103,11 @@ const plan = {
 } as const;
 const createPod: Action = { kind: 'create_pod', slot: { state: 's', visit: 1, attempt: 1 }, plan };
 const createChild: Action = { kind: 'create_child', name: 'c', spec: { workflow: 'w' }, owned: true };
+const createAgent: Extract<Action, { kind: 'create_agent' }> = {
+  kind: 'create_agent',
+  name: 'a',
+  spec: { agent: 'writer', parent: { name: 'demo-1', uid, state: 's', visit: 1, judge: 0 } },
+};
 const createVolume: Action = {
   kind: 'create_volume',
   name: 'v',
@@ -133,6 +140,7 @@ describe('what is made', () => {
   it.each([
     { action: createPod, cache: 'pods' },
     { action: createChild, cache: 'executions' },
+    { action: createAgent, cache: 'agents' },
     { action: createVolume, cache: 'volumes' },
     { action: createLinked, cache: 'executions' },
   ] as const)('$action.kind: the answer is in the cache before the watch brings it', async ({ action, cache }) => {
@@ -141,9 +149,12 @@ describe('what is made', () => {
     expect(caches[cache].getByUid('new')).toBeDefined();
   });
 
-  it.each([createPod, createChild, createVolume])('$kind: what exists already counts as made', async (action) => {
-    await expect(setUp({ create: exists }).run(action)).resolves.toBeUndefined();
-  });
+  it.each([createPod, createChild, createAgent, createVolume])(
+    '$kind: what exists already counts as made',
+    async (action) => {
+      await expect(setUp({ create: exists }).run(action)).resolves.toBeUndefined();
+    },
+  );
 
   const ours = { labels: { [labels.executionUid]: uid }, namespace, uid: 'there', resourceVersion: '50' };
   const parent = { name: 'demo-1', uid, state: 's', visit: 1, depth: 1 };
@@ -154,10 +165,11 @@ describe('what is made', () => {
   const child: Action = { ...createChild, spec: { workflow: 'w', parent } };
   const podOf = podName(execution, { state: 's', visit: 1, attempt: 1 });
 
-  it.each<[Action, 'pods' | 'executions' | 'volumes', KubeObject]>([
+  it.each<[Action, 'pods' | 'executions' | 'volumes' | 'agents', KubeObject]>([
     [createPod, 'pods', { metadata: { ...ours, name: podOf } }],
     [createVolume, 'volumes', { metadata: { ...ours, name: 'v' } }],
     [child, 'executions', childOf({ parent }, 'c')],
+    [createAgent, 'agents', childOf(createAgent.spec, 'a')],
   ])('$kind: what we made before is taken up from the server', async (action, cache, object) => {
     const { run, caches, calls, rejected } = setUp({}, [], [object]);
     await run(action);
@@ -179,7 +191,7 @@ describe('what is made', () => {
     },
   );
 
-  it.each([createPod, createChild, createVolume])(
+  it.each([createPod, createChild, createAgent, createVolume])(
     '$kind: what may have been made before, and was not, is made',
     async (action) => {
       const { runAgain, calls } = setUp();
@@ -238,6 +250,48 @@ describe('what is made', () => {
     await run(child);
     expect(calls.map(({ name }) => name)).toEqual(['c']);
     expect(caches.executions.getByUid('there')).toBeDefined();
+  });
+
+  it('an agent goes with its execution, and carries its label', async () => {
+    const { run, calls, made } = setUp();
+    await run(createAgent);
+    expect(calls[0]?.body).toMatchObject({
+      kind: 'AgentExecution',
+      metadata: {
+        name: 'a',
+        namespace,
+        labels: { [labels.parentUid]: uid },
+        ownerReferences: [{ kind: 'WorkflowExecution', uid, controller: true }],
+      },
+      spec: createAgent.spec,
+    });
+    expect(made).toEqual([[uid, 'a', 'new']]);
+  });
+
+  it.each([{ state: 't' }, { visit: 2 }, { uid: 'x' }, { judge: 1 }, { judge: undefined }])(
+    'an agent of %j is another one',
+    async (other) => {
+      const there = childOf({ agent: 'writer', parent: { ...createAgent.spec.parent, ...other } }, 'a');
+      const { run, calls } = setUp({}, [], [there]);
+      await run(createAgent);
+      expect(calls.map(({ name }) => name)).toEqual(['a', 'a-0123456789']);
+    },
+  );
+
+  it('an agent is cancelled under its uid, and what came of it is known at once', async () => {
+    const { run, calls, caches } = setUp();
+    await run({ kind: 'cancel_agent', name: 'a', uid: 'au', reason: 'late' });
+    expect(calls).toMatchObject([
+      {
+        method: 'jsonPatch',
+        name: 'a',
+        body: [
+          { op: 'test', path: '/metadata/uid', value: 'au' },
+          { op: 'add', path: '/spec/cancel', value: { by: 'controllers', reason: 'late' } },
+        ],
+      },
+    ]);
+    expect(caches.agents.getByUid('new')).toBeDefined();
   });
 
   it.each([{ state: 't' }, { visit: 2 }, { uid: 'x' }])('a child of %j is another one', async (other) => {

@@ -1,15 +1,17 @@
 import { annotations, apiVersion, labels } from '../../crds/labels.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
-import { volumes, workflowExecutions } from '../../lib/kinds.ts';
+import { agentExecutions, volumes, workflowExecutions } from '../../lib/kinds.ts';
 import {
   createOwn,
   type KubeClient,
   type KubeObject,
   keyOf,
+  type Resource,
   type Pod,
   takeOrCreateOwn,
   unlessChanged,
@@ -19,6 +21,7 @@ import { type CreatePodDeps, createPod } from '../step-pods/create-pod.ts';
 import { type ReleasePodDeps, releasePod, stopPod } from '../step-pods/release-pod.ts';
 import { holdForArchive, letGoOfArchive } from './archive-finalizer.ts';
 import type { Archives } from './archives.ts';
+import { createAgent } from './create-agent.ts';
 import { createChild } from './create-child.ts';
 import type { Action } from './engine/decision.ts';
 import type { Failure } from './engine/facts.ts';
@@ -28,6 +31,7 @@ import { stepOwnerOf, stepPodOf } from './step-owner.ts';
 export interface ApplyDeps extends Omit<CreatePodDeps, 'own'>, ReleasePodDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll' | 'delete' | 'jsonPatch'>;
   readonly executions: CacheReader<WorkflowExecution>;
+  readonly agents: CacheReader<AgentExecution>;
   readonly pods: CacheReader<Pod>;
   readonly volumes: CacheReader<Volume>;
   /** Told of a pod that the API server will never take. */
@@ -73,6 +77,8 @@ const handlers: { readonly [K in Action['kind']]: Handler<K> } = {
   create_child: createChildOf,
   create_linked: createLinked,
   cancel_child: cancelChild,
+  create_agent: createAgentOf,
+  cancel_agent: cancelAgent,
   create_volume: createVolume,
   archive_execution: async ({ archives }, execution) => archives.begin(execution),
   hold_execution: (deps, execution) => unlessChanged(holdForArchive(deps, execution)),
@@ -176,20 +182,48 @@ async function createLinked(
   deps.onLinkedMade(uid, plan.name, made.object.metadata.uid ?? '');
 }
 
+async function createAgentOf(
+  deps: Hands,
+  execution: WorkflowExecution,
+  { name, spec }: Extract<Action, { kind: 'create_agent' }>,
+): Promise<void> {
+  const made = await deps.quota.create(wishOf(execution, agentExecutions), () =>
+    createAgent(deps, execution, { name, spec }),
+  );
+  if (made === undefined) return;
+  deps.agents.remember(made);
+  deps.onChildMade(execution.metadata.uid ?? '', name, made.metadata.uid ?? '');
+}
+
 async function cancelChild(
   deps: ApplyDeps,
-  { metadata: { namespace = '' } }: WorkflowExecution,
-  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' }>,
+  execution: WorkflowExecution,
+  action: Extract<Action, { kind: 'cancel_child' }>,
 ): Promise<void> {
-  const cancel = { by: deps.identity, at: new Date(deps.now()).toISOString(), reason };
-  await unlessChanged(
-    deps.kube
-      .jsonPatch(workflowExecutions, { name, namespace }, [
-        { op: 'test', path: '/metadata/uid', value: uid },
-        { op: 'add', path: '/spec/cancel', value: cancel },
-      ])
-      .then((child) => deps.executions.remember(child)),
-  );
+  const child = cancelled(deps, execution, workflowExecutions, action);
+  await unlessChanged(child.then((known) => deps.executions.remember(known)));
+}
+
+async function cancelAgent(
+  deps: ApplyDeps,
+  execution: WorkflowExecution,
+  action: Extract<Action, { kind: 'cancel_agent' }>,
+): Promise<void> {
+  const agent = cancelled(deps, execution, agentExecutions, action);
+  await unlessChanged(agent.then((known) => deps.agents.remember(known)));
+}
+
+function cancelled<T extends KubeObject>(
+  { kube, identity, now }: ApplyDeps,
+  { metadata: { namespace = '' } }: WorkflowExecution,
+  resource: Resource<T>,
+  { name, uid, reason }: Extract<Action, { kind: 'cancel_child' | 'cancel_agent' }>,
+): Promise<T> {
+  const cancel = { by: identity, at: new Date(now()).toISOString(), reason };
+  return kube.jsonPatch(resource, { name, namespace }, [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'add', path: '/spec/cancel', value: cancel },
+  ]);
 }
 
 async function createVolume(

@@ -1,22 +1,28 @@
 import type { Json } from '../../crds/schema/parts.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { AppError } from '../../lib/errors.ts';
+import { volumes as volumeKind } from '../../lib/kinds.ts';
 import { finished } from '../../lib/execution/finished.ts';
 import type { Informer } from '../../lib/informer/index.ts';
-import { keyOf } from '../../lib/kube/index.ts';
+import { findWanted, type KubeClient, type KubeObject, keyOf } from '../../lib/kube/index.ts';
 import { type BlobLocator, parseLocator } from '../../lib/output-store/blob.ts';
 import { valueOf } from '../../lib/output-store/blob-value.ts';
 import type { OutputStore } from '../../lib/output-store/output-store.ts';
 import type { TurnGate } from '../runtime/turn-gate.ts';
 import type { Need } from './engine/decision.ts';
-import type { ChildFact, Facts } from './engine/facts.ts';
+import type { AgentFact, ChildFact, Facts, VolumeFact } from './engine/facts.ts';
 import type { FindWorkflow } from './find-workflow.ts';
-import { type Caches, wholeChild } from './observe.ts';
+import { type Caches, volumeFact, wholeChild } from './observe.ts';
+import { wholeAgent } from './observe-agents.ts';
 
 export interface LearnDeps {
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
+  /** AgentExecutions in full. */
+  readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
+  readonly kube: Pick<KubeClient, 'get' | 'list'>;
   readonly findWorkflow: FindWorkflow;
   readonly store: Pick<OutputStore, 'get'>;
   /** Gives the reading of each stored value a turn of the event loop of its own. */
@@ -32,9 +38,11 @@ export async function learn(deps: LearnDeps, facts: Facts, needs: readonly Need[
     loaded: new Map(facts.loaded),
     unreadable: new Map(facts.unreadable),
     children: new Map(facts.children.map((child) => [child.uid, child])),
+    agents: new Map(facts.agents?.map((agent) => [agent.uid, agent])),
+    volumesByUid: new Map(facts.volumesByUid),
   };
   await Promise.all(needs.map((need) => learnOne(deps, facts, need, known)));
-  return { ...facts, ...known, children: [...known.children.values()] };
+  return { ...facts, ...known, children: [...known.children.values()], agents: [...known.agents.values()] };
 }
 
 interface Learned {
@@ -42,38 +50,81 @@ interface Learned {
   readonly loaded: Map<string, Json>;
   readonly unreadable: Map<string, string>;
   readonly children: Map<string, ChildFact>;
+  readonly agents: Map<string, AgentFact>;
+  readonly volumesByUid: Map<string, VolumeFact | undefined>;
 }
 
-async function learnOne(deps: LearnDeps, facts: Facts, need: Need, known: Learned): Promise<void> {
-  const { namespace = '' } = facts.execution.metadata;
-  switch (need.kind) {
-    case 'blob': {
-      const value = await load(deps, namespace, parseLocator(need.locator));
-      if ('lost' in value) known.unreadable.set(need.locator, value.lost);
-      else known.loaded.set(need.locator, value.json);
-      return;
-    }
-    case 'child': {
-      const child = known.children.get(need.uid);
-      if (child !== undefined) known.children.set(need.uid, await childInFull(deps, child));
-      return;
-    }
-    case 'workflow': {
-      const user = facts.workflow.kind === 'found' ? facts.workflow.definition.user : undefined;
-      const lookup = await deps.findWorkflow.current({ namespace, workflow: need.workflow, user });
-      if (lookup.kind === 'not_ready') tellWaiting(deps, facts.execution, need.workflow);
-      known.workflows.set(need.workflow, lookup);
-    }
-  }
+type Learner<K extends Need['kind']> = (
+  deps: LearnDeps,
+  facts: Facts,
+  need: Extract<Need, { kind: K }>,
+  known: Learned,
+) => Promise<void>;
+
+/** A need that nobody can learn fails to compile. */
+const learners: { readonly [K in Need['kind']]: Learner<K> } = {
+  async blob(deps, facts, { locator }, known) {
+    const value = await load(deps, namespaceOf(facts), parseLocator(locator));
+    if ('lost' in value) known.unreadable.set(locator, value.lost);
+    else known.loaded.set(locator, value.json);
+  },
+  async child(deps, _facts, { uid }, known) {
+    const child = known.children.get(uid);
+    if (child !== undefined) known.children.set(uid, await childInFull(deps, child));
+  },
+  async agent(deps, _facts, { uid }, known) {
+    const agent = known.agents.get(uid);
+    if (agent !== undefined) known.agents.set(uid, await agentInFull(deps, agent));
+  },
+  async volume(deps, facts, { uid }, known) {
+    known.volumesByUid.set(uid, await volumeByUid(deps, namespaceOf(facts), uid));
+  },
+  async workflow(deps, facts, { workflow }, known) {
+    const user = facts.workflow.kind === 'found' ? facts.workflow.definition.user : undefined;
+    const lookup = await deps.findWorkflow.current({ namespace: namespaceOf(facts), workflow, user });
+    if (lookup.kind === 'not_ready') tellWaiting(deps, facts.execution, workflow);
+    known.workflows.set(workflow, lookup);
+  },
+};
+
+function learnOne(deps: LearnDeps, facts: Facts, need: Need, known: Learned): Promise<void> {
+  // The kind picks learner and need together, which the type system cannot see through a union.
+  const learner = learners[need.kind] as (deps: LearnDeps, facts: Facts, need: Need, known: Learned) => Promise<void>;
+  return learner(deps, facts, need, known);
 }
+
+const namespaceOf = ({ execution }: Facts): string => execution.metadata.namespace ?? '';
+
+const deleted = { reason: 'Deleted', message: 'it was deleted before its result was read' };
 
 /** One that was deleted since it ended has no result any more, and another one would do its work twice. */
 async function childInFull({ caches, wholes }: LearnDeps, child: ChildFact): Promise<ChildFact> {
   const cached = caches.executions.getByUid(child.uid);
   const whole = cached && (await wholes.whole(cached));
   if (whole !== undefined) return wholeChild(whole);
-  const failure = { reason: 'Deleted', message: 'it was deleted before its result was read' };
-  return { ...child, isSlim: false, phase: 'failed', failure };
+  return { ...child, isSlim: false, phase: 'failed', failure: deleted };
+}
+
+async function agentInFull({ caches, wholeAgents }: LearnDeps, agent: AgentFact): Promise<AgentFact> {
+  const cached = caches.agents.getByUid(agent.uid);
+  const whole = cached && (await wholeAgents.whole(cached));
+  const fact = whole && wholeAgent(whole);
+  if (fact !== undefined) return fact;
+  return { ...agent, output: '', phase: 'failed', why: deleted };
+}
+
+/** A volume that was made a moment ago may not have reached the cache. */
+async function volumeByUid(
+  { caches: { volumes }, kube }: LearnDeps,
+  namespace: string,
+  uid: string,
+): Promise<VolumeFact | undefined> {
+  const cached = volumes.getByUid(uid);
+  if (cached !== undefined) return cached.metadata.namespace === namespace ? volumeFact(cached) : undefined;
+  const isWanted = ({ metadata }: KubeObject): boolean => metadata.uid === uid;
+  const [found] = await findWanted(kube, volumeKind, { namespace, isWanted });
+  if (found !== undefined) volumes.remember(found);
+  return found && volumeFact(found);
 }
 
 type Loaded = { readonly json: Json } | { readonly lost: string };

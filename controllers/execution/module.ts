@@ -46,7 +46,7 @@ export const executionModule = defineModule({
 function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
   const { kube, clock, logger, informers, config, runtime, events, store, turns, wake } = context;
   const { executions, pods } = informers;
-  const caches = { executions: executions.cache, pods: pods.cache, volumes: informers.volumes.cache };
+  const caches = cachesOf(informers);
   const { blocked, unstored, bugs, onEnded, ...kept } = createNotes();
   const [confirmed, archives] = [createConfirmed({ kube, cache: executions.cache }), archiving(context)];
   const onNews = (pod: Pod): void => wake(ownerKey(pod, 'WorkflowExecution'));
@@ -65,6 +65,7 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
     findWorkflow: findWorkflowOf(context),
     endRoutes: endRoutesOf(context),
     wholes: executions,
+    wholeAgents: informers.agents,
     isEnding: endingNamespaces(informers.tenants),
     onWaiting: (key, workflow) => waiting.add(key, workflow),
     blocked,
@@ -81,6 +82,13 @@ function reconcileDeps(context: Context, settings: PodSettings): ExecutionDeps {
     apply: applyDeps(context, { settings, caches, metrics, ...memory }),
   };
 }
+
+const cachesOf = ({ executions, pods, volumes, agents }: Context['informers']): Caches => ({
+  executions: executions.cache,
+  pods: pods.cache,
+  volumes: volumes.cache,
+  agents: agents.cache,
+});
 
 /** Nothing is remembered of an execution that is gone. */
 function forgetGone(
@@ -124,14 +132,14 @@ function countOutcome({ informers }: Context, metrics: ExecutionMetrics): Execut
 }
 
 /** Pods that have ended count no more; neither does what is gone. */
-function quotaGate({ clock, wake, informers: { pods, executions, volumes } }: Context): QuotaGate {
+function quotaGate({ clock, wake, informers: { pods, executions, volumes, agents } }: Context): QuotaGate {
   const gate = createQuotaGate(clock, wake);
   const counts = (pod: Pod | undefined): boolean =>
     pod !== undefined && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
   pods.onChange(({ before, after }) => {
     if (counts(before) && !counts(after)) gate.freed(before?.metadata.namespace ?? '');
   });
-  for (const informer of [executions, volumes]) {
+  for (const informer of [executions, volumes, agents]) {
     informer.onChange(({ before, after }) => {
       if (after === undefined) gate.freed(before?.metadata.namespace ?? '');
     });

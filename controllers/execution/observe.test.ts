@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -15,7 +16,7 @@ import { createMadeChildren } from './made-children.ts';
 const parent = anExecution('parent').build();
 const { uid = '', namespace = '' } = parent.metadata;
 
-function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
+function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[], agents: readonly AgentExecution[] = []) {
   const caches = {
     pods: createCache<Pod, 'ownerUid' | 'owner'>({
       indexes: {
@@ -32,9 +33,13 @@ function facts(pods: readonly Pod[], executions: readonly WorkflowExecution[]) {
       },
     }),
     volumes: createCache<Volume>(),
+    agents: createCache<AgentExecution, 'parentUid'>({
+      indexes: { parentUid: ({ spec }) => [spec.parent?.uid ?? ''] },
+    }),
   };
   caches.pods.replaceAll(pods, '1');
   caches.executions.replaceAll(executions, '1');
+  caches.agents.replaceAll(agents, '1');
   const settings = { executionTtlSeconds: 60, archiveGraceSeconds: 60 };
   const madeChildren = () => new Map();
   const linkedExecutions = createMadeChildren();

@@ -1,6 +1,7 @@
 import type { VolumeReason } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { succeeded } from '../../lib/execution/finished.ts';
@@ -25,6 +26,7 @@ import type {
   VolumeFact,
 } from './engine/facts.ts';
 import { isAwaitedByOrigin, linkOriginKey, observeLinked } from './linked.ts';
+import { observeAgent } from './observe-agents.ts';
 import type { MadeChildren } from './made-children.ts';
 import { rootOf, volumeName } from './engine/names.ts';
 
@@ -34,6 +36,7 @@ export interface Caches {
   /** By the uid of the execution that owns them, and by its kind and key. */
   readonly pods: CacheReader<Pod, 'ownerUid' | 'owner'>;
   readonly volumes: CacheReader<Volume>;
+  readonly agents: CacheReader<AgentExecution, 'parentUid'>;
 }
 
 export interface ObserveDeps {
@@ -64,6 +67,7 @@ export function observe(deps: ObserveDeps, execution: WorkflowExecution, now: nu
     workflows: new Map(),
     pods: [...pods, ...deps.rejectedPods(uid)],
     children: deps.caches.executions.byIndex('parentUid', uid).filter(isBeside).map(observeChild),
+    agents: deps.caches.agents.byIndex('parentUid', uid).filter(isBeside).flatMap(observeAgent),
     successors: successorsOf(deps.caches, execution.metadata),
     made: deps.madeChildren(uid),
     awaited: isAwaitedByAny(deps.caches, execution),
@@ -169,7 +173,7 @@ export function lacksNamedVolume(
   return ids.some((id) => volumes.getByUid(id)?.metadata.namespace !== metadata.namespace);
 }
 
-function volumeFact({ metadata, status }: Volume): VolumeFact {
+export function volumeFact({ metadata, status }: Volume): VolumeFact {
   const { message, reason } = status?.conditions?.[0] ?? {};
   const refused: VolumeReason = 'ClaimRefused';
   return {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { captureFinalizer, labels } from '../../crds/labels.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../crds/schema/volume.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createCache } from '../../lib/informer/cache.ts';
@@ -40,6 +41,7 @@ async function lookAt(
       indexes: { ownerUid: none, owner: () => ['WorkflowExecution default/x'] },
     }),
     volumes: createCache<Volume>(),
+    agents: createCache<AgentExecution, 'parentUid'>({ indexes: { parentUid: none } }),
   };
   caches.executions.replaceAll([execution, ...successors], '5');
   caches.pods.replaceAll(pods, '5');

@@ -1,5 +1,6 @@
 import { captureFinalizer, labels } from '../../crds/labels.ts';
 import { limits } from '../../crds/limits.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../crds/schema/workflow-execution-status.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -54,6 +55,7 @@ export interface ExecutionDeps {
   readonly caches: Caches;
   /** Executions in full: the cache has of each only what wakes it. */
   readonly wholes: Pick<Informer<WorkflowExecution>, 'whole' | 'use'>;
+  readonly wholeAgents: Pick<Informer<AgentExecution>, 'whole'>;
   readonly observe: ObserveDeps;
   readonly apply: ApplyDeps;
   readonly findWorkflow: FindWorkflow;
@@ -171,11 +173,13 @@ function refusalOf(error: unknown, actions: readonly Action[]): Blockage | undef
   return { reason: 'Refused', message, child: nameOfNew(actions) };
 }
 
-/** The execution that is to be made, a child or what the end of this one starts. */
+/** The execution that is to be made: a child, an agent, or what the end of this one starts. */
 function nameOfNew(actions: readonly Action[]): string | undefined {
-  const action = actions.find(({ kind }) => kind === 'create_child' || kind === 'create_linked');
-  if (action?.kind === 'create_linked') return action.plan.name;
-  return action?.kind === 'create_child' ? action.name : undefined;
+  for (const action of actions) {
+    if (action.kind === 'create_linked') return action.plan.name;
+    if (action.kind === 'create_child' || action.kind === 'create_agent') return action.name;
+  }
+  return undefined;
 }
 
 async function allFacts(deps: ExecutionDeps, execution: WorkflowExecution, now: number): Promise<Facts> {

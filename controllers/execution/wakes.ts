@@ -9,12 +9,14 @@ import { tenantInformer } from '../tenants.ts';
 import { volumeInformer } from '../volume/informers.ts';
 import { revisionInformer, workflowInformer } from '../workflow/informers.ts';
 import { routerInformer } from '../stimulus-router/informer.ts';
+import { agentExecutionInformer } from '../agent-execution/informer.ts';
 import { executionInformer } from './informer.ts';
 import { linkOriginKey } from './linked.ts';
 
 /** The caches that executions are decided from. */
 export const executionInformers = {
   executions: executionInformer,
+  agents: agentExecutionInformer,
   workflows: workflowInformer,
   revisions: revisionInformer,
   volumes: volumeInformer,
@@ -30,6 +32,11 @@ export const executionWakes: Wakes<typeof executionInformers> = {
     const parent = parentKey(after ?? before);
     const origins = before === undefined && after !== undefined ? [originKey(after), linkOriginKey(after)] : [];
     return [...wakeUnseen(change), ...keysOf(parent), ...origins.flatMap(keysOf)];
+  },
+  /** The state that waits for it. */
+  agents({ before, after }) {
+    const { metadata, spec } = after ?? before ?? {};
+    return spec?.parent === undefined ? [] : [`${metadata?.namespace}/${spec.parent.name}`];
   },
   pods({ before, after, own }) {
     const pod = after ?? before;

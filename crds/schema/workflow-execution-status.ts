@@ -122,6 +122,15 @@ export const CurrentState = Type.Object(
     child: Type.Optional(
       Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),
     ),
+    judges: Type.Optional(
+      Type.Array(
+        Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),
+        {
+          maxItems: limits.judges,
+          description: 'AgentExecutions of the judges of a ParallelAgents state, in the order of its agents.',
+        },
+      ),
+    ),
     steps: Type.Optional(mapOf(FinishedStep, { maxProperties: limits.steps })),
     recorded_at: Type.Optional(timestamp({ description: 'When finished steps were last written down.' })),
     signals_before: Type.Optional(

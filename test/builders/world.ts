@@ -1,6 +1,7 @@
 import { decide } from '../../controllers/execution/engine/decide.ts';
 import type { Action, Decision, Happening, Need } from '../../controllers/execution/engine/decision.ts';
 import type {
+  AgentFact,
   Blockage,
   ChildFact,
   Facts,
@@ -14,6 +15,7 @@ import { podName } from '../../controllers/execution/engine/names.ts';
 import { bareFailure, refuse } from '../../controllers/execution/engine/refusal.ts';
 import { statusProblem } from '../../controllers/execution/engine/status-problem.ts';
 import type { StepPlan } from '../../controllers/step-pods/step-plan.ts';
+import type { AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { VolumeSpec } from '../../crds/schema/volume.ts';
 import type { Workflow, WorkflowSpec } from '../../crds/schema/workflow.ts';
@@ -73,6 +75,12 @@ export class World {
   now = begin;
   readonly pods = new Map<string, WorldPod>();
   readonly children = new Map<string, ChildFact & { readonly spec: WorkflowExecution['spec'] }>();
+  /** By the place of the judge, or the state of an Agent state; what they say is read when it is asked for. */
+  readonly agents = new Map<string, WorldAgent>();
+  /** Whether new agents run at once. */
+  agentsStart = true;
+  /** Volumes that no workflow declares, by uid. */
+  readonly otherVolumes = new Map<string, VolumeFact>();
   /** Volumes as they are, by their name in the workflow; tests fill it in. */
   readonly volumes: Record<string, VolumeFact> = {};
   /** Executions under the same root; by default the children. */
@@ -200,6 +208,25 @@ export class World {
     return this;
   }
 
+  /** The agent of a state, or of one of its judges, that was started last. */
+  agentOf(state: string, judge?: number): WorldAgent {
+    const found = [...this.agents.values()].findLast(({ madeBy }) => madeBy.state === state && madeBy.judge === judge);
+    if (found === undefined) throw new Error(`no agent of ${state} ${judge ?? ''} was started`);
+    return found;
+  }
+
+  /** Changes the agent of a state, or of one of its judges. */
+  changeAgent(state: string, judge: number | undefined, fields: Partial<AgentFact>): this {
+    const agent = this.agentOf(state, judge);
+    this.agents.set(agent.name, { ...agent, ...fields });
+    return this;
+  }
+
+  /** Ends an agent; by default it completes without a word. */
+  endAgent(state: string, judge: number | undefined, fields: Partial<AgentFact> = {}): this {
+    return this.changeAgent(state, judge, { phase: 'completed', output: '', endedAt: this.now, ...fields });
+  }
+
   /** Lets time go by. Pods that were told to stop end with exit code 143. */
   pass(ms: number): this {
     this.now += ms;
@@ -229,6 +256,7 @@ export class World {
       workflows: new Map(),
       pods: [...this.pods.values()],
       children: [...this.children.values()],
+      agents: [...this.agents.values()].map(({ output: _output, ...fact }) => fact),
       ...(this.#options.origin === undefined ? {} : { origin: this.#options.origin }),
       volumes: this.volumes,
       descendants: this.descendants ?? this.children.size,
@@ -288,11 +316,16 @@ export class World {
   learn(facts: Facts, needs: readonly Need[]): Facts {
     const loaded = new Map(facts.loaded);
     const workflows = new Map(facts.workflows);
+    const volumesByUid = new Map(facts.volumesByUid);
+    const read = new Set(needs.map((need) => (need.kind === 'agent' ? need.uid : undefined)));
+    const agents =
+      facts.agents?.map((fact) => (read.has(fact.uid) ? (this.agents.get(fact.name) ?? fact) : fact)) ?? [];
     for (const need of needs) {
+      if (need.kind === 'volume') volumesByUid.set(need.uid, this.otherVolumes.get(need.uid));
       if (need.kind === 'blob') loaded.set(need.locator, this.#load(need.locator));
       else if (need.kind === 'workflow') workflows.set(need.workflow, this.find(need.workflow));
     }
-    return { ...facts, loaded, workflows };
+    return { ...facts, loaded, workflows, volumesByUid, agents };
   }
 
   /** What a name of a workflow stands for. */
@@ -349,6 +382,10 @@ export class World {
         return undefined;
       case 'cancel_child':
         return void this.endChild({ cancelled: true });
+      case 'create_agent':
+        return this.#createAgent(action.name, action.spec);
+      case 'cancel_agent':
+        return this.#cancelAgent(action.name);
       case 'create_volume':
         this.created.push(action.spec);
         return undefined;
@@ -392,6 +429,21 @@ export class World {
     if (this.blocked === undefined) this.linkPlans.push(plan);
   }
 
+  #createAgent(name: string, spec: AgentExecutionSpec): void {
+    if (this.agents.has(name) || this.blocked !== undefined || spec.parent === undefined) return;
+    const begun = this.agentsStart
+      ? ({ phase: 'running', startedAt: this.now } as const)
+      : ({ phase: 'pending' } as const);
+    const { state, visit, judge } = spec.parent;
+    const fact = { name, uid: `uid-${name}`, madeBy: { state, visit, judge }, cancelled: false, spec };
+    this.agents.set(name, { ...fact, ...begun });
+  }
+
+  #cancelAgent(name: string): void {
+    const agent = this.agents.get(name);
+    if (agent !== undefined) this.agents.set(name, { ...agent, cancelled: true });
+  }
+
   #createChild(name: string, spec: WorkflowExecution['spec'], owned: boolean): void {
     if (this.children.has(name)) return;
     const fact = {
@@ -406,6 +458,10 @@ export class World {
     } as const;
     this.children.set(name, fact);
   }
+}
+
+interface WorldAgent extends AgentFact {
+  readonly spec: AgentExecutionSpec;
 }
 
 type LinkPlan = Extract<Action, { kind: 'create_linked' }>['plan'];

@@ -3,6 +3,7 @@ import type { State } from '../../../crds/schema/state.ts';
 import type { Transition } from '../../../crds/schema/transition.ts';
 import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutMiddle, cutText } from '../../../lib/cut-text.ts';
+import { defined } from '../../../lib/defined.ts';
 import { waitingText } from '../states/human.ts';
 import { runState } from '../states/index.ts';
 import { firstMatch } from './conditions.ts';
@@ -145,7 +146,12 @@ function chooseRule(draft: Draft, state: State, outcome: VisitOutcome): Chosen |
     const choice = firstMatch(state.transitions, {
       kind: state.kind,
       failed: outcome.failure !== undefined,
-      ...(outcome.exitCode === undefined ? {} : { exitCode: outcome.exitCode }),
+      ...defined({
+        exitCode: outcome.exitCode,
+        score: outcome.score,
+        confidence: outcome.confidence,
+        consensus: outcome.consensus,
+      }),
       ...(outcome.signal === undefined ? {} : { signal: outcome.signal.response }),
       scope: scopeOf(draft),
       loaded: draft.facts.loaded,

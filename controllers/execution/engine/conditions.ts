@@ -8,7 +8,7 @@ import type { Scope } from '../../../lib/template/scope.ts';
 import type { Work } from '../../../lib/work/work.ts';
 
 /** What the judges of a ParallelAgents state agreed on. */
-interface ConsensusOutcome {
+export interface ConsensusOutcome {
   readonly score: number;
   readonly confidence: number;
   /** Score of every judge; undefined for one that did not complete (requirements AMB-183). */

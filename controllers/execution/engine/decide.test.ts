@@ -158,17 +158,6 @@ describe('ends', () => {
     expect(world.pods.size).toBe(0);
   });
 
-  it.each(['Agent', 'ParallelAgents'] as const)(
-    'a state of kind %s ends the execution with UnsupportedStateKind',
-    (kind) => {
-      const fields =
-        kind === 'Agent' ? { agent: 'x' } : { agents: [{ agent: 'x' }], consensus: { strategy: 'majority' } };
-      const state = { kind, ...fields, transitions: [{ target: 'a' }] } as State;
-      const world = new World(aWorkflow('w').state('a', state).build()).settle();
-      expect(world.status).toMatchObject({ phase: 'failed', reason: 'UnsupportedStateKind' });
-    },
-  );
-
   it.each([
     { seconds: 59, gone: false },
     { seconds: 60, gone: true },

@@ -7,6 +7,7 @@ import type { Decision, Exceeded, NeedsFacts } from './decision.ts';
 import { Draft, LackingFacts } from './draft.ts';
 import type { Facts } from './facts.ts';
 import { finish } from './finish.ts';
+import { releaseAgents } from './release-agents.ts';
 import { releaseChildren } from './release-children.ts';
 import { releasePods } from './release-pods.ts';
 import { noteSuccessors } from './successors.ts';
@@ -39,6 +40,7 @@ function complete(draft: Draft): Decision {
   noteSuccessors(draft);
   releasePods(draft);
   releaseChildren(draft);
+  releaseAgents(draft);
   summarise(draft);
   return draft.finish();
 }

@@ -1,3 +1,4 @@
+import type { AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
 import type { VolumeSpec } from '../../../crds/schema/volume.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
 import type { WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
@@ -13,6 +14,10 @@ export type Need =
   | { readonly kind: 'blob'; readonly locator: string }
   /** The result of a child that has ended. */
   | { readonly kind: 'child'; readonly uid: string }
+  /** The final text of an agent that has ended. */
+  | { readonly kind: 'agent'; readonly uid: string }
+  /** A volume that the workflow does not declare. */
+  | { readonly kind: 'volume'; readonly uid: string }
   | { readonly kind: 'workflow'; readonly workflow: string };
 
 /** What to change in the world. Plain data with deterministic names: doing it twice changes nothing. */
@@ -31,6 +36,9 @@ export type Action =
       /** The child goes when the execution goes. */
       readonly owned: boolean;
     }
+  /** Starts an agent. It goes when the execution goes. */
+  | { readonly kind: 'create_agent'; readonly name: string; readonly spec: AgentExecutionSpec }
+  | { readonly kind: 'cancel_agent'; readonly name: string; readonly uid: string; readonly reason: string }
   /** Starts the execution that the end of this one starts. */
   | { readonly kind: 'create_linked'; readonly plan: ExecutionPlan & { readonly name: string } }
   | { readonly kind: 'cancel_child'; readonly name: string; readonly uid: string; readonly reason: string }

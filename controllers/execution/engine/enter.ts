@@ -49,4 +49,6 @@ const startsLater: ReadonlySet<StateKind> = new Set([
   'ContainerRun',
   'ParallelContainerRun',
   'Subworkflow',
+  'Agent',
+  'ParallelAgents',
 ]);

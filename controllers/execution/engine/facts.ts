@@ -43,6 +43,28 @@ export interface ChildFact {
   readonly blackboard: Readonly<Record<string, unknown>>;
 }
 
+/** An AgentExecution that a state started. */
+export interface AgentFact {
+  readonly name: string;
+  /** The visit that made it, and which judge it is. Its name says nothing: somebody may have taken the expected one. */
+  readonly madeBy: { readonly state: string; readonly visit: number; readonly judge?: number | undefined };
+  readonly uid: string;
+  /** Uid of its Agent, once that is fixed. */
+  readonly agentUid?: string | undefined;
+  readonly phase: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+  readonly cancelled: boolean;
+  /** In milliseconds since the epoch; absent while it waits. */
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  /** Why it waits, failed or was cancelled, in its own words. */
+  readonly why?: { readonly reason: string; readonly message: string } | undefined;
+  readonly score?: number | undefined;
+  readonly confidence?: number | undefined;
+  readonly iterations?: number | undefined;
+  /** The final text; absent: it is still to be read, for the cache has it not. */
+  readonly output?: string | undefined;
+}
+
 /** A definition as it was registered, and where. */
 export interface Definition {
   readonly name: string;
@@ -84,6 +106,10 @@ export interface Facts {
   readonly workflows: ReadonlyMap<string, WorkflowLookup>;
   readonly pods: readonly PodFact[];
   readonly children: readonly ChildFact[];
+  /** AgentExecutions of this execution. */
+  readonly agents?: readonly AgentFact[];
+  /** Volumes that were asked for by their uid; undefined: there is none. */
+  readonly volumesByUid?: ReadonlyMap<string, VolumeFact | undefined>;
   /** Children that were made and may not show yet, or no more: uids by name. */
   readonly made?: ReadonlyMap<string, string>;
   /** The parent has yet to write down that it saw this execution. */

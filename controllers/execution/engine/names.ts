@@ -29,6 +29,16 @@ export function childName(
   return hashedName(execution, [execution.metadata.name, at.state], ['child', at.state, at.visit]);
 }
 
+/** The name of an AgentExecution; `judge` is its place in a ParallelAgents state. */
+export function agentName(
+  execution: WorkflowExecution,
+  at: { readonly state: string; readonly visit: number; readonly judge?: number | undefined },
+): string {
+  const place = at.judge === undefined ? [] : [at.judge];
+  const readable = [execution.metadata.name, at.state, ...place.map(String)];
+  return hashedName(execution, readable, ['agent', at.state, at.visit, ...place]);
+}
+
 /** Another name beside one that somebody else has taken; `id` is what nobody can foresee. */
 export function nameBeside(name: string, id: string): string {
   return `${name.slice(0, labelLength - hashLength - 1).replace(/-+$/, '')}-${id.slice(0, hashLength)}`;

@@ -1,3 +1,4 @@
+import type { ConsensusOutcome } from './conditions.ts';
 import type { Failure, StepOutcome } from './facts.ts';
 
 export { noOutput, noResult } from '../../step-pods/outcome.ts';
@@ -11,6 +12,11 @@ export interface VisitOutcome {
   /** More Blackboard keys that the state writes, by key. */
   readonly writes?: Readonly<Record<string, unknown>>;
   readonly exitCode?: number;
+  /** Of an agent. */
+  readonly score?: number;
+  readonly confidence?: number;
+  /** Of judges. */
+  readonly consensus?: ConsensusOutcome;
   readonly attempts?: number;
   /** The decision that ended a Human state. */
   readonly signal?: { readonly id: string; readonly by: string; readonly at: string; readonly response: string };

@@ -21,7 +21,8 @@ function isAbandoned({ status }: Draft, child: ChildFact): boolean {
   return child.owned && !child.cancelled && !isTerminal(child) && status.current?.child?.name !== child.name;
 }
 
-function reasonOf({ status }: Draft): string {
+/** Why whatever a state has started is cancelled. */
+export function reasonOf({ status }: Draft): string {
   if (status.finished_at === undefined) return 'the state that waited for this execution is over';
   return cutText(`the execution that started this one ended: ${status.message ?? ''}`, reasonLength);
 }

@@ -4,19 +4,20 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import type { Draft } from '../engine/draft.ts';
 import type { VisitOutcome } from '../engine/outcome.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
+import { agent } from './agent.ts';
 import { containerRun } from './container-run.ts';
 import { human } from './human.ts';
+import { parallelAgents } from './parallel-agents.ts';
 import { parallelContainerRun } from './parallel-container-run.ts';
 import { subworkflow } from './subworkflow.ts';
 import { system } from './system.ts';
-import { unsupported } from './unsupported.ts';
 
 /** A state kind that is missing here fails to compile. */
 const handlers: { readonly [K in StateKind]: StateHandler<K> } = {
-  Agent: unsupported,
+  Agent: agent,
   System: system,
   Human: human,
-  ParallelAgents: unsupported,
+  ParallelAgents: parallelAgents,
   ContainerRun: containerRun,
   ParallelContainerRun: parallelContainerRun,
   Subworkflow: subworkflow,

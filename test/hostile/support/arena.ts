@@ -4,6 +4,7 @@ import type { Decision } from '../../../controllers/execution/engine/decision.ts
 import type { Facts } from '../../../controllers/execution/engine/facts.ts';
 import { type SettleDeps, settle } from '../../../controllers/execution/settle.ts';
 import { createTurnGate, type TurnGate } from '../../../controllers/runtime/turn-gate.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
@@ -79,6 +80,7 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     }),
     pods: createCache<Pod, 'ownerUid' | 'owner'>({ indexes: { ownerUid: none, owner: none } }),
     volumes: createCache<Volume>(),
+    agents: createCache<AgentExecution, 'parentUid'>({ indexes: { parentUid: none } }),
   };
   return {
     turns,
@@ -88,12 +90,14 @@ function settleDeps(world: World, turns: TurnGate): SettleDeps {
     unstored: createBlocked(),
     onUnstored: () => undefined,
     caches,
+    wholeAgents: { whole: async () => undefined },
     wholes: { whole: async () => undefined, use: async (_slim, work) => work(undefined) },
     findWorkflow: { current: async ({ workflow }) => world.find(workflow), pinned: async () => world.find('') },
     onWaiting: () => undefined,
     events: { record: () => undefined, flush: async () => undefined },
     kube: {
       get: async () => execution as never,
+      list: async () => ({ metadata: {}, items: [] }),
       jsonPatch: async () => execution as never,
       jsonPatchStatus: async (_resource, _ref, patch) => {
         JSON.stringify(patch);

@@ -1,0 +1,72 @@
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { NewId } from '../../lib/ids.ts';
+import {
+  type createOwn,
+  findObject,
+  type KubeClient,
+  type KubeObject,
+  metadataOf,
+  type Resource,
+} from '../../lib/kube/index.ts';
+import { nameBeside } from './engine/names.ts';
+
+export interface CreateNamedDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'listAll'>;
+  readonly newId: NewId;
+  /** Makes an object whose name can be foreseen. */
+  readonly own: typeof createOwn;
+}
+
+/** An object that an execution makes once. */
+interface Named<T extends KubeObject> {
+  readonly resource: Resource<T>;
+  readonly name: string;
+  readonly build: (name: string) => T;
+  readonly isOurs: (object: T) => boolean;
+}
+
+/** Names with so many random characters are not foreseen; the first one succeeds. */
+const attempts = 3;
+
+/**
+ * Makes an object of an execution once. Its name can be foreseen: where an object of somebody else has it, it gets a name
+ * that cannot, unless it was made under such a name before. It carries the label `windlass.dev/parent-uid`.
+ */
+export async function createNamed<T extends KubeObject>(
+  deps: CreateNamedDeps,
+  parent: WorkflowExecution,
+  wish: Named<T>,
+): Promise<T | undefined> {
+  const { resource, name, build, isOurs } = wish;
+  const create = (as: string) => deps.own(deps.kube, resource, build(as), isOurs);
+  let made = await create(name);
+  if (made.kind === 'ours') return made.object;
+  const known = await findNamed(deps, parent, wish);
+  if (known !== undefined) return known;
+  for (let attempt = 1; made.kind === 'foreign' && attempt <= attempts; attempt++) {
+    made = await create(nameBeside(name, deps.newId()));
+  }
+  if (made.kind === 'foreign') throw new Error(`every name of ${name} is taken by somebody else`);
+  return made.object;
+}
+
+/**
+ * As the server has it; a watch may lag. The label is anybody's to write, on objects of any number and size: of the list
+ * only the metadata is read, and whole one at a time those with a name that the object may have.
+ */
+async function findNamed<T extends KubeObject>(
+  { kube }: CreateNamedDeps,
+  { metadata: { namespace, uid = '' } }: WorkflowExecution,
+  { resource, name: taken, isOurs }: Named<T>,
+): Promise<T | undefined> {
+  const labelSelector = `${labels.parentUid}=${uid}`;
+  const { items } = await kube.listAll(metadataOf(resource), { namespace, labelSelector });
+  const beside = nameBeside(taken, '');
+  for (const { metadata } of items) {
+    const { name = '' } = metadata;
+    const found = name.startsWith(beside) ? await findObject(kube, resource, { namespace, name }) : undefined;
+    if (found !== undefined && isOurs(found)) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
+import type { Draft } from './draft.ts';
+import type { AgentFact, Failure, Waiting } from './facts.ts';
+import { childNeverStarted } from './starting.ts';
+
+/** What a visit knows of one agent that it started or is to start. */
+export interface AgentRun {
+  readonly name: string;
+  /** Known once the visit has seen it. */
+  readonly uid?: string | undefined;
+  /** Its place in a ParallelAgents state. */
+  readonly judge?: number | undefined;
+}
+
+export const hasEnded = ({ phase }: AgentFact): boolean => phase !== 'pending' && phase !== 'running';
+
+/** The AgentExecution of a visit, or of one of its judges. */
+export function findAgent(
+  { facts }: Draft,
+  { state, visit }: CurrentState,
+  { judge }: AgentRun,
+): AgentFact | undefined {
+  return facts.agents?.find(({ madeBy }) => madeBy.state === state && madeBy.visit === visit && madeBy.judge === judge);
+}
+
+/** The uid of one that was made, whether or not it shows. */
+export const madeUid = ({ facts }: Draft, { name, uid }: AgentRun): string | undefined => uid ?? facts.made?.get(name);
+
+/** Why an agent that ended without success did. */
+export function agentFailure({ name, phase, why }: AgentFact): Failure | undefined {
+  if (phase === 'completed') return undefined;
+  const words = why === undefined ? phase : `${phase}: ${why.reason}: ${why.message}`;
+  return { reason: 'AgentFailed', message: `agent execution ${name} ${words}` };
+}
+
+/** One that a visit has seen and that is gone was deleted; another one would do the work twice. */
+export const goneFailure = ({ name }: AgentRun): Failure => ({
+  reason: 'AgentFailed',
+  message: `agent execution ${name} was deleted before its result was read`,
+});
+
+/** Why a state past its deadline has no agent that ran (requirements AMB-190). */
+export const notStartedInTime = ({ state }: CurrentState, cause: string): Failure => ({
+  reason: 'NeverStarted',
+  message: `no agent of state ${state} started within the timeout of the state; ${cause}`,
+});
+
+/** An agent that has not started may wait as long as a container may (requirements AMB-190). */
+export const agentNeverStarted = (draft: Draft, current: CurrentState, agent: AgentFact | undefined) =>
+  childNeverStarted(draft, current, agent === undefined ? causeOf(draft) : wordsOf(agent));
+
+export const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
+
+export const wordsOf = ({ name, phase, why }: AgentFact): string =>
+  `agent execution ${name} says ${why === undefined ? phase : `${why.reason}: ${why.message}`}`;
+
+/** The API server will never take an agent as it is. The name shows that this visit has tried. */
+export function refusalOf({ facts: { blocked } }: Draft, names: readonly (string | undefined)[]): Failure | undefined {
+  const name = blocked?.child;
+  if (blocked === undefined || name === undefined || !names.includes(name)) return undefined;
+  return { reason: 'Refused', message: `agent execution ${name} was refused: ${blocked.message}` };
+}
+
+/** How long an agent may take to start before the state says that it waits, in milliseconds. */
+const showsAfterMs = 10_000;
+
+/** What is shown of an agent that has not started. */
+export function waitingOf(draft: Draft, { entered_at: since }: CurrentState, agent?: AgentFact): Waiting | undefined {
+  if (agent === undefined) {
+    const { blocked } = draft.facts;
+    return blocked && { reason: blocked.reason, message: blocked.message, since: 0 };
+  }
+  if (agent.phase !== 'pending') return undefined;
+  return { reason: 'WaitingForAgent', message: wordsOf(agent), since: Date.parse(since) + showsAfterMs };
+}
