@@ -154,10 +154,12 @@ function createLineGuard(check: ((line: string) => void) | undefined): {
   let rest = '';
   const bound = (chunk: Uint8Array): void => {
     total += chunk.length;
-    const last = chunk.lastIndexOf(newline);
-    length = last < 0 ? length + chunk.length : chunk.length - last - 1;
+    const first = chunk.indexOf(newline);
+    length += first < 0 ? chunk.length : first;
     if (total > modelLimits.streamBytes) throw tooLong('an answer', modelLimits.streamBytes);
     if (length > modelLimits.eventBytes) throw tooLong('one event', modelLimits.eventBytes);
+    // Lines within a chunk are as short as the chunk.
+    if (first >= 0) length = chunk.length - chunk.lastIndexOf(newline) - 1;
   };
   const take = (text: string): void => {
     const lines = (rest + text).split('\n');

@@ -8,7 +8,7 @@ export const modelLimits = {
   allArgumentsLength: 4_194_304,
   /** One event of a stream, and everything that a stream sends. */
   eventBytes: 8_388_608,
-  streamBytes: 268_435_456,
+  streamBytes: 134_217_728,
   /** Body of a refusal that is read, and how much of it a message shows. */
   refusalBytes: 65_536,
   refusalShown: 300,

@@ -95,6 +95,6 @@ function seconds(text: string | null): number | undefined {
 }
 
 function dateIn(text: string | null, now: number): number | undefined {
-  const at = text === null ? Number.NaN : Date.parse(text);
+  const at = text !== null && /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : at - now;
 }

@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createModels } from '../../lib/models/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { readNodeConfig } from '../../lib/node-config/index.ts';
 
 const program = resolve(import.meta.dirname, '../../examples/agents/scripted-model.mjs');
 
@@ -91,6 +95,38 @@ describe('the scripted model of the examples', () => {
     expect(JSON.parse(written)).toEqual({ path: '/workspace/notes' });
     expect(deltas.length).toBeGreaterThan(4);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+  });
+
+  it('is a provider that our own client understands', async () => {
+    const provider = {
+      name: 'scripted',
+      type: 'openai',
+      api_key: 'env:KEY',
+      endpoint: address,
+      models: [{ alias: 'default', model: 'any' }],
+    };
+    const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: 'none' });
+    const models = createModels({ clock: systemClock, logger: silentLogger, random: () => 0 }, config);
+    const ask = (...messages: { role: 'system' | 'user'; content: string }[]) =>
+      models.ask({
+        alias: 'default',
+        tenant: 'a',
+        messages,
+        tools: [{ name: 'fs.read', description: 'Reads a file.', input_schema: { type: 'object' } }],
+        signal: new AbortController().signal,
+      });
+    expect(await ask({ role: 'user', content: 'hello' })).toMatchObject({
+      content: 'Anything.',
+      stop: 'end',
+      input_tokens: 3,
+      output_tokens: 2,
+    });
+    const counting = await ask({ role: 'system', content: 'You count.' }, { role: 'user', content: 'How many lines?' });
+    expect(counting).toMatchObject({
+      content: 'I look.',
+      stop: 'tool_calls',
+      tool_calls: [{ name: 'fs.read', arguments: '{"path":"/workspace/notes"}' }],
+    });
   });
 
   it('refuses as the script says', async () => {
