@@ -1,0 +1,154 @@
+import { row, text, type ToolRow, whole } from './row.ts';
+
+/** Tools about volumes, files, repositories, scripts and hosts (spec 3 §10.1, §10.2; spec 2 §4.6). */
+export const resourcesTools: readonly ToolRow[] = [
+  row({
+    name: 'svc.file.write',
+    description: 'Writes a file of a volume.',
+    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.'), content: text('Content.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.file.delete',
+    description: 'Deletes a file of a volume.',
+    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.file.mkdir',
+    description: 'Makes a folder on a volume.',
+    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.volume.create',
+    description: 'Makes a persistent volume.',
+    required: { label: text('Name.'), size_limit_bytes: whole('Size in bytes.', { minimum: 1 }) },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.volume.delete',
+    description: 'Deletes a volume with its content.',
+    required: { volume_id: text('Uid or name of the volume.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.git.clone',
+    description: 'Clones a repository into a binding.',
+    required: { repo_url: text('URL of the repository.'), label: text('Name.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.git.refresh',
+    description: 'Fetches the newest state of a binding.',
+    required: { binding_id: text('Id of the binding.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.git.delete',
+    description: 'Deletes a binding.',
+    required: { binding_id: text('Id of the binding.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.git.commit',
+    description: 'Commits the changes of a binding.',
+    required: { binding_id: text('Id of the binding.'), message: text('Message of the commit.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.git.push',
+    description: 'Pushes the commits of a binding.',
+    required: { binding_id: text('Id of the binding.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.script.save',
+    description: 'Stores a script.',
+    required: { name: text('Name.'), code: text('Source code.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.script.update',
+    description: 'Replaces a script.',
+    required: { id: text('Id of the script.'), name: text('Name.'), code: text('Source code.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.script.delete',
+    description: 'Deletes a script.',
+    required: { id: text('Id of the script.') },
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.file.list',
+    description: 'Lists a folder of a volume.',
+    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.file.read',
+    description: 'Reads a file of a volume.',
+    required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.volume.list',
+    description: 'Lists volumes.',
+    optional: { limit: whole('Entries at most.', { minimum: 1, maximum: 200, default: 50 }) },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.volume.quota',
+    description: 'Answers how much storage the tenant may use, and uses.',
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.git.list',
+    description: 'Lists bindings.',
+    optional: {
+      page: whole('Page, from 1.', { minimum: 1 }),
+      limit: whole('Bindings on a page.', { minimum: 1, maximum: 200 }),
+    },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.git.status',
+    description: 'Answers the status of a binding.',
+    required: { binding_id: text('Id of the binding.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.git.diff',
+    description: 'Answers the changes of a binding.',
+    required: { binding_id: text('Id of the binding.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.script.list',
+    description: 'Lists scripts.',
+    optional: { tag: text('Tag to list alone.'), q: text('Words to search for.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.script.get',
+    description: 'Answers a script.',
+    required: { id: text('Id of the script.') },
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.edge.fleet.invoke',
+    description: 'Runs a tool on many hosts.',
+    marks: ['judged'],
+  }),
+  row({
+    name: 'svc.edge.fleet.list',
+    description: 'Resolves a target to hosts, without running anything.',
+    marks: ['repeatable'],
+  }),
+  row({
+    name: 'svc.edge.fleet.cancel',
+    description: 'Cancels a fleet operation on all hosts.',
+    marks: ['judged'],
+  }),
+];

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { isDomainAllowed } from './domain-policy.ts';
+import { matchesName } from './name-pattern.ts';
+
+describe('a pattern of names', () => {
+  it.each([
+    ['*', 'fs.read', true],
+    ['fs.*', 'fs.read', true],
+    ['fs.*', 'fs.', true],
+    ['fs.*', 'fsx', false],
+    ['fs.read', 'fs.read', true],
+    ['fs.read', 'fs.reads', false],
+    ['*.read', 'fs.read', true],
+    ['*.list', 'svc.agent.list', true],
+    ['svc.*.list', 'svc.agent.list', true],
+    ['svc.*.list', 'svc.list', false],
+    ['aa*aa', 'aaa', false],
+    ['aa*aa', 'aaaa', true],
+    ['', 'fs.read', false],
+    ['fs?read', 'fs.read', false],
+  ])('GW-INV-18 %s takes %s: %s', (pattern, name, want) => {
+    expect(matchesName(pattern, name)).toBe(want);
+  });
+});
+
+describe('a list of domains', () => {
+  it.each([
+    [['example.com'], 'example.com', true],
+    [['Example.com.'], 'EXAMPLE.com', true],
+    [['example.com'], 'www.example.com', false],
+    [['*.example.com'], 'www.example.com', true],
+    [['*.example.com'], 'a.b.example.com', true],
+    [['*.example.com'], 'example.com', false],
+    [['*.example.com'], 'badexample.com', false],
+    [['*'], 'example.com', false],
+    [[], 'example.com', false],
+    [undefined, 'example.com', false],
+  ])('AMB-139 %j has %s: %s', (list, host, want) => {
+    expect(isDomainAllowed(list, host)).toBe(want);
+  });
+});

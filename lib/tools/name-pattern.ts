@@ -1,0 +1,17 @@
+/** Whether a name fits a pattern, in which `*` is any text. Takes time linear in both, whatever the pattern. */
+export function matchesName(pattern: string, name: string): boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+export const matchesAny = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((pattern) => matchesName(pattern, name));

@@ -1,0 +1,119 @@
+import { posix } from 'node:path';
+import { RE2JS } from 're2js';
+import { memoize } from '../memo.ts';
+import type { ToolCaller } from './tool.ts';
+
+/** A folder with all in it, or a glob of absolute paths; `runner fs` holds every access to them. */
+export interface Boundary {
+  readonly path: string;
+  readonly write: boolean;
+}
+
+/** Where relative paths of tools begin. */
+export const workspace = '/workspace';
+
+const isGlob = (path: string): boolean => /[*?[{]/.test(path);
+
+/**
+ * What the caller may touch: the folders of its pod, less what the manifest's `security.filesystem` and the
+ * SecurityContext's `path_allowlist` leave out. Where two rules overlap in a way that is no single rule, the overlap
+ * counts as forbidden.
+ */
+export function boundariesOf({ agent, security, mounts }: ToolCaller): readonly Boundary[] {
+  const folders = mounts.map(({ path, writable }) => ({ path: posix.normalize(path), write: writable }));
+  const filesystem = agent?.spec.security?.filesystem;
+  const own = filesystem === undefined ? folders : overlaps(folders, rulesOf(filesystem));
+  const { path_allowlist: allowed } = security;
+  return allowed === undefined
+    ? own
+    : overlaps(
+        own,
+        allowed.map((path) => ({ path: posix.normalize(path), write: true })),
+      );
+}
+
+function rulesOf({
+  read = [],
+  write = [],
+}: {
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+}): Boundary[] {
+  return [
+    ...read.map((path) => ({ path: posix.normalize(path), write: false })),
+    ...write.map((path) => ({ path: posix.normalize(path), write: true })),
+  ];
+}
+
+/** As many as `runner fs` takes in one request. */
+const boundariesMax = 1_000;
+
+function overlaps(some: readonly Boundary[], others: readonly Boundary[]): readonly Boundary[] {
+  const found = new Map<string, boolean>();
+  for (const one of some) {
+    for (const other of others) {
+      const path = overlap(one.path, other.path);
+      if (path !== undefined) found.set(path, found.get(path) === true || (one.write && other.write));
+    }
+  }
+  return [...found].slice(0, boundariesMax).map(([path, write]) => ({ path, write }));
+}
+
+/** The rule for what both cover; undefined where there is none, or none that is one path or glob. */
+function overlap(one: string, other: string): string | undefined {
+  if (covers(one, other)) return other;
+  return covers(other, one) ? one : undefined;
+}
+
+/** Whether everything that `inner` covers is covered by `outer` as well, as far as that can be known. */
+function covers(outer: string, inner: string): boolean {
+  const tree = outer.endsWith('/**') ? outer.slice(0, -3) || '/' : outer;
+  if (isGlob(tree)) return outer === inner;
+  return isWithin(tree, isGlob(inner) ? baseOf(inner) : inner);
+}
+
+const isWithin = (folder: string, path: string): boolean => {
+  const plain = folder.length > 1 && folder.endsWith('/') ? folder.slice(0, -1) : folder;
+  return plain === '/' || path === plain || path.startsWith(`${plain}/`);
+};
+
+/** The folder in which all paths are that a glob matches. */
+function baseOf(glob: string): string {
+  const plain = glob.slice(0, glob.search(/[*?[{]/));
+  return plain.slice(0, plain.lastIndexOf('/')) || '/';
+}
+
+/** The absolute form of a path that a tool was given. */
+export const absolutePath = (path: string): string => posix.resolve(workspace, path);
+
+/** Whether a path may be touched as far as its text says; `runner fs` decides for the place that it leads to. */
+export function isInside(boundaries: readonly Boundary[], path: string): boolean {
+  return boundaries.some((boundary) => touches(boundary.path, path));
+}
+
+function touches(rule: string, path: string): boolean {
+  if (!isGlob(rule)) return isWithin(rule, path);
+  // Sets and choices are the runner's to read.
+  if (/[[{\\]/.test(rule)) return isWithin(baseOf(rule), path);
+  return expressionOf(rule).matches(path);
+}
+
+const pieces: readonly (readonly [glob: string, expression: string])[] = [
+  ['/**/', '/(?:.*/)?'],
+  ['**/', '(?:.*/)?'],
+  ['**', '.*'],
+  ['*', '[^/]*'],
+  ['?', '[^/]'],
+];
+
+const expressionOf = memoize({ keys: 1_000, length: 1_048_576 }, (glob: string): RE2JS => {
+  let expression = '';
+  for (let at = 0; at < glob.length; ) {
+    const rest = glob.slice(at);
+    if (rest === '/**') return RE2JS.compile(`(?s)${expression}(?:/.*)?`);
+    const piece = pieces.find(([start]) => rest.startsWith(start));
+    expression += piece?.[1] ?? RE2JS.quote(rest.slice(0, 1));
+    at += piece?.[0].length ?? 1;
+  }
+  return RE2JS.compile(`(?s)${expression}`);
+});

@@ -1,0 +1,89 @@
+import { isJsonObject } from '../../json-object.ts';
+import { answer, failure } from '../answers.ts';
+import { absolutePath, boundariesOf, workspace } from '../path-rules.ts';
+import type { DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../tool.ts';
+
+/** One argument of a program has at most 128 KiB; 32,768 UTF-16 units are 96 KiB at most. */
+const chunkUnits = 32_768;
+
+const seconds = 30;
+const outputBytes = 2_097_152;
+
+/** Arguments of each operation beside `path`, as `runner fs` names them. */
+const operations = {
+  read: [],
+  write: ['content'],
+  list: [],
+  create_dir: [],
+  delete: ['recursive'],
+  edit: ['target_content', 'replacement_content'],
+  multi_edit: ['edits'],
+  grep: ['pattern'],
+  glob: ['pattern'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type FileOperation = keyof typeof operations;
+export const fileOperations = Object.keys(operations) as readonly FileOperation[];
+
+/** `fs.*`: one request to `runner fs` in the pod that mounts the files (spec 3 §10.3, design §12). */
+export function runFileTool(op: FileOperation): ToolRun {
+  return {
+    kind: 'pod',
+    plan(caller, args) {
+      return {
+        command: '/windlass/runner',
+        args: ['fs', ...chunksOf(requestText(op, caller, args))],
+        cwd: workspace,
+        env_additions: {},
+        timeout_secs: seconds,
+        max_output_bytes: outputBytes,
+      };
+    },
+    answer: (_caller, _args, result) => readAnswer(result),
+  };
+}
+
+function requestText(op: FileOperation, caller: ToolCaller, args: ToolArguments): string {
+  const given = operations[op].flatMap((name) => {
+    const value = args[name];
+    return value === undefined || value === null ? [] : [[name, value] as const];
+  });
+  return JSON.stringify({
+    op,
+    path: absolutePath(args['path'] as string),
+    ...Object.fromEntries(given),
+    boundaries: boundariesOf(caller),
+    deny: (caller.security.deny_list ?? []).filter((entry) => entry.startsWith('/')),
+  });
+}
+
+/** Parts that together are the text; none ends within a character. */
+function chunksOf(text: string): string[] {
+  const chunks: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = at + chunkUnits;
+    const isSplit = end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
+    const chunk = text.slice(at, isSplit ? end - 1 : end);
+    chunks.push(chunk);
+    at += chunk.length;
+  }
+  return chunks;
+}
+
+function readAnswer({ stdout, stderr, exit_code, truncated }: DispatchResult): ToolAnswer {
+  if (truncated) return failure('TOO_LARGE', `the answer has more than ${outputBytes} bytes; ask for less`);
+  const value = parsed(stdout);
+  if (exit_code !== 0 || !isJsonObject(value))
+    return failure('BACKEND_ERROR', stderr.trim().slice(0, 500) || `the file tool ended with ${exit_code}`);
+  const { ok, content, error, message } = value;
+  if (ok === true && typeof content === 'string') return answer(content);
+  return failure(typeof error === 'string' ? error : 'BACKEND_ERROR', typeof message === 'string' ? message : '');
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import { failure } from './answers.ts';
+import { argumentProblem } from './arguments.ts';
+import { catalogue } from './catalogue/catalogue.ts';
+import type { ToolRow } from './catalogue/row.ts';
+import { type CommandCeilings, commandProblem, defaultCeilings } from './command-policy.ts';
+import { domainProblem } from './domain-policy.ts';
+import { matchesAny } from './name-pattern.ts';
+import { absolutePath, boundariesOf, isInside } from './path-rules.ts';
+import { runCommand } from './rows/run-command.ts';
+import { fileOperations, runFileTool } from './rows/run-file-tool.ts';
+import {
+  isRefusal,
+  type Tool,
+  type Toolbox,
+  type ToolArguments,
+  type ToolCaller,
+  type ToolRefusal,
+  type ToolRun,
+} from './tool.ts';
+
+/** The settings of the node configuration that tools obey; `NodeConfig` of lib/node-config fits. */
+export interface ToolboxOptions {
+  readonly builtin_dispatchers: readonly {
+    readonly name: string;
+    readonly max_output_bytes?: number;
+    readonly timeout_ceiling_secs?: number;
+    readonly capabilities?: readonly { readonly name: string; readonly skip_judge?: boolean }[];
+  }[];
+}
+
+/** What runs the tools that need more than a pod, by the name of the tool. */
+export type ToolRuns = Readonly<Record<string, ToolRun>>;
+
+/** The one registry of tools (design §12). A tool of the specification that nothing runs is not offered. */
+export function createToolbox(options: ToolboxOptions, runs: ToolRuns = {}): Toolbox {
+  const ceilings = ceilingsOf(options);
+  const built: ToolRuns = { ...podRuns(ceilings), ...runs };
+  const tools = new Map([...catalogue.values()].map((row) => [row.name, toolOf(row, built)]));
+  const skipped = skippedBy(options);
+  return {
+    offered: (caller) =>
+      [...tools.values()].filter(({ name }) => Object.hasOwn(built, name) && nameProblem(caller, name) === undefined),
+    admit(caller, name, args) {
+      const tool = tools.get(name);
+      if (tool === undefined) return unknownTool(name);
+      return (
+        nameProblem(caller, name) ??
+        policyProblem(caller, name, { args, ceilings }) ??
+        argumentProblem(tool, args) ??
+        tool
+      );
+    },
+    isJudged: (tool) => !(skipped.get(tool.name) ?? tool.skip_judge),
+  };
+}
+
+export { isRefusal };
+
+const podRuns = (ceilings: CommandCeilings): ToolRuns => ({
+  'cmd.run': runCommand(ceilings),
+  ...Object.fromEntries(fileOperations.map((op) => [`fs.${op}`, runFileTool(op)])),
+});
+
+const toolOf = (row: ToolRow, built: ToolRuns): Tool => ({ ...row, run: built[row.name] ?? notBuilt(row.name) });
+
+const notBuilt = (name: string): ToolRun => ({
+  kind: 'api',
+  run: async () => failure('NOT_AVAILABLE', `${name} is not available in this release`),
+});
+
+function ceilingsOf({ builtin_dispatchers: dispatchers }: ToolboxOptions): CommandCeilings {
+  const settings = dispatchers.find(({ name }) => name === 'cmd');
+  return {
+    maxOutputBytes: settings?.max_output_bytes ?? defaultCeilings.maxOutputBytes,
+    timeoutSeconds: settings?.timeout_ceiling_secs ?? defaultCeilings.timeoutSeconds,
+  };
+}
+
+/** What operators say about the judge, by tool (spec 3 §10.1); nobody else can say anything about it. */
+function skippedBy({ builtin_dispatchers: dispatchers }: ToolboxOptions): ReadonlyMap<string, boolean> {
+  const said = dispatchers.flatMap(({ capabilities = [] }) => capabilities);
+  return new Map(said.flatMap(({ name, skip_judge }) => (skip_judge === undefined ? [] : [[name, skip_judge]])));
+}
+
+/** The manifest names what it uses; the SecurityContext permits it, and what it denies is denied (requirements AMB-195). */
+function nameProblem({ agent, security }: ToolCaller, name: string): ToolRefusal | undefined {
+  if (agent !== undefined && !isNamed(agent.spec.tools ?? [], name))
+    return policy('ToolNotAllowed', `${name} is not named under spec.tools of the agent ${agent.name}; add it there`);
+  if (matchesAny(security.deny_list ?? [], name)) {
+    // Spec 3 §10.3 gives file tools a word of their own.
+    const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
+    return policy(code, `${name} is in deny_list of the SecurityContext`);
+  }
+  if (matchesAny(security.tools ?? ['*'], name)) return undefined;
+  return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
+}
+
+const isNamed = (tools: readonly { readonly name: string }[], name: string): boolean =>
+  tools.some((tool) => {
+    if (tool.name.endsWith('.*')) return name.startsWith(tool.name.slice(0, -1));
+    return tool.name === name || (tool.name === 'cmd' && name === 'cmd.run');
+  });
+
+interface PolicyCall {
+  readonly args: unknown;
+  readonly ceilings: CommandCeilings;
+}
+
+/** Paths, commands and domains, as far as the arguments are of the right type. */
+function policyProblem(caller: ToolCaller, name: string, { args, ceilings }: PolicyCall): ToolRefusal | undefined {
+  if (typeof args !== 'object' || args === null) return undefined;
+  const given = args as ToolArguments;
+  if (name === 'cmd.run') return commandProblem(caller, given, ceilings);
+  if (name.startsWith('fs.')) return pathProblem(caller, given['path']);
+  return name === 'web.fetch' ? domainProblem(caller, given['url']) : undefined;
+}
+
+function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined {
+  if (typeof path !== 'string' || isInside(boundariesOf(caller), absolutePath(path))) return undefined;
+  return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
+}
+
+const policy = (code: string, message: string): ToolRefusal => ({
+  kind: 'policy',
+  code,
+  message: `${code}: ${message}`,
+});
+
+const unknownTool = (name: string): ToolRefusal => ({
+  kind: 'unknown_tool',
+  code: 'UnknownTool',
+  message: `UnknownTool: there is no tool ${JSON.stringify(name.slice(0, 128))}; svc.tools.list names those there are`,
+});
