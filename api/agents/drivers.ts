@@ -12,6 +12,7 @@ import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import type { KubeClient } from '../../lib/kube/index.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -37,7 +38,9 @@ export interface DriversDeps {
   readonly newId: NewId;
   readonly models: Models;
   readonly toolbox: Toolbox;
-  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'cache' | 'whole' | 'onChange'>;
+  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
+    readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
+  };
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
   readonly definitionOf: (execution: AgentExecution) => Promise<{

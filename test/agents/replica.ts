@@ -1,0 +1,135 @@
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { newId } from '../../lib/ids.ts';
+import type { InformerChange } from '../../lib/informer/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
+import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
+
+/** What all replicas see of the cluster: executions, and the outcomes that were written. */
+export class SharedExecutions {
+  readonly objects = new Map<string, AgentExecution>();
+  readonly outcomes: AgentResult[] = [];
+  readonly #handlers = new Set<(change: InformerChange<AgentExecution>) => void>();
+
+  put(execution: AgentExecution): void {
+    const key = execution.metadata.uid ?? '';
+    const before = this.objects.get(key);
+    this.objects.set(key, execution);
+    for (const handler of this.#handlers) handler({ key, before, after: execution, own: false });
+  }
+
+  /** As the API server takes it: once. */
+  writeResult(uid: string, result: AgentResult): void {
+    const execution = this.objects.get(uid);
+    if (execution === undefined || execution.spec.result !== undefined) return;
+    this.outcomes.push(result);
+    this.put({ ...execution, spec: { ...execution.spec, result } });
+  }
+
+  get informer(): Parameters<typeof createDrivers>[0]['executions'] {
+    return {
+      cache: {
+        getByUid: (uid: string) => this.objects.get(uid),
+        values: () => this.objects.values(),
+      },
+      whole: async (object) => this.objects.get(object.metadata.uid ?? ''),
+      onChange: (handler) => void this.#handlers.add(handler),
+    };
+  }
+}
+
+export const specOf = (more: Partial<AgentSpec> = {}): AgentSpec => ({
+  version: '1.0.0',
+  runtime: { model: 'default' },
+  task: { instruction: 'You work. {{intent}}' },
+  ...more,
+});
+
+/** A running execution. */
+export function executionOf(uid: string, more: { readonly deadline?: string; readonly namespace?: string } = {}) {
+  const { deadline = '2099-01-01T00:00:00.000Z', namespace = 'acme' } = more;
+  return {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'AgentExecution',
+    metadata: { name: `run-${uid}`, namespace, uid, resourceVersion: '1' },
+    spec: { agent: 'worker', input: 'do it', intent: 'carefully' },
+    status: {
+      phase: 'running',
+      agent: { name: 'worker', namespace, uid: 'agent-1', version: '1.0.0', revision: 'worker-1' },
+      pod: { name: `run-${uid}-1`, uid: 'pod-1', attempt: 1 },
+      deadline,
+    },
+  } as const satisfies AgentExecution;
+}
+
+export const replyOf = (
+  content: string,
+  calls: readonly (readonly [name: string, args: object])[] = [],
+): ModelReply => ({
+  content,
+  tool_calls: calls.map(([name, args], index) => ({ id: `given-${index}`, name, arguments: JSON.stringify(args) })),
+  stop: calls.length > 0 ? 'tool_calls' : 'end',
+  provider: 'p',
+  model: 'm',
+  input_tokens: 1,
+  output_tokens: 1,
+});
+
+interface ReplicaOptions {
+  readonly bus: EventBus;
+  readonly shared: SharedExecutions;
+  readonly ask: (request: ModelRequest) => Promise<ModelReply>;
+  readonly tools?: readonly Tool[];
+  readonly spec?: AgentSpec;
+}
+
+export interface Replica {
+  readonly drivers: Drivers;
+  /** Stops as a process that ends well does. */
+  stop(): Promise<void>;
+}
+
+/** One replica's drivers, with a model and tools of the test. */
+export function startReplica({ bus, shared, ask, tools = [], spec = specOf() }: ReplicaOptions): Replica {
+  const stop = new AbortController();
+  const toolbox: Toolbox = {
+    offered: () => tools,
+    admit: (_caller, name) =>
+      tools.find((tool) => tool.name === name) ?? {
+        kind: 'policy',
+        code: 'ToolNotAllowed',
+        message: `${name} is not allowed`,
+      },
+    isJudged: () => true,
+  };
+  const drivers = createDrivers({
+    kube: {
+      jsonPatch: async (_resource, ref, operations) => {
+        const result = operations.find(({ path }) => path === '/spec/result')?.value as AgentResult;
+        shared.writeResult(ref.name.replace('run-', ''), result);
+        return {} as never;
+      },
+    },
+    bus,
+    clock: systemClock,
+    logger: silentLogger,
+    newId,
+    models: { ask, limitsOf: () => ({ maxOutputTokens: 1_000 }) },
+    toolbox,
+    executions: shared.informer,
+    tenants: { tenantOf: (namespace) => namespace },
+    definitionOf: async () => ({ spec, security: {} }),
+  });
+  const running = drivers.run(stop.signal);
+  return {
+    drivers,
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
