@@ -7,6 +7,7 @@ import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
 import { billingVariables } from './billing/index.ts';
 import { grpcVariables } from './grpc/config.ts';
+import { sealVariables } from '../lib/envelope/index.ts';
 import { identityVariables } from '../lib/identity/index.ts';
 import { sensorVariables } from './sensors/config.ts';
 
@@ -31,6 +32,7 @@ export const ApiConfig = Type.Object({
   ...s3Variables,
   ...identityVariables,
   ...billingVariables,
+  ...sealVariables,
   ...grpcVariables,
   ...sensorVariables,
   ...nodeConfigVariables,

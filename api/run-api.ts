@@ -77,7 +77,10 @@ function internalApp(deps: ApiDeps, services: Services, state: { readonly isServ
   const serving = (): string | undefined => (state.isServing ? undefined : 'the public listener is closed');
   return createHttpApp({
     ...deps,
-    routes: createInternalRoutes<Caller>({ ready: { ...services.ready, serving }, registry: deps.metrics.registry }),
+    routes: [
+      ...createInternalRoutes<Caller>({ ready: { ...services.ready, serving }, registry: deps.metrics.registry }),
+      ...services.agents.routes<Caller>(),
+    ],
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
   });

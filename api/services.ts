@@ -2,9 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { archiveOwnerOf, createArchive } from '../lib/archive/create-archive.ts';
 import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { notConfiguredProblem } from '../lib/bus/absent-bus.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import { type Agents, createAgents } from './agents/index.ts';
+import { noTools } from './agents/no-tools.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
@@ -16,6 +19,7 @@ import type { RoutesDeps } from './routes/index.ts';
 /** What the routes stand on, and what has a life of its own: caches, connections, sensors. */
 export interface Services {
   readonly routes: RoutesDeps;
+  readonly agents: Agents;
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
   readonly ready: Readonly<Record<string, Check>>;
   /** Resolves when requests can be answered, or when `stop` aborts. */
@@ -40,17 +44,19 @@ export function createServices(deps: ApiDeps): Services {
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
+  const agents = createAgents({ ...deps, bus, cluster, toolbox: noTools });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
     routes: { ...deps, archived, cluster, bus, audit, stimuli, billing: createBilling(config, deps), rateLimit },
+    agents,
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {
       followed = cluster.run(following.signal);
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
-      followed = Promise.all([followed, stimuli.run(following.signal)]);
+      followed = Promise.all([followed, stimuli.run(following.signal), runAgents(agents, bus, following.signal)]);
     },
     async close() {
       following.abort();
@@ -59,6 +65,12 @@ export function createServices(deps: ApiDeps): Services {
       await bus.close(busGraceMs);
     },
   };
+}
+
+/** Conversations are kept in NATS: without it, executions of agents wait. */
+async function runAgents({ drivers }: Agents, bus: EventBus, stop: AbortSignal): Promise<void> {
+  if (bus.problem() === notConfiguredProblem) return;
+  await drivers.run(stop);
 }
 
 /**

@@ -3,6 +3,7 @@ export interface Attested {
   readonly tenant: string;
   readonly executionId: string;
   readonly podUid: string;
+  readonly agentId: string;
   /** Base64 of the raw Ed25519 public key. */
   readonly publicKey: string;
   /** Name of the SecurityContext. */

@@ -205,12 +205,21 @@ class ConversationDrivers implements Drivers {
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const door = new PodDoor({ log, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
-    const conversation = await this.#conversationOf(execution, { log, door, tell });
-    if (log.last > 0 && log.state.result === undefined)
-      await log.append({ kind: 'taken_over', by: this.#deps.newId() });
-    const responder = this.#serve(uid, driven);
+    const conversation = await this.#conversationOf(execution, { log, door, tell }).catch(isLost);
+    if (conversation instanceof AppError) {
+      await this.#endUndefined(execution, log, conversation);
+      return 'done';
+    }
+    return this.#serveAndConverse(execution, { driven, conversation, deadline, bytes });
+  }
+
+  async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<'done' | 'grown'> {
+    const { log, door } = open.conversation;
+    const isTaken = log.last > 0 && log.state.result === undefined;
+    if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
+    const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     try {
-      await this.#converse(execution, { driven, conversation, deadline, bytes });
+      await this.#converse(execution, open);
       return 'done';
     } catch (error) {
       if (error instanceof Grown) return 'grown';
@@ -256,6 +265,15 @@ class ConversationDrivers implements Drivers {
       );
       if (late.state.result !== undefined) await writeOutcome(this.#deps, execution, late.state.result);
     }
+  }
+
+  /** What it runs is gone: no other replica would do better. */
+  async #endUndefined(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    if (log.state.result === undefined) {
+      await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
+    }
+    if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
   }
 
   #leavingAtDoor({ leave }: Driven, log: ConversationLog): AbortSignal {
@@ -319,5 +337,10 @@ const retryMs = 200;
 
 /** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
 class Grown extends Error {}
+
+function isLost(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'not_found') return error;
+  throw error;
+}
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

@@ -4,6 +4,9 @@ import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { EventBus, KeyValueBucket } from './event-bus.ts';
 import { createMemoryBucket } from './kv/memory-bucket.ts';
 
+/** What a bus that is not there says of itself. */
+export const notConfiguredProblem = 'no event bus is configured';
+
 /**
  * The bus where none is configured: what is raised is dropped, buckets are in the memory of this process, which is the
  * only one of its kind (requirements AMB-182), and everything that is stored for others, or goes from process to process,
@@ -29,7 +32,7 @@ export function createAbsentBus(clock: Clock): EventBus {
     subscribe: () => fail('subscriptions'),
     serve: () => fail('requests between processes'),
     watch: () => fail('watching buckets'),
-    problem: () => 'no event bus is configured',
+    problem: () => notConfiguredProblem,
     close: async () => undefined,
   };
 }

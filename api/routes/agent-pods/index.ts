@@ -58,6 +58,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
   return deps.attestations.attest({
     tenant: deps.tenants.tenantOf(execution.metadata.namespace ?? '') ?? '',
     executionId: execution_id,
+    agentId: request.body.agent_id,
     podUid: pod.metadata.uid ?? '',
     publicKey,
     securityContext: name,

@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache';
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
+import { AppError } from '../../lib/errors.ts';
+import { securityContexts } from '../../lib/kinds.ts';
+import { findObject, type KubeClient } from '../../lib/kube/index.ts';
+
+/** An agent as an execution runs it. */
+export interface Definition {
+  readonly spec: AgentSpec;
+  /** Name of its SecurityContext. */
+  readonly context: string;
+  readonly security: SecurityContextSpec;
+}
+
+/** Definitions of running executions. A revision never changes; a SecurityContext is read again after a while. */
+export interface Definitions {
+  /** @throws AppError with the reason `DefinitionLost` or `SecurityContextNotFound`. */
+  of(execution: AgentExecution): Promise<Definition>;
+}
+
+const kept = { definitions: 500, ms: 30_000 } as const;
+/** The context of agents that name none. It need not exist: then every tool may be called, and nothing is allowed beside. */
+const defaultContext = 'default';
+
+export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
+  const known = new LRUCache<string, Definition>({ max: kept.definitions, ttl: kept.ms });
+  return {
+    async of(execution) {
+      const key = keyOf(execution);
+      const definition = known.get(key) ?? (await read(kube, execution));
+      known.set(key, definition);
+      return definition;
+    },
+  };
+}
+
+const keyOf = ({ metadata, status }: AgentExecution): string =>
+  JSON.stringify([metadata.namespace, status?.agent?.namespace, status?.agent?.revision, status?.agent?.uid]);
+
+async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): Promise<Definition> {
+  const { metadata, status } = execution;
+  const spec = await pinnedAgent(kube, status?.agent);
+  if (spec === undefined) throw lost(execution);
+  const named = spec.security?.context;
+  const context = named ?? defaultContext;
+  // That of the execution's own namespace: whoever runs a global agent bounds it.
+  const found = await findObject(kube, securityContexts, { namespace: metadata.namespace ?? '', name: context });
+  if (found === undefined && named !== undefined) throw noContext(named);
+  return { spec, context, security: found?.spec ?? {} };
+}
+
+const lost = ({ status }: AgentExecution): AppError =>
+  new AppError('not_found', `version ${status?.agent?.version} of agent ${status?.agent?.name} is gone`, {
+    reason: 'DefinitionLost',
+  });
+
+const noContext = (name: string): AppError =>
+  new AppError('not_found', `spec.security.context: there is no SecurityContext ${name} in the namespace; make it`, {
+    reason: 'SecurityContextNotFound',
+  });
