@@ -45,7 +45,7 @@ const ownNotes = [
   [annotations.given, 'the annotation is reserved; write its labels and annotations under metadata'],
 ] as const;
 
-function checkNotes({ annotations: notes }: Readonly<Record<string, unknown>>): Problem[] {
+export function checkNotes({ annotations: notes }: Readonly<Record<string, unknown>>): Problem[] {
   if (!isJsonObject(notes)) return [];
   return ownNotes
     .filter(([key]) => Object.hasOwn(notes, key))

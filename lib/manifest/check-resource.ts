@@ -25,25 +25,33 @@ const metadataFields = [
   'deletionGracePeriodSeconds',
 ];
 
-/** Everything that is wrong with a workflow in the form of the custom resource. */
-export function checkResource(value: unknown): readonly Problem[] {
+/** A kind of definition, and what is to be said of its spec. */
+interface CheckedKind {
+  readonly kind: string;
+  readonly checkSpec: (spec: unknown) => readonly Problem[];
+}
+
+const workflow: CheckedKind = { kind: 'Workflow', checkSpec: checkDefinition };
+
+/** Everything that is wrong with a workflow, or another definition, in the form of the custom resource. */
+export function checkResource(value: unknown, { kind, checkSpec } = workflow): readonly Problem[] {
   if (typeof value !== 'object' || value === null) return [errorAt([], 'type', 'must be a map')];
   const resource = value as Readonly<Record<string, unknown>>;
   const { metadata } = resource;
   return [
     ...fixed(resource, 'apiVersion', apiVersion),
-    ...fixed(resource, 'kind', 'Workflow'),
+    ...fixed(resource, 'kind', kind),
     ...Object.keys(resource)
       .filter((field) => !topFields.includes(field))
       .map((field) => errorAt([field], 'unknown_field', 'unknown field')),
     ...(typeof metadata === 'object' && metadata !== null
       ? checkMetadata(metadata as Readonly<Record<string, unknown>>)
       : [errorAt(['metadata'], 'required', 'is required')]),
-    ...checkDefinition(resource['spec']),
+    ...checkSpec(resource['spec']),
   ];
 }
 
-function fixed(resource: Readonly<Record<string, unknown>>, field: string, wanted: string): Problem[] {
+export function fixed(resource: Readonly<Record<string, unknown>>, field: string, wanted: string): Problem[] {
   return resource[field] === wanted ? [] : [errorAt([field], 'enum', `must be ${wanted}`)];
 }
 

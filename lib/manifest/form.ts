@@ -10,19 +10,18 @@ const resourceFields = ['namespace', 'uid', 'resourceVersion', 'generation', 'cr
  * The form of a document: that of the fields by which the two differ. Where both stand, or none does, it is the custom
  * resource if something of a cluster is there, and else the manifest.
  */
-export function formOf(value: unknown): WorkflowForm {
+export function formOf(value: unknown, fields: readonly string[] = movedFields): WorkflowForm {
   const { metadata, spec, status } = isJsonObject(value) ? value : {};
-  const moved = (part: unknown): boolean =>
-    isJsonObject(part) && movedFields.some((field) => Object.hasOwn(part, field));
+  const moved = (part: unknown): boolean => isJsonObject(part) && fields.some((field) => Object.hasOwn(part, field));
   if (moved(spec) !== moved(metadata)) return moved(spec) ? 'resource' : 'manifest';
   const isOfCluster = isJsonObject(metadata) && resourceFields.some((field) => Object.hasOwn(metadata, field));
   return isOfCluster || status !== undefined ? 'resource' : 'manifest';
 }
 
 /** A problem of a field that stands elsewhere in the form says where; any other one stays as it is. */
-export function withFormHint(form: WorkflowForm, problem: Problem): Problem {
+export function withFormHint(form: WorkflowForm, problem: Problem, fields: readonly unknown[] = movedFields): Problem {
   const [root, field, ...deeper] = problem.at;
-  if (deeper.length > 0 || !(movedFields as readonly unknown[]).includes(field)) return problem;
+  if (deeper.length > 0 || !fields.includes(field)) return problem;
   const [right, wrong] = form === 'manifest' ? ['metadata', 'spec'] : ['spec', 'metadata'];
   const isMisplaced = problem.rule === 'unknown_field' && root === wrong;
   const isMissing = problem.rule === 'required' && root === right;

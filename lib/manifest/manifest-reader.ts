@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
-import type { ManifestReading } from './reading.ts';
+import type { ManifestReading, ReadingRequest } from './reading.ts';
 
 /** What reading manifests may take of the process (design §11). */
 export const readerLimits = {
@@ -30,10 +30,10 @@ export const manifestWorker = { source: '../lib/manifest/manifest-worker.ts', bu
 /** Reads manifests in threads of their own: whatever a text makes its parser do, the event loop goes on. */
 export interface ManifestReader {
   /**
-   * Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
+   * Reads a workflow, or an agent where `kind` says so. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
    * `unavailable` where too many wait.
    */
-  read(text: string, tenant: string): Promise<ManifestReading>;
+  read(text: string, tenant: string, kind?: ReadingRequest['kind']): Promise<ManifestReading>;
   /** Ends the threads. */
   close(): Promise<void>;
 }
@@ -63,11 +63,11 @@ class ThreadedReader implements ManifestReader {
     this.#turns = createFairPool({ size, waiting, waitMs, clock: options.clock });
   }
 
-  async read(text: string, tenant: string): Promise<ManifestReading> {
+  async read(text: string, tenant: string, kind: ReadingRequest['kind'] = 'Workflow'): Promise<ManifestReading> {
     using _turn = await this.#turns.enter({ tenant });
     const worker = this.#wake() ?? (await this.#start());
     try {
-      const reading = await this.#ask(worker, text);
+      const reading = await this.#ask(worker, { kind, text });
       this.#rest(worker);
       return reading;
     } catch (cause) {
@@ -105,10 +105,10 @@ class ThreadedReader implements ManifestReader {
     }
   }
 
-  async #ask(worker: Worker, text: string): Promise<ManifestReading> {
+  async #ask(worker: Worker, request: ReadingRequest): Promise<ManifestReading> {
     using deadline = startDeadline(this.#options.clock, this.#options.timeoutMs ?? readerLimits.timeoutMs);
     const answered = once(worker, 'message', { signal: deadline.signal });
-    worker.postMessage(text);
+    worker.postMessage(request);
     const [reading] = (await answered) as [ManifestReading];
     return reading;
   }

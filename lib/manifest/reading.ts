@@ -1,9 +1,11 @@
+import type { Agent } from '../../crds/schema/agent.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowForm } from './form-names.ts';
+import { readOneAgent } from './read-agents.ts';
 import { readManifest } from './read-manifest.ts';
 import type { LocatedProblem } from './yaml-document.ts';
 
-/** What was read of a workflow, small enough to be handed from one thread to another. */
+/** What was read of a definition, small enough to be handed from one thread to another. */
 export interface ManifestReading {
   /** How the text writes it; absent where it holds no document. */
   readonly form?: WorkflowForm;
@@ -12,6 +14,14 @@ export interface ManifestReading {
   readonly furtherProblems: number;
   /** Absent where one of the problems is an error. */
   readonly workflow?: Workflow;
+  /** The same where an agent was looked for. */
+  readonly agent?: Agent;
+}
+
+/** What a thread is asked to read. */
+export interface ReadingRequest {
+  readonly kind: 'Workflow' | 'Agent';
+  readonly text: string;
 }
 
 /** Problems that anybody reads. */
@@ -20,6 +30,16 @@ const problemsMax = 1_000;
 /** As `readManifest`, with a bounded answer. Keeps its thread for a second where a text is made to do that. */
 export function readingOf(text: string): ManifestReading {
   const { form, problems, workflow } = readManifest(text);
-  const furtherProblems = Math.max(0, problems.length - problemsMax);
-  return { form, problems: problems.slice(0, problemsMax), furtherProblems, workflow };
+  return { form, ...bounded(problems), workflow };
 }
+
+/** The same for an agent. */
+export function agentReadingOf(text: string): ManifestReading {
+  const { form, problems, agent } = readOneAgent(text);
+  return { form, ...bounded(problems), ...(agent && { agent }) };
+}
+
+const bounded = (problems: readonly LocatedProblem[]) => ({
+  problems: problems.slice(0, problemsMax),
+  furtherProblems: Math.max(0, problems.length - problemsMax),
+});

@@ -1,0 +1,68 @@
+import { errorAt, warningAt } from '../../crds/problem.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import { type FullAgentManifest, movedAgentFields } from '../../crds/schema/agent-manifest.ts';
+import { isJsonObject } from '../json-object.ts';
+import { checkAgentForm } from './check-agent-manifest.ts';
+import { toAgent, toAgentManifest } from './convert-agent.ts';
+import { formOf } from './form.ts';
+import type { WorkflowForm } from './form-names.ts';
+import { fullAgent } from './full-agent.ts';
+import { type LocatedProblem, manifestBytes, readDocuments, type SourceDocument } from './yaml-document.ts';
+
+/** What one document says. Without errors among the problems there is an agent. */
+export interface ReadAgent {
+  readonly form: WorkflowForm;
+  readonly problems: readonly LocatedProblem[];
+  readonly agent?: Agent;
+}
+
+/**
+ * The agents of a YAML or JSON text, as manifests or custom resources, several documents apart by `---`. Every problem has
+ * its path in the form that was written, and line and column.
+ */
+export function readAgents(text: string): readonly ReadAgent[] {
+  return readDocuments(text).map(readAgent);
+}
+
+/** The same for a text that is to be one agent. */
+export function readOneAgent(text: string): ReadAgent {
+  const [document, ...others] = readDocuments(text);
+  if (document === undefined) return refused('holds no manifest');
+  if (others.length > 0) return refused(`holds ${others.length + 1} documents; register one at a time`);
+  return readAgent(document);
+}
+
+function readAgent({ value: written, problems: syntax, positionOf }: SourceDocument): ReadAgent {
+  const form = formOf(written, movedAgentFields);
+  if (syntax.length > 0) return { form, problems: syntax };
+  const value = fullAgent(written);
+  const problems = [...checkAgentForm(form, value), ...checkSize(value), ...checkPlace(value)]
+    .map((problem) => ({ ...problem, ...positionOf(problem.at) }))
+    .toSorted((a, b) => a.line - b.line || a.column - b.column);
+  if (problems.some(({ severity }) => severity === 'error')) return { form, problems };
+  // Of a custom resource, what a manifest can say: what an API server has written beside it is left out.
+  return {
+    form,
+    problems,
+    agent: toAgent(form === 'manifest' ? (value as FullAgentManifest) : toAgentManifest(value as Agent)),
+  };
+}
+
+const refused = (message: string): ReadAgent => ({
+  form: 'manifest',
+  problems: [{ ...errorAt([], 'documents', message), line: 1, column: 1 }],
+});
+
+/** A short text can be large: an alias stands for all that it names. */
+function checkSize(value: unknown) {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  if (bytes <= manifestBytes) return [];
+  return [errorAt([], 'too_large', `has ${bytes} bytes as JSON; at most ${manifestBytes} are taken`)];
+}
+
+/** A namespace that is written down is not where the agent goes. */
+function checkPlace(value: unknown) {
+  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
+  if (!isJsonObject(metadata) || metadata['namespace'] === undefined) return [];
+  return [warningAt(['metadata', 'namespace'], 'no_effect', 'is not read; tenant and scope say where the agent goes')];
+}
