@@ -1,11 +1,16 @@
+import { globalNamespace } from '../../crds/labels.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Informer, ReflectorDeps } from '../../lib/informer/index.ts';
+import { agentExecutions, agents } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createInformers, type Informers } from './informers.ts';
+import { createTenantObjects, type TenantObjects } from './tenant-objects.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
 interface ClusterDeps {
@@ -25,6 +30,8 @@ export interface Cluster {
   readonly workflows: Workflows;
   readonly executions: Executions;
   readonly executionFeed: ExecutionFeed;
+  readonly agents: TenantObjects<Agent>;
+  readonly agentExecutions: TenantObjects<AgentExecution>;
   /** Every cache holds its first complete list; before that nothing can be answered. */
   readonly hasSynced: boolean;
   /** Follows the server until `signal` aborts. Never rejects. */
@@ -45,25 +52,22 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
   const informers = createInformers(reflector, kube, executionFeed);
   const all = Object.values(informers);
   const tenants = createTenantDirectory({ namespaces: informers.tenants.cache, systemTenant, systemNamespace });
+  const objectsOf = <T extends KubeObject, I extends string>(informer: Informer<T, I>) => ({
+    kube,
+    clock,
+    tenants,
+    cache: informer.cache,
+    whole: wholesOf(informer),
+    weight: informer.weight,
+  });
   return {
     informers,
     tenants,
-    workflows: createWorkflows({
-      kube,
-      clock,
-      cache: informers.workflows.cache,
-      whole: wholesOf(informers.workflows),
-      tenants,
-    }),
+    workflows: createWorkflows(objectsOf(informers.workflows)),
     executionFeed,
-    executions: createExecutions({
-      kube,
-      clock,
-      cache: informers.executions.cache,
-      whole: wholesOf(informers.executions),
-      weight: informers.executions.weight,
-      tenants,
-    }),
+    executions: createExecutions(objectsOf(informers.executions)),
+    agents: createTenantObjects({ ...objectsOf(informers.agents), resource: agents, shared: globalNamespace }),
+    agentExecutions: createTenantObjects({ ...objectsOf(informers.agentExecutions), resource: agentExecutions }),
     get hasSynced() {
       return all.every(({ hasSynced }) => hasSynced);
     },

@@ -1,6 +1,8 @@
+import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
@@ -14,7 +16,7 @@ import {
   type ReflectorDeps,
   stripStrangers,
 } from '../../lib/informer/index.ts';
-import { agentExecutions, stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
+import { agentExecutions, agents, stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
@@ -27,6 +29,7 @@ export interface Informers {
   readonly executions: Informer<WorkflowExecution, 'namespace' | 'approval' | 'asking'>;
   readonly tenants: Informer<Namespace, TenantIndex>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
+  readonly agents: Informer<Agent, 'namespace'>;
   readonly agentExecutions: Informer<AgentExecution, 'namespace'>;
 }
 
@@ -36,6 +39,7 @@ const promptLength = 8_256;
 const keptBytes = {
   executions: 32 * 1024 * 1024,
   workflows: 16 * 1024 * 1024,
+  agents: 8 * 1024 * 1024,
   agentExecutions: 8 * 1024 * 1024,
 } as const;
 
@@ -74,6 +78,7 @@ export function createInformers(
       strip: stripStrangers,
       indexes: { namespace: namespaceOf, source: claimKeysOf },
     }),
+    agents: agentInformer(deps('Agent'), kube),
     agentExecutions: agentExecutionInformer(deps('AgentExecution'), kube),
   };
   informers.executions.onChange((change) => tellGone(change, executions));
@@ -94,6 +99,22 @@ function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): I
       keptBytes: keptBytes.workflows,
     }),
     indexes: { ...workflowIndexes, namespace: namespaceOf },
+  });
+}
+
+function agentInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): Informers['agents'] {
+  return createInformer(deps, {
+    resource: agents,
+    parse: withSpec,
+    wholes: createWholeObjects({
+      kube,
+      clock: deps.clock,
+      resource: agents,
+      slim: slimAgent,
+      isWhole: isWholeAgent,
+      keptBytes: keptBytes.agents,
+    }),
+    indexes: { namespace: namespaceOf },
   });
 }
 

@@ -26,6 +26,8 @@ its place under \`details\`. What belongs to another tenant is answered exactly 
 const tags = [
   { name: 'Workflows', description: 'Definitions: register, read, list, delete, and move between scopes.' },
   { name: 'Executions', description: 'Runs of workflows: start, watch, answer, cancel.' },
+  { name: 'Agents', description: 'Definitions of agents: register, find, list, read, delete.' },
+  { name: 'Agent executions', description: 'Runs of agents: start, follow, read, cancel.' },
   { name: 'Human approvals', description: 'Executions that wait for a decision.' },
   { name: 'Volumes', description: 'What executions keep files in.' },
   { name: 'Stimuli', description: 'Events from outside that start workflows.' },

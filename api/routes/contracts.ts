@@ -1,4 +1,5 @@
 import type { Contract } from '../../lib/http/contract.ts';
+import { contracts as agents } from './agents/index.ts';
 import { contracts as billing } from './billing/index.ts';
 import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
@@ -13,6 +14,7 @@ import { contracts as workflows } from './workflows/index.ts';
 export const contracts: readonly Contract[] = [
   ...workflows,
   ...executions,
+  ...agents,
   ...humanApprovals,
   ...volumes,
   submitStimulus,

@@ -12,6 +12,7 @@ import type { Cluster } from '../cluster/index.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
+import { createAgentRoutes } from './agents/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
@@ -51,6 +52,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
   return [
     createWorkflowRoutes(deps),
     createExecutionRoutes({ ...deps, gate }),
+    createAgentRoutes(deps),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),

@@ -19,6 +19,13 @@ export const unknownTenant: ErrorContract = {
   when: 'The tenant, or the global scope, has no namespace in this cluster.',
 };
 
+/** spec 1 §7.1; the same for an agent of another tenant. */
+export const unknownAgent: ErrorContract = {
+  status: 404,
+  error: 'Agent not found',
+  when: 'The tenant has no agent of that name or id.',
+};
+
 /** The same for an id that is malformed, unknown or another tenant's. */
 export const unknownExecution: ErrorContract = {
   status: 404,

@@ -894,6 +894,175 @@ export type DeleteExecutionAnswer = {
   readonly status: "deleted";
 };
 
+export type LookupAgentAnswer = {
+  /** The uid of the Agent object. */
+  readonly agent_id: string;
+  /** Unique within the tenant. */
+  readonly name: string;
+  /** Slug of the tenant that owns it; `global` for one that all tenants share. */
+  readonly tenant_id: string;
+};
+
+export type ListAgentsAnswer = {
+  readonly agents: readonly LookupAgentAnswer[];
+  /** `cursor` of the next page; absent on the last one. */
+  readonly next_cursor?: string;
+};
+
+export type RegisterAgentAnswer = {
+  /** The uid of the Agent object. */
+  readonly agent_id: string;
+  /** Unique within the tenant. */
+  readonly name: string;
+  /** Slug of the tenant that owns it; `global` for one that all tenants share. */
+  readonly tenant_id: string;
+  /** Semantic version. */
+  readonly version: string;
+  /** What registering it did. */
+  readonly registration: "created" | "updated" | "unchanged";
+  /** What deserves a look but is not a mistake. */
+  readonly warnings?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[];
+};
+
+export type ReadAgentAnswer = {
+  readonly apiVersion: "windlass.dev/v1";
+  readonly kind: "Agent";
+  readonly metadata: {
+    /** Name of the agent: up to 63 lower-case letters, digits and dashes. */
+    readonly name: string;
+    /** Semantic version. A version that exists is replaced only with force. */
+    readonly version: string;
+    /** The purpose of the agent. */
+    readonly description?: string;
+    /** Discovery labels. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Non-identifying metadata. */
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    /** Where the agent runs, and on which model. */
+    readonly runtime: {
+      /** Language of the agent program. */
+      readonly language?: string;
+      /** Version of the language. */
+      readonly version?: string;
+      /** Model alias of the node configuration. */
+      readonly model?: string;
+      /** Image of the container. Default: the image of the language and version, else the one for System commands. */
+      readonly image?: string;
+    };
+    /** The task of the agent. */
+    readonly task: {
+      /** Task instruction. Template: {{intent}} and {{input}} name those of the execution. */
+      readonly instruction: string;
+    };
+    /** What the agent may touch. */
+    readonly security?: {
+      /** Name of a SecurityContext here. Default: default. */
+      readonly context?: string;
+      /** Paths that fs.* tools may touch. Default: the workspace and the mounts. */
+      readonly filesystem?: {
+        /** Paths that may be read. */
+        readonly read?: readonly string[];
+        /** Paths that may be written and read. */
+        readonly write?: readonly string[];
+      };
+    };
+    /** Environment of commands in the container. */
+    readonly env?: Readonly<Record<string, string>>;
+    /** Resources of the container. */
+    readonly resources?: {
+      /** Millicores. */
+      readonly cpu?: number;
+      /** Such as 512Mi. */
+      readonly memory?: string;
+    };
+    /** JSON Schema of the answer. An answer that breaks it is asked for again. */
+    readonly output_schema?: {
+      /** Always object. */
+      readonly type: "object";
+    };
+    /** Tools that the agent may use: names, or names with settings. */
+    readonly tools?: readonly (string | {
+      /** Name of a tool, such as fs.read; a name that ends in .* offers every tool that begins so. */
+      readonly name: string;
+      /** Where the tool runs, such as builtin:cmd. */
+      readonly executor?: string;
+      /** Settings of this tool for this agent. */
+      readonly config?: Readonly<Record<string, unknown>>;
+    })[];
+    /** Bounds of one execution. */
+    readonly execution?: {
+      /** How often an answer may be refused and asked for again, the first time included. */
+      readonly max_iterations?: number;
+      /** Longest time of one execution. */
+      readonly timeout?: string;
+      /** A judge that accepts the answer of an iteration or asks for another. */
+      readonly validation?: {
+        /** Model alias that judges an iteration. Default: the model of the agent. */
+        readonly model?: string;
+        /** The rules that the judge applies. */
+        readonly criteria?: string;
+        /** The least score that an answer is accepted with. */
+        readonly threshold: number;
+      };
+      /** Tool calls of one execution. */
+      readonly max_tool_calls?: number;
+      /** Tokens of one execution, input and output. */
+      readonly max_tokens?: number;
+      /** Cost of one execution by the prices of the node configuration. */
+      readonly max_cost_usd?: number;
+      readonly tool_validation?: boolean | {
+        /** Whether calls are judged. */
+        readonly enabled: boolean;
+        /** Model alias that judges. Default: the model of the agent. */
+        readonly model?: string;
+        /** Longest wait for a verdict. Default 30. */
+        readonly timeout_seconds?: number;
+      };
+    };
+  };
+  /** The uid of the Agent object. */
+  readonly agent_id: string;
+  /** Slug of the tenant that owns it; `global` for one that all tenants share. */
+  readonly tenant_id: string;
+  readonly created_at: string;
+  /** The controllers have accepted this definition; it can be run. */
+  readonly ready: boolean;
+  /** Why it is not ready, in a word. */
+  readonly reason?: string;
+  /** Why it is not ready, in a sentence. */
+  readonly message?: string;
+  /** As on the object; they are about the newest version. */
+  readonly conditions: readonly ({
+    readonly type: string;
+    readonly status: "True" | "False" | "Unknown";
+    readonly reason: string;
+    readonly message: string;
+    readonly lastTransitionTime: string;
+    readonly observedGeneration?: number;
+  })[];
+};
+
+export type ListAgentVersionsAnswer = {
+  readonly versions: readonly ({
+    /** Semantic version. */
+    readonly version: string;
+    readonly registered_at: string;
+    /** The version that runs unless another is asked for. */
+    readonly current: boolean;
+  })[];
+};
+
+export type DeleteAgentAnswer = {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly deleted_at: string;
+};
+
 export type ListHumanApprovalsAnswer = {
   readonly pending_requests: readonly ListedApprovalRequest[];
   /** There when more requests follow. */
@@ -1287,6 +1456,67 @@ export interface RetryExecutionRequest {
 /** What is answered by {@link Operations.retryExecution}. */
 export type RetryExecutionReply = RerunExecutionAnswer;
 
+/** What {@link Operations.lookupAgent} is given. */
+export interface LookupAgentRequest {
+  /** Name of the agent. */
+  readonly name: string;
+}
+
+/** What is answered by {@link Operations.lookupAgent}. */
+export type LookupAgentReply = LookupAgentAnswer;
+
+/** What {@link Operations.listAgents} is given. */
+export interface ListAgentsRequest {
+  /** Agents a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listAgents}. */
+export type ListAgentsReply = ListAgentsAnswer;
+
+/** What {@link Operations.registerAgent} is given. */
+export interface RegisterAgentRequest {
+  /** Where to register it; `global` shares it with every tenant and needs an operator. */
+  readonly scope?: "tenant" | "global";
+  /** Replace a version that exists with other content. */
+  readonly force?: boolean;
+  readonly body: string;
+}
+
+/** What is answered by {@link Operations.registerAgent}. */
+export type RegisterAgentReply = RegisterAgentAnswer;
+
+/** What {@link Operations.readAgent} is given. */
+export interface ReadAgentRequest {
+  /** Id or name of the agent. */
+  readonly agent: string;
+  /** A stored version instead of the newest. */
+  readonly version?: string;
+}
+
+/** What is answered by {@link Operations.readAgent}. */
+export type ReadAgentReply = ReadAgentAnswer;
+
+/** What {@link Operations.deleteAgent} is given. */
+export interface DeleteAgentRequest {
+  /** Id or name of the agent. */
+  readonly agent: string;
+}
+
+/** What is answered by {@link Operations.deleteAgent}. */
+export type DeleteAgentReply = DeleteAgentAnswer;
+
+/** What {@link Operations.listAgentVersions} is given. */
+export interface ListAgentVersionsRequest {
+  /** Id or name of the agent. */
+  readonly agent: string;
+}
+
+/** What is answered by {@link Operations.listAgentVersions}. */
+export type ListAgentVersionsReply = ListAgentVersionsAnswer;
+
 /** What {@link Operations.listHumanApprovals} is given. */
 export interface ListHumanApprovalsRequest {
   /** Requests a page; more than 200 counts as 200. */
@@ -1669,6 +1899,76 @@ export interface Operations {
    */
   retryExecution(request: RetryExecutionRequest, options?: CallOptions): Promise<RetryExecutionReply>;
   /**
+   * Find an agent by its name
+   *
+   * The agent of that name in the tenant of the call. A service account names the tenant by `X-Tenant-Id`.
+   *
+   * `GET /v1/agents/lookup/{name}`
+   *
+   * - 404 `Agent not found`: The tenant has no agent of that name or id.
+   */
+  lookupAgent(request: LookupAgentRequest, options?: CallOptions): Promise<LookupAgentReply>;
+  /**
+   * List agents
+   *
+   * The agents of the tenant of the call, by name. Agents that all tenants share are not listed.
+   *
+   * `GET /v1/agents`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listAgents(request?: ListAgentsRequest, options?: CallOptions): Promise<ListAgentsReply>;
+  /**
+   * Register an agent
+   *
+   * Takes one agent as YAML or JSON, at most 1 MiB: as a manifest, or as the custom resource, which keeps version
+   * and description under `spec`. The same again changes nothing and answers the same id. Executions under way
+   * keep the content they started with.
+   *
+   * `POST /v1/agents/register`
+   *
+   * - 400 `invalid_manifest`: The manifest is not valid. `details` lists every problem with its path; nothing was
+   *   written. `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `conflict`: The version exists with other content, and `force` was not given.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  registerAgent(request: RegisterAgentRequest, options?: CallOptions): Promise<RegisterAgentReply>;
+  /**
+   * Read an agent
+   *
+   * The definition in the form of the manifest. An agent that is named `register` is read by its id.
+   *
+   * `GET /v1/agents/{agent}`
+   *
+   * - 404 `Agent not found`: The tenant has no agent of that name or id. `Version not found`: The workflow has no
+   *   such version; `message` lists those it has.
+   */
+  readAgent(request: ReadAgentRequest, options?: CallOptions): Promise<ReadAgentReply>;
+  /**
+   * Delete an agent
+   *
+   * Deletes all its versions. Executions under way go on with the content they started with.
+   *
+   * `DELETE /v1/agents/{agent}`
+   *
+   * - 403 `forbidden`: The role `svc:operator` or `svc:admin` is needed for the global scope, and to promote and
+   *   demote.
+   * - 404 `Agent not found`: The tenant has no agent of that name or id.
+   * - 409 `conflict`: Another agent of that name was registered meanwhile.
+   */
+  deleteAgent(request: DeleteAgentRequest, options?: CallOptions): Promise<DeleteAgentReply>;
+  /**
+   * List the versions of an agent
+   *
+   * `GET /v1/agents/{agent}/versions`
+   *
+   * - 404 `Agent not found`: The tenant has no agent of that name or id.
+   */
+  listAgentVersions(request: ListAgentVersionsRequest, options?: CallOptions): Promise<ListAgentVersionsReply>;
+  /**
    * List what waits for a decision
    *
    * `GET /v1/human-approvals`
@@ -1902,6 +2202,12 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readExecutionLogs: {"method":"GET","path":"/v1/workflows/executions/{execution_id}/logs","bearer":true,"query":["state","visit","step","stream","follow"],"headers":{},"reply":"bytes"},
   rerunExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/rerun","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   retryExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/retry","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  lookupAgent: {"method":"GET","path":"/v1/agents/lookup/{name}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listAgents: {"method":"GET","path":"/v1/agents","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  registerAgent: {"method":"POST","path":"/v1/agents/register","bearer":true,"query":["scope","force"],"headers":{},"mediaType":"application/yaml","reply":"json"},
+  readAgent: {"method":"GET","path":"/v1/agents/{agent}","bearer":true,"query":["version"],"headers":{},"reply":"json"},
+  deleteAgent: {"method":"DELETE","path":"/v1/agents/{agent}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listAgentVersions: {"method":"GET","path":"/v1/agents/{agent}/versions","bearer":true,"query":[],"headers":{},"reply":"json"},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -1,16 +1,15 @@
-import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import { AppError } from '../../../lib/errors.ts';
-import { type RevisionReader, specOfVersion } from '../../../lib/registration/index.ts';
+import { type RevisionReader, specOfVersion, type Versioned } from '../../../lib/registration/index.ts';
 import { notFound, unknownVersion } from '../not-found.ts';
 
 /** The content of a version, by default of the newest. @throws HttpError 404 that lists the versions there are. */
-export async function findVersion(
+export async function findVersion<V extends Versioned>(
   kube: RevisionReader,
-  workflow: Workflow,
+  definition: V,
   version: string | undefined,
-): Promise<WorkflowSpec> {
+): Promise<V['spec']> {
   try {
-    return await specOfVersion(kube, workflow, version);
+    return await specOfVersion(kube, definition, version);
   } catch (error) {
     if (!(error instanceof AppError && error.reason === 'VersionNotFound')) throw error;
     throw notFound(unknownVersion, { message: error.message, cause: error });

@@ -7,8 +7,8 @@ import { refusalOf } from '../write-refusal.ts';
  * What the API server holds against a write, as an answer: the paths of a refused definition in the form of the
  * manifest, a namespace that is not there, a quota. Anything else comes back as it was.
  */
-export function asRefusal(error: unknown): unknown {
-  if (isInvalid(error) || isDenied(error)) return invalidDefinition(error);
+export function asRefusal(error: unknown, moved: readonly string[] = movedFields): unknown {
+  if (isInvalid(error) || isDenied(error)) return invalidDefinition(error, moved);
   return refusalOf(error, tooLarge) ?? error;
 }
 
@@ -17,8 +17,8 @@ function tooLarge(cause: unknown): HttpError {
   return new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message, cause });
 }
 
-function invalidDefinition(cause: KubeError): HttpError {
-  const details = problemsOf(cause);
+function invalidDefinition(cause: KubeError, moved: readonly string[]): HttpError {
+  const details = problemsOf(cause).map(({ path, message }) => ({ path: manifestPath(path, moved), message }));
   return new HttpError({ code: 'invalid', error: 'invalid_manifest', message: sentence(details), details, cause });
 }
 
@@ -33,18 +33,16 @@ export function sentence(details: readonly RequestProblem[], further = 0): strin
 /** The server names fields, or an admission policy begins its message with a path. */
 function problemsOf({ causes, serverMessage }: KubeError): RequestProblem[] {
   const named = causes.flatMap(({ field, message }) =>
-    field === undefined || field === '' || message === undefined ? [] : [{ path: manifestPath(field), message }],
+    field === undefined || field === '' || message === undefined ? [] : [{ path: field, message }],
   );
   if (named.length > 0) return named;
   const [, text = serverMessage] = /denied (?:the )?request: (.*)$/s.exec(serverMessage) ?? [];
   const [, path, message] = /^((?:spec|metadata)[^\s:]*): (.*)$/s.exec(text) ?? [];
-  return [
-    path === undefined || message === undefined ? { path: '', message: text } : { path: manifestPath(path), message },
-  ];
+  return [path === undefined || message === undefined ? { path: '', message: text } : { path, message }];
 }
 
 /** The custom resource keeps under `spec` what the manifest keeps under `metadata` (requirements AMB-060). */
-function manifestPath(path: string): string {
-  const moved = movedFields.some((field) => path === `spec.${field}` || path.startsWith(`spec.${field}.`));
+function manifestPath(path: string, fields: readonly string[]): string {
+  const moved = fields.some((field) => path === `spec.${field}` || path.startsWith(`spec.${field}.`));
   return moved ? path.replace(/^spec/, 'metadata') : path;
 }

@@ -4,6 +4,7 @@ import type { Workflow, WorkflowSpec } from '../../../crds/schema/workflow.ts';
 import type { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { scopeOf } from '../../../lib/catalogue/index.ts';
 import { givenMetadata, toManifest, workflowName } from '../../../lib/manifest/index.ts';
+import type { Versioned } from '../../../lib/registration/index.ts';
 import type { WorkflowDefinition, WorkflowIdentity, WorkflowSummary } from './schema.ts';
 
 export function presentIdentity(workflow: Workflow): WorkflowIdentity {
@@ -53,7 +54,7 @@ export const isOurs = (key: string): boolean => key.startsWith(`${group}/`);
 const isNoted = (key: string): boolean => noted.test(key);
 
 /** What the controllers have said of the newest content; of an older one they say nothing. */
-function readinessOf(workflow: Workflow): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
+export function readinessOf(workflow: Versioned): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
   const condition = readyOf(workflow);
   if (condition === undefined) {
     return { ready: false, reason: 'Pending', message: 'the controllers have not looked at it yet' };

@@ -1,9 +1,17 @@
 import { annotations } from '../../../crds/labels.ts';
 import { errorAt, type Problem } from '../../../crds/problem.ts';
+import type { Agent } from '../../../crds/schema/agent.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { HttpError, type RequestProblem } from '../../../lib/http/http-error.ts';
-import { formNames, type LocatedProblem, type ManifestReader, type WorkflowForm } from '../../../lib/manifest/index.ts';
+import {
+  formNames,
+  type LocatedProblem,
+  type ManifestReader,
+  type ManifestReading,
+  type WorkflowForm,
+} from '../../../lib/manifest/index.ts';
+import type { Versioned } from '../../../lib/registration/index.ts';
 import { sentence } from './kube-refusal.ts';
 import { isOurs } from './present.ts';
 
@@ -18,18 +26,35 @@ interface ReadBody {
  * (requirements AMB-054), 413 where reading it takes too much.
  */
 export async function readBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadBody> {
-  const {
-    form = 'manifest',
-    problems,
-    furtherProblems,
-    workflow,
-  } = await manifests.read(text, tenant).catch((error: unknown) => {
+  const reading = await manifests.read(text, tenant).catch((error: unknown) => {
     throw asTooLarge(error);
   });
-  const reserved = workflow === undefined ? [] : reservedKeys(workflow);
-  const errors = [...problems.filter(({ severity }) => severity === 'error').map(present), ...reserved];
-  if (workflow === undefined || errors.length > 0) throw invalidManifest(form, errors, furtherProblems);
-  return { form, workflow, warnings: problems.map(present) };
+  return checked(reading, reading.workflow, ({ form, warnings }, workflow) => ({ form, workflow, warnings }));
+}
+
+interface ReadAgentBody {
+  readonly agent: Agent;
+  readonly warnings: readonly RequestProblem[];
+}
+
+/** The same for an agent. */
+export async function readAgentBody(manifests: ManifestReader, text: string, tenant: string): Promise<ReadAgentBody> {
+  const reading = await manifests.read(text, tenant, 'Agent').catch((error: unknown) => {
+    throw asTooLarge(error);
+  });
+  return checked(reading, reading.agent, ({ warnings }, agent) => ({ agent, warnings }));
+}
+
+/** What was read, unless something is wrong with it. */
+function checked<V extends Versioned, T>(
+  { form = 'manifest', problems, furtherProblems }: ManifestReading,
+  definition: V | undefined,
+  present: (about: Pick<ReadBody, 'form' | 'warnings'>, definition: V) => T,
+): T {
+  const reserved = definition === undefined ? [] : reservedKeys(definition);
+  const errors = [...problems.filter(({ severity }) => severity === 'error').map(presentProblem), ...reserved];
+  if (definition === undefined || errors.length > 0) throw invalidManifest(form, errors, furtherProblems);
+  return present({ form, warnings: problems.map(presentProblem) }, definition);
 }
 
 function invalidManifest(form: WorkflowForm, errors: readonly RequestProblem[], further: number): HttpError {
@@ -43,7 +68,7 @@ function asTooLarge(error: unknown): unknown {
   return new HttpError({ code: 'invalid', status: 413, error: 'payload_too_large', message: error.message });
 }
 
-const present = ({ path, message, line, column }: LocatedProblem): RequestProblem => ({
+const presentProblem = ({ path, message, line, column }: LocatedProblem): RequestProblem => ({
   path,
   message: `${message} (line ${line}, column ${column})`,
 });
@@ -51,8 +76,8 @@ const present = ({ path, message, line, column }: LocatedProblem): RequestProble
 /** The annotations in which a manifest keeps what no object has: its name, its labels and annotations. */
 const ownNotes: ReadonlySet<string> = new Set([annotations.name, annotations.given]);
 
-/** Labels and annotations that say whose a workflow is, and what was forced, are not for a manifest to say. */
-function reservedKeys({ metadata }: Workflow): Problem[] {
+/** Labels and annotations that say whose a definition is, and what was forced, are not for a manifest to say. */
+function reservedKeys({ metadata }: Versioned): Problem[] {
   const found = (['labels', 'annotations'] as const).flatMap((map) =>
     Object.keys(metadata[map] ?? {})
       .filter((key) => isOurs(key) && !(map === 'annotations' && ownNotes.has(key)))

@@ -3,13 +3,12 @@ import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { canonicalHash } from '../../../lib/definition/canonical.ts';
 import { checkChildren, type FindSpec } from '../../../lib/definition/check-children.ts';
-import { AppError } from '../../../lib/errors.ts';
-import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import { shortHash } from '../../../lib/ids.ts';
 import type { KubeClient, KubeObject } from '../../../lib/kube/index.ts';
 import type { ManifestReader } from '../../../lib/manifest/index.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
-import { createKeepRevision, type Registration, registerWorkflow } from '../../../lib/registration/index.ts';
+import { registerWorkflow, type Versioned } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { type Caller, requireOperator } from '../../../lib/identity/index.ts';
 import { registerWorkflow as contract } from './contract.ts';
@@ -17,7 +16,7 @@ import { asRefusal } from './kube-refusal.ts';
 import { presentIdentity } from './present.ts';
 import { readBody } from './read-body.ts';
 import { inScope, namespaceOf } from './target.ts';
-import { createTurns } from './turns.ts';
+import { createDefinitionWriter, type DefinitionWriter } from './writer.ts';
 
 export interface RegisterDeps {
   readonly kube: KubeClient;
@@ -59,46 +58,20 @@ function childrenOf({ workflows }: RegisterDeps['cluster'], caller: Caller): Fin
 }
 
 /** The same for a registration and its repetition: whoever wrote may have ended before telling of it. */
-function contentId({ metadata: { generation, annotations, labels } }: Workflow): string {
+export function contentId({ metadata: { generation, annotations, labels } }: Versioned): string {
   return shortHash(canonicalHash([generation, annotations ?? {}, labels ?? {}]));
 }
 
 /** When something other than the status was written last. */
-function writtenAt({ metadata }: KubeObject): string | undefined {
+export function writtenAt({ metadata }: KubeObject): string | undefined {
   const writes = (metadata.managedFields ?? []) as readonly { readonly subresource?: string; readonly time?: string }[];
   const times = writes.filter(({ subresource }) => subresource === undefined).map(({ time = '' }) => time);
   return times.toSorted().at(-1) ?? metadata.creationTimestamp;
 }
 
-/** Registers a workflow as an object of a namespace. @throws HttpError for what the cluster holds against it. */
-export type Writer = (
-  workflow: Workflow,
-  options: { readonly namespace: string; readonly force: boolean },
-) => Promise<Registration>;
-
-/** Pause before the n-th attempt, for another replica to finish. */
-const pauseMs = 10;
+export type Writer = DefinitionWriter<Workflow>;
 
 export function createWriter({ kube, clock, cluster }: Pick<RegisterDeps, 'kube' | 'clock' | 'cluster'>): Writer {
-  const turns = createTurns();
-  const keep = createKeepRevision(kube);
-  const pause = (attempt: number): Promise<void> => clock.sleep(pauseMs * attempt);
-  return async (workflow, options) => {
-    try {
-      const key = `${options.namespace}/${workflow.metadata.name}`;
-      const registration = await turns(key, () => registerWorkflow({ kube, keep, pause }, workflow, options));
-      cluster.workflows.remember(registration.object);
-      return registration;
-    } catch (error) {
-      throw isVersionTaken(error) ? versionTaken(error) : asRefusal(error);
-    }
-  };
-}
-
-const isVersionTaken = (error: unknown): error is AppError =>
-  error instanceof AppError && error.reason === 'VersionExists';
-
-function versionTaken(cause: AppError): HttpError {
-  const message = `${cause.message}; raise the version, or give force=true`;
-  return new HttpError({ code: 'conflict', message, cause });
+  const remember = (workflow: Workflow): void => cluster.workflows.remember(workflow);
+  return createDefinitionWriter({ kube, clock, register: registerWorkflow, remember, asRefusal });
 }

@@ -1,10 +1,9 @@
 import { annotations } from '../../../crds/labels.ts';
 import { limits } from '../../../crds/limits.ts';
-import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import { controllerRevisions, type KubeClient, metadataOf, type ObjectMeta } from '../../../lib/kube/index.ts';
-import { registeredAt, revisionSelector } from '../../../lib/registration/index.ts';
+import { registeredAt, revisionSelector, type Versioned } from '../../../lib/registration/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { listWorkflowVersions } from './contract.ts';
@@ -33,7 +32,7 @@ export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
  * long ago to be listed, and a content that nobody has stored yet.
  */
 export function versionsOf(
-  { spec, status }: Workflow,
+  { spec, status }: Pick<Versioned, 'spec' | 'status'>,
   revisions: readonly { readonly metadata: ObjectMeta }[],
   now: number,
 ): WorkflowVersion[] {

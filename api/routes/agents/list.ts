@@ -1,0 +1,30 @@
+import type { Agent } from '../../../crds/schema/agent.ts';
+import { isLabelName } from '../../../crds/label-name.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../../lib/identity/index.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { createCursor, pageOf } from '../paging.ts';
+import { listAgents } from './contract.ts';
+import { presentIdentity } from './present.ts';
+
+const cursors = createCursor<string>(
+  (name) => name,
+  (text) => (isLabelName(text) ? text : undefined),
+);
+
+const byName = {
+  keyOf: ({ metadata }: Agent): string => metadata.name,
+  compare: (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1),
+};
+
+type ListDeps = { readonly cluster: Pick<Cluster, 'agents' | 'tenants'> };
+
+export function createListRoute({ cluster: { agents, tenants } }: ListDeps): Route<Caller> {
+  return defineRoute<typeof listAgents, Caller>(listAgents, async ({ query: { limit, cursor }, caller }) => {
+    const { rows, next } = pageOf(agents.list(caller.tenant), byName, { limit, after: cursors.decode(cursor) });
+    return json({
+      agents: rows.map((agent) => presentIdentity(tenants, agent)),
+      ...(next !== undefined && { next_cursor: cursors.encode(next) }),
+    });
+  });
+}
