@@ -17,6 +17,7 @@ import {
   pods,
   type Role,
 } from '../../lib/kube/index.ts';
+import { readNodeConfig } from '../../lib/node-config/index.ts';
 import { clusterNames } from '../../lib/tenant/names.ts';
 import { installedNats } from '../nats/installed-nats.ts';
 import { accessOf, may } from './chart/access.ts';
@@ -66,6 +67,14 @@ type Probed = Container & {
   readonly startupProbe: ExecProbe;
   readonly livenessProbe: ExecProbe;
   readonly readinessProbe: ExecProbe;
+};
+
+/** With it every variable of the node configuration is set. */
+const nodeConfig = {
+  llm_providers: [
+    { name: 'cloud', type: 'openai', api_key: 'secret:model-keys/openai', models: [{ alias: 'default', model: 'm' }] },
+    { name: 'home', type: 'ollama', endpoint: 'http://ollama.models:11434', models: [{ alias: 'local', model: 'm' }] },
+  ],
 };
 
 /** Where browsers come back to from the payment provider. */
@@ -149,7 +158,7 @@ describe('a chart with an issuer', () => {
       credentials: { existingSecret: 'nats-credentials' },
       tls: { existingSecret: 'nats-tls', clientCertificate: true },
     };
-    const env = environment(await render({ api: whole, outputStore: s3, nats: bus }), clusterNames.api);
+    const env = environment(await render({ api: whole, outputStore: s3, nats: bus, nodeConfig }), clusterNames.api);
     const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
     // For processes that are started by hand, and for tests.
@@ -158,6 +167,51 @@ describe('a chart with an issuer', () => {
     const set = Object.keys(env).filter((name) => name !== 'NODE_OPTIONS');
     expect(set.sort()).toEqual(all.filter((name) => !notSet.has(name)));
     expect(listedVariables('Both', 'The API')).toEqual(all);
+  });
+
+  it('mounts the node configuration and its Secrets, and restarts the pods that read it where it changes', async () => {
+    const values = { api: on, nodeConfig, nodeSecrets: ['model-keys'] };
+    const rendered = await render(values);
+    const { data } = find<ConfigMap>(rendered, 'ConfigMap', 'windlass-node-config');
+    const readSecret = (path: string): string => path;
+    const read = readNodeConfig(
+      data['node.yaml'] ?? '',
+      { WINDLASS_NODE_SECRETS: '/etc/windlass/node-secrets' },
+      readSecret,
+    );
+    expect(read.llm_providers.map(({ name, endpoint }) => [name, endpoint])).toEqual([
+      ['cloud', undefined],
+      ['home', 'http://ollama.models:11434'],
+    ]);
+    const changed = await render({ ...values, nodeConfig: { ...nodeConfig, llm_selection: { max_retries: 1 } } });
+    const without = await render({ api: on });
+    for (const name of [clusterNames.api, clusterNames.controllers]) {
+      expect(environment(rendered, name)).toMatchObject({
+        WINDLASS_NODE_CONFIG: '/etc/windlass/node-config/node.yaml',
+        WINDLASS_NODE_SECRETS: '/etc/windlass/node-secrets',
+        WINDLASS_REQUIRE_KEY_REFERENCES: 'true',
+      });
+      expect(firstContainer(rendered, 'Deployment', name).volumeMounts).toEqual(
+        expect.arrayContaining([
+          { name: 'node-config', mountPath: '/etc/windlass/node-config', readOnly: true },
+          {
+            name: 'node-secret-0',
+            mountPath: read.llm_providers[0]?.api_key?.reveal().replace(/\/openai$/, ''),
+            readOnly: true,
+          },
+        ]),
+      );
+      const checksums = [rendered, changed, without].map(
+        (objects) =>
+          find<Deployment>(objects, 'Deployment', name).spec.template.metadata.annotations?.['checksum/node-config'],
+      );
+      expect(new Set(checksums).size).toBe(3);
+      expect(checksums[2]).toBeUndefined();
+    }
+    expect(namesOf(without, 'ConfigMap')).not.toContain('windlass-node-config');
+    const policy = find<NetworkPolicy>(rendered, 'NetworkPolicy', clusterNames.api);
+    expect(policy.spec?.egress).toEqual(expect.arrayContaining([{ ports: [{ protocol: 'TCP', port: 11_434 }] }]));
+    await expect(render({ api: on, nodeConfig: { models: [] } })).rejects.toThrow('nodeConfig');
   });
 
   it('gives the API values that it accepts, and its own defaults', async () => {

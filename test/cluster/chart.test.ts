@@ -52,6 +52,14 @@ const wholeBus = {
   tls: { existingSecret: 'nats-tls', clientCertificate: true },
 };
 
+/** With it every variable of the node configuration is set. */
+const nodeConfig = {
+  llm_providers: [
+    { name: 'cloud', type: 'openai', api_key: 'secret:model-keys/openai', models: [{ alias: 'default', model: 'm' }] },
+    { name: 'home', type: 'ollama', endpoint: 'http://ollama.models:11434', models: [{ alias: 'local', model: 'm' }] },
+  ],
+};
+
 const privileged = (inside: string): Pod => ({
   metadata: { name: 'privileged', namespace: inside },
   spec: { containers: [{ name: 'c', image: 'x' }], hostPID: true } as Pod['spec'],
@@ -113,7 +121,7 @@ describe('the rendered chart', () => {
   it('sets every variable that the controllers read and that its README lists, and no other', async () => {
     const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
     const env = environment(
-      await render({ outputStore: s3, volumes: { storageClass: 'fast' }, nats: wholeBus }),
+      await render({ outputStore: s3, volumes: { storageClass: 'fast' }, nats: wholeBus, nodeConfig }),
       clusterNames.controllers,
     );
     const keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];

@@ -6,6 +6,7 @@ import { createApiMetrics } from '../../api/metrics.ts';
 import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
 import { createBusMetrics } from '../../lib/bus/index.ts';
+import { createModelMetrics } from '../../lib/models/metrics.ts';
 
 interface Rule {
   readonly alert: string;
@@ -29,6 +30,7 @@ let known = new Set<string>();
 beforeAll(async () => {
   const api = createApiMetrics();
   createBusMetrics(api.registry);
+  createModelMetrics(api.registry);
   const controllers = createMetrics();
   createExecutionMetrics(controllers.registry, () => ({}));
   const texts = [(await controllers.render()).text, await api.registry.metrics()];

@@ -50,6 +50,7 @@
 {{- include "windlass.s3.env" . }}
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
+{{- include "windlass.nodeConfig.env" . }}
 {{ include "windlass.nodeOptions" . }}
 {{- end -}}
 
@@ -76,6 +77,7 @@
 {{/* Files that the API reads. */}}
 {{- define "windlass.api.volumes" }}
 {{- include "windlass.bus.volumes" . }}
+{{- include "windlass.nodeConfig.volumes" . }}
 {{- with .Values.api.oidc.caConfigMap }}
 - name: oidc
   configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
@@ -91,6 +93,7 @@
 {{- end -}}
 {{- define "windlass.api.volumeMounts" }}
 {{- include "windlass.bus.volumeMounts" . }}
+{{- include "windlass.nodeConfig.volumeMounts" . }}
 {{- if .Values.api.oidc.caConfigMap }}
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
 {{- end }}

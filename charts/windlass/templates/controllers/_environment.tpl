@@ -24,6 +24,7 @@
 {{- include "windlass.s3.env" . }}
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
+{{- include "windlass.nodeConfig.env" . }}
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ .Values.systemTenant.slug | quote }} }
 - { name: WINDLASS_LEADER_ELECT, value: "true" }
 - { name: WINDLASS_LEASE_NAME, value: {{ include "windlass.controllers" . }} }
@@ -32,4 +33,14 @@
 - name: WINDLASS_POD_NAME
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
 {{ include "windlass.nodeOptions" . }}
+{{- end -}}
+
+{{/* Files that the controllers read. */}}
+{{- define "windlass.controllers.volumes" }}
+{{- include "windlass.bus.volumes" . }}
+{{- include "windlass.nodeConfig.volumes" . }}
+{{- end -}}
+{{- define "windlass.controllers.volumeMounts" }}
+{{- include "windlass.bus.volumeMounts" . }}
+{{- include "windlass.nodeConfig.volumeMounts" . }}
 {{- end -}}

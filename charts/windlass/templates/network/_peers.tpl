@@ -67,6 +67,19 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
+{{/* Providers of models and of web search. Ollama's own port is no rule: the endpoint names it. */}}
+{{- define "windlass.network.toModels" -}}
+{{- $rules := list }}
+{{- range concat (.Values.nodeConfig.llm_providers | default list) (.Values.nodeConfig.builtin_dispatchers | default list) }}
+{{- if or .type .endpoint (eq (toString .name) "web.search") }}
+{{- $rules = append $rules (include "windlass.network.toUrl" (.endpoint | default .base_url | default "https://")) }}
+{{- end }}
+{{- end }}
+{{- range uniq $rules }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
 {{- define "windlass.network.toPayments" -}}
 {{- if .Values.api.billing.existingSecret }}
 {{- include "windlass.network.toUrl" "https://" }}
