@@ -278,6 +278,16 @@ describe('drivers on a real NATS server', () => {
     expect(shared.outcomes).toHaveLength(1);
   });
 
+  it('end at once an execution whose time was over before a replica looked', async () => {
+    const shared = new SharedExecutions();
+    const ask = vi.fn<() => Promise<ModelReply>>(async () => replyOf('late'));
+    replica({ shared, ask });
+    shared.put(executionOf('over', { deadline: '2020-01-01T00:00:00.000Z' }));
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'failed', reason: 'Timeout' });
+    expect(ask).not.toHaveBeenCalled();
+  });
+
   it('TOOL-RULE-02 ask the judge before a call runs, and give its refusal to the model', async () => {
     const shared = new SharedExecutions();
     const run = vi.fn<() => Promise<string>>(async () => '7');

@@ -20,7 +20,7 @@ import type { Models } from '../../lib/models/models.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import { callerOf } from './caller-of.ts';
-import { drive, end, Stopped } from './conversation.ts';
+import { drive, Stopped } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { liveAddress, type LiveNews } from './live.ts';
@@ -184,7 +184,7 @@ class ConversationDrivers implements Drivers {
           cost,
           signal: AbortSignal.any([signal, driven.leave.signal]),
         });
-        if ((await this.#driveWithin(execution, driven, cost)) !== 'grown') return;
+        if ((await this.#driveInTime(execution, driven, cost)) !== 'grown') return;
         cost = largeBytes;
       }
     } catch (error) {
@@ -194,11 +194,22 @@ class ConversationDrivers implements Drivers {
     }
   }
 
+  async #driveInTime(execution: AgentExecution, driven: Driven, bytes: number): Promise<'done' | 'grown'> {
+    using deadline = new DeadlineSignal(this.#deps.clock, execution, driven.cancel.signal);
+    try {
+      return await this.#driveWithin(execution, { driven, deadline, bytes });
+    } catch (error) {
+      if (!deadline.isOver || error instanceof Overtaken || error instanceof Stopped) throw error;
+      await this.#endLate(execution);
+      return 'done';
+    }
+  }
+
   /** `grown`: it holds more than its place in the pool allows. */
-  async #driveWithin(execution: AgentExecution, driven: Driven, bytes: number): Promise<'done' | 'grown'> {
-    const { bus, clock } = this.#deps;
+  async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<'done' | 'grown'> {
+    const { bus } = this.#deps;
+    const { deadline, bytes } = within;
     const { uid = '' } = execution.metadata;
-    using deadline = new DeadlineSignal(clock, execution, driven.cancel.signal);
     const log = this.#logOf(execution, deadline.signal);
     await log.load();
     if (log.state.bytes > bytes) return 'grown';
@@ -207,10 +218,10 @@ class ConversationDrivers implements Drivers {
     const door = new PodDoor({ log, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
     const conversation = await this.#conversationOf(execution, { log, door, tell }).catch(isLost);
     if (conversation instanceof AppError) {
-      await this.#endUndefined(execution, log, conversation);
+      await this.#endFailed(execution, log, conversation);
       return 'done';
     }
-    return this.#serveAndConverse(execution, { driven, conversation, deadline, bytes });
+    return this.#serveAndConverse(execution, { ...within, conversation });
   }
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<'done' | 'grown'> {
@@ -252,23 +263,19 @@ class ConversationDrivers implements Drivers {
       if (log.state.bytes > bytes && bytes < largeBytes) throw new Grown();
       return false;
     };
-    try {
-      const result = await drive(conversation, leaving, isLeaving);
-      await writeOutcome(this.#deps, execution, result);
-    } catch (error) {
-      if (!deadline.isOver) throw error;
-      const late = this.#logOf(execution, AbortSignal.timeout(lastWordMs));
-      await late.load();
-      await end(
-        { ...conversation, log: late },
-        failure(late.state, 'Timeout', 'the execution took longer than its timeout'),
-      );
-      if (late.state.result !== undefined) await writeOutcome(this.#deps, execution, late.state.result);
-    }
+    await writeOutcome(this.#deps, execution, await drive(conversation, leaving, isLeaving));
   }
 
-  /** What it runs is gone: no other replica would do better. */
-  async #endUndefined(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
+  /** The controller says the same where no replica does: the deadline is in the status. */
+  async #endLate(execution: AgentExecution): Promise<void> {
+    const log = this.#logOf(execution, AbortSignal.timeout(lastWordMs));
+    await log.load();
+    const why = new AppError('timeout', 'the execution took longer than its timeout', { reason: 'Timeout' });
+    await this.#endFailed(execution, log, why);
+  }
+
+  /** No other replica would do better. */
+  async #endFailed(execution: AgentExecution, log: ConversationLog, { reason, message }: AppError): Promise<void> {
     const at = new Date(this.#deps.clock.now()).toISOString();
     if (log.state.result === undefined) {
       await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
