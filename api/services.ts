@@ -7,11 +7,11 @@ import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
 import { type Agents, createAgents } from './agents/index.ts';
-import { noTools } from './agents/no-tools.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
+import { createToolbox } from '../lib/tools/toolbox.ts';
 import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
@@ -44,7 +44,7 @@ export function createServices(deps: ApiDeps): Services {
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
-  const agents = createAgents({ ...deps, bus, cluster, toolbox: noTools });
+  const agents = createAgents({ ...deps, bus, cluster, toolbox: createToolbox(deps.nodeConfig) });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {

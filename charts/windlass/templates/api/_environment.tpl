@@ -51,6 +51,9 @@
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
 {{- include "windlass.nodeConfig.env" . }}
+- { name: WINDLASS_SEAL_KEY, value: /etc/windlass/seal/key.pem }
+- { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
+- { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
 {{ include "windlass.nodeOptions" . }}
 {{- end -}}
 
@@ -74,10 +77,16 @@
 {{- end }}
 {{- end -}}
 
+{{- define "windlass.sealSecret" -}}
+{{- .Values.seal.existingSecret | default (printf "%s-seal" (include "windlass.api" .)) -}}
+{{- end -}}
+
 {{/* Files that the API reads. */}}
 {{- define "windlass.api.volumes" }}
 {{- include "windlass.bus.volumes" . }}
 {{- include "windlass.nodeConfig.volumes" . }}
+- name: seal
+  secret: { secretName: {{ include "windlass.sealSecret" . | quote }}, items: [{ key: key.pem, path: key.pem }] }
 {{- with .Values.api.oidc.caConfigMap }}
 - name: oidc
   configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
@@ -94,6 +103,7 @@
 {{- define "windlass.api.volumeMounts" }}
 {{- include "windlass.bus.volumeMounts" . }}
 {{- include "windlass.nodeConfig.volumeMounts" . }}
+- { name: seal, mountPath: /etc/windlass/seal, readOnly: true }
 {{- if .Values.api.oidc.caConfigMap }}
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
 {{- end }}
