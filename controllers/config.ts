@@ -25,6 +25,11 @@ export const ControllersConfig = Type.Object({
   WINDLASS_STEP_ALWAYS_PULL: Type.Boolean({ default: false }),
   WINDLASS_STEP_DO_NOT_DISRUPT: Type.Boolean({ default: false }),
   WINDLASS_STEP_NODE_LOST_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 60 }),
+  /** Address of the API's internal listener as pods of agents see it. */
+  WINDLASS_AGENT_GATEWAY: Type.String({
+    minLength: 1,
+    default: 'http://windlass-api-internal.windlass-system.svc:8081',
+  }),
   WINDLASS_STORAGE_CLASS: Type.Optional(Type.String({ minLength: 1 })),
   WINDLASS_VOLUME_ACCESS_MODE: oneOf(['ReadWriteMany', 'ReadWriteOnce'], { default: 'ReadWriteMany' }),
   WINDLASS_VOLUME_SIZE_MB: Type.Integer({ minimum: 1, default: 1_024 }),

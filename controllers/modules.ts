@@ -1,3 +1,4 @@
+import { agentExecutionModule } from './agent-execution/module.ts';
 import { agentModule } from './agent/module.ts';
 import { executionModule } from './execution/module.ts';
 import type { Module } from './runtime/module.ts';
@@ -12,4 +13,5 @@ export const modules: readonly Module[] = [
   volumeModule,
   stimulusRouterModule,
   agentModule,
+  agentExecutionModule,
 ];

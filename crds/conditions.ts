@@ -67,6 +67,18 @@ export const executionReasons = {
 } as const;
 export type ExecutionReason = keyof typeof executionReasons;
 
+/** Reasons of the condition `Succeeded` of an AgentExecution and in its status, beside those of executions. */
+export const agentExecutionReasons = {
+  AgentNotFound: 'No agent of that name or uid is here or in the global namespace.',
+  AgentNotReady: 'The agent exists and its definition has not been accepted yet, or was refused.',
+  Timeout: 'The agent gave no answer before its deadline.',
+  PodLost: 'The pod was taken away more often than three times through no fault of the agent.',
+  PodFailed: 'The pod ended before the agent had an outcome.',
+  IsolationUnavailable: 'The node configuration has no RuntimeClass for the isolation that is asked for.',
+  InvalidMount: 'A volume would be mounted where the pod keeps files of its own.',
+} as const;
+export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecutionReasons;
+
 /** Reasons of the condition `Ready` of a Workflow. */
 export const workflowReasons = {
   Accepted: 'The definition is valid and stored as a revision.',

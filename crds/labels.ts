@@ -19,6 +19,8 @@ export const labels = {
   /** On revisions of agents, as the two above are on those of workflows. */
   agent: 'windlass.dev/agent',
   agentUid: 'windlass.dev/agent-uid',
+  /** On the pods of an AgentExecution: its object name (hashed when longer than a label). */
+  agentExecution: 'windlass.dev/agent-execution',
   /** On a revision: hash of its version, which is no legal label itself. */
   version: 'windlass.dev/version',
   /** On a workflow of user scope, and on its revisions: hash of the user who alone may run it. */

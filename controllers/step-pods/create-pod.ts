@@ -65,7 +65,7 @@ const takenByAnother = (name: string): Failure => ({
  * The pod itself is at fault: it breaks Pod Security, a LimitRange, or a quota that wants limits of every pod. A full
  * quota may have room again, and a missing right may be granted: those are tried again.
  */
-function rejectionOf(error: unknown): Failure | undefined {
+export function rejectionOf(error: unknown): Failure | undefined {
   if (!(error instanceof KubeError)) return undefined;
   const violation = error.status === 403 && error.serverMessage.includes('violates PodSecurity');
   if (error.status !== 422 && !violation && !isOutOfBounds(error)) return undefined;

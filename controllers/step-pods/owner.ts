@@ -23,7 +23,10 @@ export interface StepPodName {
 }
 
 /** The label with an owner's name, by kind: a deletion that orphans pods leaves nothing else. */
-const nameLabels: readonly (readonly [kind: string, label: string])[] = [['WorkflowExecution', labels.execution]];
+const nameLabels: readonly (readonly [kind: string, label: string])[] = [
+  ['WorkflowExecution', labels.execution],
+  ['AgentExecution', labels.agentExecution],
+];
 
 interface OwnerOfPod {
   readonly kind: string;

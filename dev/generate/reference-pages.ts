@@ -1,4 +1,5 @@
 import {
+  agentExecutionReasons,
   eventReasons,
   stimulusReasons,
   executionReasons,
@@ -70,6 +71,8 @@ function reasonsPage(): string {
     'What the conditions, the failed visits and the Events of Windlass say, and what it means.',
     '## WorkflowExecution: condition `Succeeded`, failed visits, Events',
     reasonTable(executionReasons),
+    '## AgentExecution: condition `Succeeded` and `status.reason`, beside the first table',
+    reasonTable(agentExecutionReasons),
     '## Workflow: condition `Ready`',
     reasonTable(workflowReasons),
     '## Volume: condition `Ready`',

@@ -52,6 +52,7 @@ export interface Container {
   readonly resources?: ResourceAmounts;
   readonly volumeMounts?: readonly VolumeMount[];
   readonly securityContext?: ContainerSecurityContext;
+  readonly terminationMessagePolicy?: string;
 }
 
 export interface PodVolume {
@@ -60,6 +61,15 @@ export interface PodVolume {
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
   readonly image?: { readonly reference: string; readonly pullPolicy?: string };
   readonly secret?: { readonly secretName: string; readonly optional?: boolean };
+  readonly projected?: {
+    readonly sources: readonly {
+      readonly serviceAccountToken?: {
+        readonly audience: string;
+        readonly expirationSeconds: number;
+        readonly path: string;
+      };
+    }[];
+  };
 }
 
 export interface PodSpec {
@@ -76,6 +86,8 @@ export interface PodSpec {
   readonly tolerations?: readonly unknown[];
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly securityContext?: PodSecurityContext;
+  readonly runtimeClassName?: string;
+  readonly activeDeadlineSeconds?: number;
 }
 
 export interface ContainerStateTerminated {

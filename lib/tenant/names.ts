@@ -18,6 +18,11 @@ export const clusterNames = {
   operator: 'windlass-operator',
 } as const;
 
+/** ServiceAccount of the pods of agents in each tenant's namespace. It has no right; its tokens are for the API alone. */
+export const agentServiceAccount = 'windlass-agent';
+/** Audience of those tokens: the API server takes none of them. */
+export const agentAudience = 'windlass-agents';
+
 /** A tenant's namespace is called `tenant-<slug>`, so that no slug can name a namespace of the cluster's own. */
 const namespacePrefix = 'tenant-';
 const longestSlug = 63 - namespacePrefix.length;

@@ -1,0 +1,68 @@
+import { readyOf } from '../../crds/ready.ts';
+import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import { cachedAgent } from '../../lib/agent/find-agent.ts';
+import { type PinnedAgent, pinnedAgent } from '../../lib/agent/pinned-agent.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { type RevisionReader, storedRevision } from '../../lib/registration/stored-version.ts';
+import type { Reasoned } from './decide.ts';
+import { agentLimits } from './limits.ts';
+
+export type Found =
+  | { readonly kind: 'found'; readonly agent: PinnedAgent; readonly spec: AgentSpec }
+  | { readonly kind: 'waits'; readonly why: Reasoned }
+  | { readonly kind: 'failed'; readonly why: Reasoned };
+
+export interface FindDeps {
+  readonly kube: RevisionReader;
+  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
+}
+
+const waits = (reason: Reasoned['reason'], message: string): Found => ({ kind: 'waits', why: { reason, message } });
+
+/** The definition that an execution is to run, or why it cannot begin. */
+export async function findDefinition(deps: FindDeps, execution: AgentExecution, now: number): Promise<Found> {
+  const { metadata, spec } = execution;
+  const agent = cachedAgent(deps.agents, metadata.namespace ?? '', spec.agent);
+  if (agent === undefined) {
+    const why = {
+      reason: 'AgentNotFound' as const,
+      message: `no agent ${spec.agent} is here or in the global namespace`,
+    };
+    return { kind: isNew(execution, now) ? 'waits' : 'failed', why };
+  }
+  const version = spec.version ?? agent.spec.version;
+  const revision = await revisionOf(deps, agent, spec.version);
+  if (revision !== undefined) return pinned(deps, agent, version, revision);
+  if (version === agent.spec.version) return waits('AgentNotReady', notReady(agent));
+  const known = agent.status?.versions?.map((row) => row.version).join(', ') || agent.spec.version;
+  const message = `agent ${agent.metadata.name} has no version ${version}; it has: ${known}`;
+  return { kind: 'failed', why: { reason: 'VersionNotFound', message } };
+}
+
+/** Whether an execution is so young that the caches may not hold what was made beside it. */
+export const isNew = ({ metadata }: AgentExecution, now: number): boolean =>
+  now < Date.parse(metadata.creationTimestamp ?? '') + agentLimits.unknownMs;
+
+function notReady(agent: Agent): string {
+  const why = readyOf(agent)?.message ?? 'its definition has not been looked at yet';
+  return `agent ${agent.metadata.name} is not ready: ${why}`;
+}
+
+/** Name of the revision with the newest content once that is accepted, or of the stored version that is asked for. */
+async function revisionOf({ kube }: FindDeps, agent: Agent, version: string | undefined): Promise<string | undefined> {
+  if (version === undefined || version === agent.spec.version) return newestRevision(agent);
+  const row = agent.status?.versions?.find((candidate) => candidate.version === version);
+  return row?.revision ?? (await storedRevision(kube, agent, version))?.metadata.name;
+}
+
+const newestRevision = (agent: Agent): string | undefined =>
+  readyOf(agent)?.status === 'True' ? agent.status?.revision : undefined;
+
+async function pinned({ kube }: FindDeps, agent: Agent, version: string, revision: string): Promise<Found> {
+  const { name, namespace = '', uid = '' } = agent.metadata;
+  const pin = { name: name ?? '', namespace, uid, version, revision };
+  const spec = await pinnedAgent(kube, pin);
+  if (spec === undefined) return waits('AgentNotReady', `revision ${revision} of agent ${pin.name} cannot be read`);
+  return { kind: 'found', agent: pin, spec };
+}

@@ -1,0 +1,20 @@
+/** Numbers of agents' pods that are no part of the contract. */
+export const agentLimits = {
+  /** Longest time of an execution whose agent names none (crds/schema/agent.ts). */
+  timeout: '15m',
+  /** requirements AMB-197: pods that take the place of one that was lost. */
+  replacements: 3,
+  /** From its creation on a pod may wait so long for its container. */
+  queueMs: 60 * 60_000,
+  /** After the end of a container the outcome may still be on its way. */
+  outcomeMs: 15_000,
+  /** The caches may be behind the one who made an execution beside its agent or its volumes. */
+  unknownMs: 10_000,
+  /** Wait before looking again at what nobody tells of. */
+  lookAgainMs: 2_000,
+  /** Wait before a full quota is asked again. */
+  quotaMs: 5_000,
+  /** The kubelet ends a pod that has outlived its execution by so much, should the controllers be away. */
+  deadlineGraceMs: 60_000,
+  messageLength: 2_048,
+} as const;

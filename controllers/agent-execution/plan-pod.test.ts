@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
+import type { Volume, VolumeStatus } from '../../crds/schema/volume.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import { planPod } from './plan-pod.ts';
+
+const runtimes = [
+  { language: 'python', version: '3.11', image: 'python:3.11' },
+  { language: 'python', version: '3.12', image: 'python:3.12' },
+];
+const mount = (mount_path = '/data', volume = 'data') => ({
+  volume,
+  mount_path,
+  access_mode: 'read-only' as const,
+});
+const ready: VolumeStatus = { phase: 'ready', claim_name: 'claim-of-data' };
+
+interface Given {
+  readonly agent?: Partial<AgentSpec>;
+  readonly spec?: Partial<AgentExecutionSpec>;
+  readonly isolation?: Readonly<Record<string, string>>;
+  /** `null`: there is no such volume. */
+  readonly volume?: VolumeStatus | null;
+  readonly isNew?: boolean;
+}
+
+function plan({ agent, spec, isolation = {}, volume = ready, isNew = false }: Given) {
+  const metadata = { name: 'run', namespace: 'tenant-a', uid: 'u' };
+  const execution: AgentExecution = {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'AgentExecution',
+    metadata,
+    spec: { agent: 'reviewer', ...spec },
+  };
+  const there = { metadata: { name: 'data' }, spec: {}, status: volume } as Volume;
+  return planPod({
+    execution,
+    agent: anAgent('reviewer', agent).spec,
+    nodeConfig: { runtimes, isolation },
+    volumeOf: (name) => (volume === null || name !== 'data' ? undefined : there),
+    isNew,
+  });
+}
+const imageOf = (agent: Partial<AgentSpec>): unknown => {
+  const planned = plan({ agent });
+  return planned.kind === 'plan' ? planned.plan.step.image : planned;
+};
+
+describe('AGENT-12 the image of an agent', () => {
+  it.each([
+    ['its own', { image: 'own:1', language: 'python', version: '3.12' }, 'own:1'],
+    ['that of its language and version', { language: 'python', version: '3.12' }, 'python:3.12'],
+    ['the first one of its language', { language: 'python' }, 'python:3.11'],
+    ['that of System commands for a version that is not configured', { language: 'python', version: '2' }, undefined],
+    ['that of System commands for another language', { language: 'perl' }, undefined],
+    ['that of System commands without a language', {}, undefined],
+  ])('is %s', (_title, runtime, image) => {
+    expect(imageOf({ runtime })).toBe(image);
+  });
+});
+
+describe('WF-AGENT-04 AMB-081 the isolation of an agent', () => {
+  const classes = { inherit: 'i', firecracker: 'f', docker: 'd', process: 'p' };
+
+  it.each([
+    [undefined, undefined],
+    ['inherit', undefined],
+    ['docker', undefined],
+  ] as const)('%s needs no RuntimeClass', (isolation, runtimeClass) => {
+    const spec = isolation === undefined ? {} : { isolation };
+    expect(plan({ spec })).toMatchObject({ kind: 'plan', plan: { runtimeClass } });
+  });
+
+  it.each(['firecracker', 'process'] as const)('%s is never run with less than it', (isolation) => {
+    expect(plan({ spec: { isolation } })).toMatchObject({ kind: 'failed', why: { reason: 'IsolationUnavailable' } });
+  });
+
+  it.each([
+    [undefined, 'i'],
+    ['inherit', 'i'],
+    ['firecracker', 'f'],
+    ['docker', 'd'],
+    ['process', 'p'],
+  ] as const)('%s is the RuntimeClass %s where one is configured', (isolation, runtimeClass) => {
+    const spec = isolation === undefined ? {} : { isolation };
+    expect(plan({ spec, isolation: classes })).toMatchObject({ kind: 'plan', plan: { runtimeClass } });
+  });
+});
+
+describe('the volumes of an agent', () => {
+  it('are the claims of Volumes that are ready', () => {
+    expect(plan({ spec: { volumes: [mount()] } })).toMatchObject({
+      plan: { step: { mounts: [{ claim: 'claim-of-data', mountPath: '/data', readOnly: true }] } },
+    });
+  });
+
+  it.each([
+    ['is being made', {}, 'waits', 'VolumesPending'],
+    ['is pending', { phase: 'pending' }, 'waits', 'VolumesPending'],
+    ['has failed', { phase: 'failed' }, 'failed', 'VolumeFailed'],
+    ['has expired', { phase: 'expired', claim_name: 'c' }, 'failed', 'VolumeExpired'],
+    ['is not there', null, 'failed', 'VolumeNotFound'],
+  ] as const)('that %s: the execution %s', (title, status, kind, reason) => {
+    expect(title).not.toBe('');
+    const volume = status as VolumeStatus | null;
+    expect(plan({ spec: { volumes: [mount()] }, volume })).toMatchObject({ kind, why: { reason } });
+  });
+
+  it('may not be known yet to an execution that is new', () => {
+    expect(plan({ spec: { volumes: [mount()] }, volume: null, isNew: true })).toMatchObject({ kind: 'waits' });
+  });
+
+  it.each([
+    '/',
+    '//',
+    '/windlass',
+    '/windlass/',
+    '/windlass/x',
+    '/var/run/secrets/windlass',
+    '/proc/1',
+    '/a/../b',
+    '/a:b',
+  ])('are not mounted at %s', (path) => {
+    expect(plan({ spec: { volumes: [mount(path)] } })).toMatchObject({
+      kind: 'failed',
+      why: { reason: 'InvalidMount' },
+    });
+  });
+
+  it.each(['/windlass-data', '/data', '/workspace', '/var/run/secretsx'])('are mounted at %s', (path) => {
+    expect(plan({ spec: { volumes: [mount(path)] } })).toMatchObject({ kind: 'plan' });
+  });
+
+  it('are not mounted twice at one place', () => {
+    expect(plan({ spec: { volumes: [mount('/data'), mount('/data/')] } })).toMatchObject({
+      why: { reason: 'InvalidMount' },
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
+import type { StepPlan } from '../step-pods/step-plan.ts';
+import type { Reasoned } from './decide.ts';
+
+/** Working folder of every agent's container. */
+export const workspace = '/workspace';
+
+export interface AgentPodPlan {
+  readonly step: StepPlan;
+  readonly runtimeClass?: string | undefined;
+  readonly modelAlias: string;
+}
+
+export type PlannedPod =
+  | { readonly kind: 'plan'; readonly plan: AgentPodPlan }
+  | { readonly kind: 'waits'; readonly why: Reasoned }
+  | { readonly kind: 'failed'; readonly why: Reasoned };
+
+interface PlanFacts {
+  readonly execution: AgentExecution;
+  readonly agent: AgentSpec;
+  readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
+  readonly volumeOf: (name: string) => Volume | undefined;
+  /** Whether a volume that is not known may be one that the cache does not hold yet. */
+  readonly isNew: boolean;
+}
+
+type Mount = NonNullable<AgentExecution['spec']['volumes']>[number];
+
+/** Folders of the container that are not for volumes. */
+const own = ['/windlass', '/var/run/secrets', '/proc', '/sys', '/dev'] as const;
+
+/** What the pod of an execution is made of, or why it cannot be made. Pure. */
+export function planPod(facts: PlanFacts): PlannedPod {
+  const { execution, nodeConfig } = facts;
+  const mounts = execution.spec.volumes ?? [];
+  const problem = isolationProblem(facts) ?? mountProblem(mounts);
+  if (problem !== undefined) return { kind: 'failed', why: problem };
+  for (const mount of mounts) {
+    const state = volumeState(facts, mount);
+    if (state !== undefined) return state;
+  }
+  return {
+    kind: 'plan',
+    plan: {
+      modelAlias: facts.agent.runtime.model ?? 'default',
+      runtimeClass: nodeConfig.isolation[execution.spec.isolation ?? 'inherit'],
+      step: stepOf(facts, mounts),
+    },
+  };
+}
+
+function stepOf(facts: PlanFacts, mounts: readonly Mount[]): StepPlan {
+  const { agent, nodeConfig } = facts;
+  const image = imageOf(agent, nodeConfig);
+  return {
+    ...(image === undefined ? {} : { image }),
+    imagePullPolicy: 'IfNotPresent',
+    argv: [],
+    env: agent.env ?? {},
+    workdir: workspace,
+    mounts: mounts.map((mount) => plannedMount(facts, mount)),
+    cpuMillis: agent.resources?.cpu,
+    memory: agent.resources?.memory,
+    timeoutMs: 0,
+  };
+}
+
+/** requirements AMB-081: nothing is run with less isolation than was asked for. */
+function isolationProblem({ execution, nodeConfig }: PlanFacts): Reasoned | undefined {
+  const { isolation = 'inherit' } = execution.spec;
+  const isPlain = isolation === 'inherit' || isolation === 'docker';
+  if (isPlain || nodeConfig.isolation[isolation] !== undefined) return undefined;
+  const message = `isolation ${isolation}: the node configuration names no RuntimeClass for it (spec.isolation.${isolation})`;
+  return { reason: 'IsolationUnavailable', message };
+}
+
+function mountProblem(mounts: readonly Mount[]): Reasoned | undefined {
+  for (const [index, { mount_path: path }] of mounts.entries()) {
+    const clean = path.replace(/\/+$/, '');
+    const isOwn = own.some((folder) => clean === folder || clean.startsWith(`${folder}/`));
+    const isOdd = clean === '' || clean.split('/').includes('..') || clean.includes(':') || clean.includes('//');
+    const isTaken = mounts.findIndex((other) => other.mount_path.replace(/\/+$/, '') === clean) < index;
+    if (isOwn || isOdd || isTaken) {
+      const message = `volumes[${index}].mount_path: ${path} cannot be used; choose another folder, such as /data`;
+      return { reason: 'InvalidMount', message };
+    }
+  }
+  return undefined;
+}
+
+/** Why the claim of a volume cannot be mounted; undefined where it can. */
+function volumeState(facts: PlanFacts, { volume: name }: Mount): PlannedPod | undefined {
+  const volume = facts.volumeOf(name);
+  if (volume === undefined) {
+    const why: Reasoned = { reason: 'VolumeNotFound', message: `there is no Volume ${name} in this namespace` };
+    return { kind: facts.isNew ? 'waits' : 'failed', why };
+  }
+  const { phase = 'pending', claim_name: claim } = volume.status ?? {};
+  return phase === 'ready' && claim !== undefined ? undefined : unready(volume, phase);
+}
+
+function unready({ metadata, status }: Volume, phase: string): PlannedPod {
+  const message = `Volume ${metadata.name}: ${status?.conditions?.[0]?.message ?? 'is being made'}`;
+  const reason = failedVolumes[phase];
+  return reason === undefined
+    ? { kind: 'waits', why: { reason: 'VolumesPending', message } }
+    : { kind: 'failed', why: { reason, message } };
+}
+
+const failedVolumes: Readonly<Record<string, Reasoned['reason']>> = {
+  expired: 'VolumeExpired',
+  failed: 'VolumeFailed',
+};
+
+const plannedMount = ({ volumeOf }: PlanFacts, { volume, mount_path, access_mode }: Mount) => ({
+  claim: volumeOf(volume)?.status?.claim_name ?? volume,
+  mountPath: mount_path,
+  readOnly: access_mode === 'read-only',
+});
+
+/** Undefined: the image for System commands. */
+function imageOf({ runtime }: AgentSpec, { runtimes }: Pick<NodeConfig, 'runtimes'>): string | undefined {
+  const { image, language, version } = runtime;
+  if (image !== undefined || language === undefined) return image;
+  return runtimes.find((row) => row.language === language && (version === undefined || row.version === version))?.image;
+}

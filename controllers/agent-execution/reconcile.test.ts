@@ -1,0 +1,323 @@
+import { describe, expect, it } from 'vitest';
+import { labels } from '../../crds/labels.ts';
+import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import { createCache } from '../../lib/informer/cache.ts';
+import { type JsonPatchOperation, KubeError, type Pod } from '../../lib/kube/index.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { revisionOf } from '../../lib/registration/revision.ts';
+import { anAgent } from '../../test/builders/agent-builder.ts';
+import type { Fact } from '../runtime/facts.ts';
+import { createAgentExecutionReconcile } from './reconcile.ts';
+
+const key = 'tenant-a/run';
+const start = Date.parse('2026-01-02T00:00:00Z');
+const podSettings = {
+  runnerImage: 'runner:1',
+  systemImage: 'busybox:1',
+  imageVolumes: true,
+  runAsUser: 65_532,
+  workdirSize: '4Gi',
+  alwaysPull: false,
+  defaultResources: {},
+  nodeLostSeconds: 60,
+  gateway: 'http://api:8081',
+};
+
+interface Given {
+  readonly spec?: Partial<AgentExecutionSpec>;
+  readonly agent?: Partial<AgentSpec>;
+  /** The condition Ready of the agent; absent: the controllers have not looked at it. */
+  readonly ready?: 'True' | 'False';
+  readonly isThere?: boolean;
+  readonly refusal?: KubeError;
+}
+
+/** Fields of one level of the status are all that a patch of ours changes. */
+function patched(object: AgentExecution, operations: readonly JsonPatchOperation[]): AgentExecution {
+  const next = structuredClone(object) as unknown as Record<string, unknown>;
+  for (const { op, path, value } of operations as { op: string; path: string; value?: unknown }[]) {
+    const names = path.slice(1).split('/');
+    const last = names.pop() ?? '';
+    let at = next;
+    for (const name of names) at = at[name] as Record<string, unknown>;
+    if (op === 'remove') delete at[last];
+    else at[last] = value;
+  }
+  const version = Number(object.metadata.resourceVersion) + 1;
+  return { ...(next as unknown as AgentExecution), metadata: { ...object.metadata, resourceVersion: `${version}` } };
+}
+
+function readyAgent({ agent: spec, ready = 'True' }: Given): Agent {
+  const agent = anAgent('reviewer', { tools: [{ name: 'fs.read' }], ...spec });
+  const condition = {
+    type: 'Ready',
+    status: ready,
+    reason: 'Accepted',
+    message: 'bad template',
+    observedGeneration: 1,
+  };
+  return {
+    ...agent,
+    status: {
+      revision: revisionOf(agent).metadata.name ?? '',
+      conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    },
+  };
+}
+
+const anExecution = (spec: Partial<AgentExecutionSpec>): AgentExecution => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'AgentExecution',
+  metadata: {
+    name: 'run',
+    namespace: 'tenant-a',
+    uid: 'execution-uid',
+    resourceVersion: '1',
+    generation: 1,
+    creationTimestamp: new Date(start).toISOString(),
+  },
+  spec: { agent: 'reviewer', ...spec },
+});
+
+/** A cache of one object, which is the newest that was written. */
+function held<T>(object?: T) {
+  let now = object;
+  return {
+    get: (): T | undefined => now,
+    remember: (next: T): void => void (now = next),
+    forget: (): void => void (now = undefined),
+  };
+}
+
+/** A world with one execution. What the controller writes is read again, as from the server. */
+function world(given: Given = {}) {
+  const clock = createManualClock(start);
+  const agent = readyAgent(given);
+  const revision = revisionOf(agent);
+  const executions = held(anExecution(given.spec ?? {}));
+  const pods = held<Pod>();
+  const agents = createCache<Agent>();
+  if (given.isThere !== false) agents.replaceAll([agent], '1');
+  const made: Pod[] = [];
+  const deleted: string[] = [];
+  const facts: Fact[] = [];
+  const notFound = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'pods' });
+  const kube = {
+    async get({ plural }: { plural: string }) {
+      if (plural === 'controllerrevisions') return revision;
+      throw notFound;
+    },
+    async create(_resource: unknown, pod: Pod) {
+      if (given.refusal !== undefined) throw given.refusal;
+      const uid = `pod-${made.length + 1}`;
+      const creationTimestamp = new Date(clock.now()).toISOString();
+      const created = { ...pod, metadata: { ...pod.metadata, uid, creationTimestamp, resourceVersion: '9' } };
+      made.push(created);
+      return created;
+    },
+    async jsonPatchStatus(_resource: unknown, _ref: unknown, operations: readonly JsonPatchOperation[]) {
+      return patched(execution(), operations);
+    },
+    async delete({ kind }: { kind: string }, { name }: { name: string }) {
+      deleted.push(`${kind} ${name}`);
+      return true;
+    },
+  };
+  const reconcile = createAgentExecutionReconcile({
+    kube: kube as never,
+    clock,
+    events: { record: () => undefined, flush: async () => undefined },
+    facts: { raise: (fact) => void facts.push(fact) },
+    executions,
+    agents,
+    pods,
+    volumes: createCache<Volume>(),
+    nodeConfig: { runtimes: [], isolation: {} },
+    settings: podSettings,
+    ttlSeconds: 60,
+  });
+  const execution = (): AgentExecution => executions.get() ?? anExecution({});
+  return {
+    clock,
+    made,
+    deleted,
+    facts,
+    run: async () => reconcile(key),
+    status: () => execution().status,
+    agentAppears: () => agents.replaceAll([agent], '2'),
+    asks: (spec: Partial<AgentExecutionSpec>): void => {
+      const now = execution();
+      executions.remember({ ...now, spec: { ...now.spec, ...spec } });
+    },
+    podIs: (change: (pod: Pod) => Pod): void => {
+      const last = made.at(-1);
+      if (last !== undefined) pods.remember(change(last));
+    },
+    podsAreGone: () => pods.forget(),
+  };
+}
+
+const running = (pod: Pod): Pod => ({
+  ...pod,
+  status: { containerStatuses: [{ name: 'step', state: { running: { startedAt: '2026-01-02T00:00:01Z' } } }] },
+});
+const result = { phase: 'completed' as const, score: 0.5, at: new Date(start).toISOString() };
+
+describe('an execution of an agent begins', () => {
+  it('with its definition fixed, a deadline, and one pod, whose uid may attest', async () => {
+    const { run, status, made } = world();
+    await run();
+    expect(status()).toMatchObject({
+      phase: 'running',
+      agent: { name: 'reviewer', namespace: 'tenant-a', uid: 'uid-of-reviewer', version: '1.0.0' },
+      started_at: '2026-01-02T00:00:00.000Z',
+      deadline: '2026-01-02T00:15:00.000Z',
+      pod: { name: made[0]?.metadata.name, uid: 'pod-1', attempt: 1 },
+    });
+    expect(made[0]?.metadata.labels?.[labels.executionUid]).toBe('execution-uid');
+  });
+
+  it('once: looking again changes nothing', async () => {
+    const { run, status, made, podIs } = world();
+    await run();
+    podIs(running);
+    await run();
+    const before = status();
+    await run();
+    expect([made.length, status()]).toEqual([1, before]);
+  });
+
+  it.each([
+    ['its own timeout', { timeout: '1m' }, {}, '00:01:00'],
+    ['the timeout of its agent', {}, { execution: { timeout: '2m' } }, '00:02:00'],
+  ])('with %s', async (_title, spec, agent, time) => {
+    const { run, status } = world({ spec, agent });
+    await run();
+    expect(status()?.deadline).toBe(`2026-01-02T${time}.000Z`);
+  });
+
+  it('without a pod where no tool runs in one', async () => {
+    const { run, status, made } = world({ agent: { tools: [{ name: 'web.fetch' }] } });
+    expect(await run()).toMatchObject({ requeueAfterMs: 15 * 60_000 });
+    expect([made.length, status()?.phase, status()?.pod]).toEqual([0, 'running', undefined]);
+  });
+
+  it('when its agent is ready', async () => {
+    const { run, status, agentAppears } = world({ isThere: false });
+    await run();
+    expect(status()).toMatchObject({ phase: 'pending', reason: 'AgentNotFound' });
+    agentAppears();
+    await run();
+    expect(status()).toMatchObject({ phase: 'running' });
+    expect(status()).not.toHaveProperty('reason');
+  });
+
+  it('not while its agent is refused, and says why', async () => {
+    const { run, status } = world({ ready: 'False' });
+    await run();
+    expect(status()).toMatchObject({
+      phase: 'pending',
+      reason: 'AgentNotReady',
+      message: 'agent reviewer is not ready: bad template',
+    });
+  });
+
+  it('never where there is no such agent, or version', async () => {
+    const missing = world({ isThere: false });
+    await missing.clock.advance(10_000);
+    await missing.run();
+    expect(missing.status()).toMatchObject({ phase: 'failed', reason: 'AgentNotFound' });
+  });
+
+  const refused = async (status: number, message: string) => {
+    const refusal = new KubeError(status, { reason: 'Forbidden', message }, { verb: 'create', resource: 'pods' });
+    const there = world({ refusal });
+    await there.run();
+    return there.status();
+  };
+
+  it('when a full quota has room again', async () => {
+    const message = 'exceeded quota: windlass';
+    expect(await refused(403, message)).toMatchObject({ phase: 'running', reason: 'QuotaExceeded', message });
+  });
+
+  it('never where its pod is refused', async () => {
+    const message = 'image: invalid';
+    expect(await refused(422, message)).toMatchObject({ phase: 'failed', reason: 'PodRejected', message });
+  });
+
+  it('WF-AGENT-04 not with less isolation than was asked for', async () => {
+    const { run, status, made } = world({ spec: { isolation: 'firecracker' } });
+    await run();
+    expect([made.length, status()?.phase, status()?.reason]).toEqual([0, 'failed', 'IsolationUnavailable']);
+  });
+});
+
+describe('an execution of an agent ends', () => {
+  it('with the outcome, and its pod is told to go', async () => {
+    const { run, status, asks, podIs, deleted, made, facts } = world();
+    await run();
+    podIs(running);
+    asks({ result });
+    await run();
+    expect(status()).toMatchObject({ phase: 'completed', score: 0.5, finished_at: result.at });
+    expect(status()?.conditions?.[0]).toMatchObject({ type: 'Succeeded', status: 'True' });
+    expect(deleted).toEqual([`Pod ${made[0]?.metadata.name}`]);
+    expect(facts).toMatchObject([{ topic: 'execution', type: 'AgentExecutionEnded', subject: 'execution-uid' }]);
+  });
+
+  it('when it is cancelled, and its pod is told to go', async () => {
+    const { run, status, asks, podIs, deleted } = world();
+    await run();
+    podIs(running);
+    asks({ cancel: { by: 'ann', at: result.at } });
+    await run();
+    expect([status()?.phase, deleted.length]).toEqual(['cancelled', 1]);
+  });
+
+  it('at its deadline', async () => {
+    const { run, status, podIs, clock, deleted } = world();
+    await run();
+    podIs(running);
+    await clock.advance(15 * 60_000);
+    await run();
+    expect([status()?.phase, status()?.reason, deleted.length]).toEqual(['failed', 'Timeout', 1]);
+  });
+
+  it('AMB-197 when its fourth pod is lost', async () => {
+    const { run, status, made, podsAreGone } = world();
+    for (const attempt of [1, 2, 3, 4]) {
+      await run();
+      expect(status()?.pod).toMatchObject({ attempt, uid: `pod-${attempt}` });
+      podsAreGone();
+    }
+    await run();
+    expect([made.length, status()?.phase, status()?.reason]).toEqual([4, 'failed', 'PodLost']);
+    expect(new Set(made.map(({ metadata }) => metadata.name)).size).toBe(4);
+  });
+
+  it('and goes when its time is over', async () => {
+    const { run, asks, clock, deleted } = world({ spec: { ttl_seconds_after_finished: 5 } });
+    asks({ result });
+    expect(await run()).toMatchObject({ requeueAfterMs: 5_000 });
+    await clock.advance(4_999);
+    await run();
+    expect(deleted).toEqual([]);
+    await clock.advance(1);
+    await run();
+    expect(deleted).toEqual(['AgentExecution run']);
+  });
+
+  it('and stays with its parent where it has one', async () => {
+    const { run, asks, clock, deleted } = world({
+      spec: { parent: { name: 'p', uid: 'pu', state: 's', visit: 1 } },
+    });
+    asks({ result });
+    expect(await run()).toBeUndefined();
+    await clock.advance(3_600_000);
+    await run();
+    expect(deleted).toEqual([]);
+  });
+});

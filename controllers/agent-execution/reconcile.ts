@@ -1,0 +1,234 @@
+import { labels } from '../../crds/labels.ts';
+import type { Agent, AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentExecutionStatus } from '../../crds/schema/agent-execution.ts';
+import type { Volume } from '../../crds/schema/volume.ts';
+import { needsPod } from '../../lib/agent/needs-pod.ts';
+import { pinnedAgent } from '../../lib/agent/pinned-agent.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { agentExecutions } from '../../lib/kinds.ts';
+import { findObject, type KubeClient, type Pod, pods } from '../../lib/kube/index.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import type { FactSink } from '../runtime/facts.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { stopPod } from '../step-pods/release-pod.ts';
+import { deleteAsRead } from '../volume/delete-as-read.ts';
+import { agentPodName, type AgentPodSettings } from './agent-pod.ts';
+import {
+  decideEnd,
+  decidePod,
+  type End,
+  failed,
+  isOver,
+  nextAttempt,
+  type PodDecision,
+  type Reasoned,
+} from './decide.ts';
+import { endFact } from './end-fact.ts';
+import { findDefinition, isNew } from './find-definition.ts';
+import { agentLimits } from './limits.ts';
+import { makePod } from './make-pod.ts';
+import { planPod } from './plan-pod.ts';
+import { endedStatus, statusWith } from './status.ts';
+
+export interface AgentExecutionDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'delete' | 'jsonPatchStatus'>;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly facts: FactSink;
+  readonly executions: Pick<CacheReader<AgentExecution>, 'get' | 'remember'>;
+  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
+  readonly pods: Pick<CacheReader<Pod>, 'get' | 'remember'>;
+  readonly volumes: Pick<CacheReader<Volume>, 'get'>;
+  readonly nodeConfig: Pick<NodeConfig, 'runtimes' | 'isolation'>;
+  readonly settings: AgentPodSettings;
+  /** Seconds from the end of an execution to its deletion, where it names none. */
+  readonly ttlSeconds: number;
+}
+
+type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
+
+/**
+ * Runs an execution of an agent to its end (design §12): fixes the definition, gives it a pod where it needs one, and
+ * turns the outcome that the API writes into status.
+ */
+export function createAgentExecutionReconcile(deps: AgentExecutionDeps) {
+  return async (key: string): Promise<Again> => {
+    const execution = deps.executions.get(key);
+    if (execution === undefined || execution.metadata.deletionTimestamp !== undefined) return undefined;
+    if (isOver(execution)) return afterwards(deps, execution);
+    const end = decideEnd(execution, deps.clock.now());
+    if (end !== undefined) return finish(deps, execution, end);
+    if (execution.status?.agent === undefined) return begin(deps, execution);
+    return goOn(deps, execution);
+  };
+}
+
+/** An execution that has ended needs no pod any more, and goes when its time is over. A child goes with its parent. */
+async function afterwards(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
+  await releasePod(deps, execution);
+  const fact = endFact(execution);
+  if (fact !== undefined) deps.facts.raise(fact);
+  const { parent, ttl_seconds_after_finished: asked } = execution.spec;
+  const seconds = asked ?? (parent === undefined ? deps.ttlSeconds : undefined);
+  if (seconds === undefined) return undefined;
+  const left = Date.parse(execution.status?.finished_at ?? '') + seconds * 1_000 - deps.clock.now();
+  if (left > 0) return { requeueAfterMs: left, reason: 'time to live' };
+  await deleteAsRead(deps.kube, agentExecutions, execution);
+  return undefined;
+}
+
+async function finish(deps: AgentExecutionDeps, execution: AgentExecution, end: End): Promise<Again> {
+  const written = await write(deps, execution, endedStatus(execution, deps.clock.now(), end));
+  tell(deps, execution, end.phase === 'failed' ? 'Warning' : 'Normal', end);
+  return afterwards(deps, written);
+}
+
+const write = (deps: AgentExecutionDeps, execution: AgentExecution, status: AgentExecutionStatus) =>
+  writeStatus({ kube: deps.kube, resource: agentExecutions, cache: deps.executions }, execution, status);
+
+function tell(
+  { events }: AgentExecutionDeps,
+  object: AgentExecution,
+  type: 'Normal' | 'Warning',
+  { reason, message }: Pick<End, 'reason' | 'message'>,
+): void {
+  events.record({ resource: agentExecutions, object, type, reason, action: 'Reconcile', note: message });
+}
+
+async function waitFor(
+  deps: AgentExecutionDeps,
+  execution: AgentExecution,
+  why: Reasoned | undefined,
+  requeueAfterMs: number,
+): Promise<Again> {
+  const now = deps.clock.now();
+  const status = statusWith(execution, now, {}, why);
+  await write(deps, execution, status);
+  const deadline = Date.parse(status.deadline ?? '');
+  const left = Number.isNaN(deadline) ? requeueAfterMs : Math.min(requeueAfterMs, deadline - now);
+  if (left === Number.POSITIVE_INFINITY) return undefined;
+  return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? 'deadline' };
+}
+
+/** Fixes the definition, and from then on counts the time. */
+async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promise<Again> {
+  const now = deps.clock.now();
+  const found = await findDefinition(deps, execution, now);
+  if (found.kind === 'failed') return finish(deps, execution, failed(found.why));
+  if (found.kind === 'waits') return waitFor(deps, execution, found.why, agentLimits.lookAgainMs);
+  const text = execution.spec.timeout ?? found.spec.execution?.timeout ?? agentLimits.timeout;
+  const status = statusWith(execution, now, {
+    phase: 'running',
+    agent: found.agent,
+    started_at: new Date(now).toISOString(),
+    deadline: new Date(now + parseDuration(text, { field: 'timeout' })).toISOString(),
+  });
+  return goOn(deps, await write(deps, execution, status), found.spec);
+}
+
+async function goOn(deps: AgentExecutionDeps, execution: AgentExecution, known?: AgentSpec): Promise<Again> {
+  const { pod } = execution.status ?? {};
+  if (pod?.uid !== undefined) return followPod(deps, execution, pod.uid);
+  const agent = known ?? (await pinnedAgent(deps.kube, execution.status?.agent));
+  if (agent === undefined) {
+    const message = 'the revision of the agent is gone, or may not be read';
+    return waitFor(deps, execution, { reason: 'AgentNotReady', message }, agentLimits.lookAgainMs);
+  }
+  if (!needsPod(agent, execution.spec.volumes)) return waitFor(deps, execution, undefined, Number.POSITIVE_INFINITY);
+  return givePod(deps, execution, agent, pod?.attempt ?? 1);
+}
+
+/** Makes the pod of an attempt and names it in the status: from then on that pod, and no other, may attest. */
+async function givePod(
+  deps: AgentExecutionDeps,
+  execution: AgentExecution,
+  agent: AgentSpec,
+  attempt: number,
+): Promise<Again> {
+  const now = deps.clock.now();
+  const planned = planPod({
+    execution,
+    agent,
+    nodeConfig: deps.nodeConfig,
+    volumeOf: (name) => deps.volumes.get(`${execution.metadata.namespace}/${name}`),
+    isNew: isNew(execution, now),
+  });
+  if (planned.kind === 'failed') return finish(deps, execution, failed(planned.why));
+  if (planned.kind === 'waits') return waitFor(deps, execution, planned.why, agentLimits.lookAgainMs);
+  const made = await makePod(deps, execution, attempt, planned.plan);
+  if (made.kind === 'failed') return finish(deps, execution, failed(made.why));
+  if (made.kind === 'waits') return waitForRoom(deps, execution, made.why);
+  const { name = '', uid } = made.pod.metadata;
+  const status = statusWith(execution, now, { pod: { name, attempt, ...(uid === undefined ? {} : { uid }) } });
+  return followPod(deps, await write(deps, execution, status), uid ?? '');
+}
+
+async function waitForRoom(deps: AgentExecutionDeps, execution: AgentExecution, why: Reasoned): Promise<Again> {
+  const begun = Date.parse(execution.status?.started_at ?? '');
+  if (deps.clock.now() >= begun + agentLimits.queueMs) return finish(deps, execution, failed(why));
+  return waitFor(deps, execution, why, agentLimits.quotaMs);
+}
+
+async function followPod(deps: AgentExecutionDeps, execution: AgentExecution, uid: string): Promise<Again> {
+  const now = deps.clock.now();
+  const decision = decidePod(await podOf(deps, execution, uid), now);
+  switch (decision.kind) {
+    case 'runs':
+      return waitFor(deps, execution, undefined, Number.POSITIVE_INFINITY);
+    case 'waits':
+      return waitFor(deps, execution, decision.why, (decision.lookAt ?? Number.POSITIVE_INFINITY) - now);
+    case 'failed':
+      return finish(deps, execution, failed(decision.why));
+    case 'lost':
+      return replacePod(deps, execution, decision);
+  }
+}
+
+/** The pod that the status names. The server is asked before it counts as gone: a watch may be behind. */
+async function podOf({ kube, pods: cache }: AgentExecutionDeps, execution: AgentExecution, uid: string) {
+  const { namespace = '' } = execution.metadata;
+  const name = execution.status?.pod?.name ?? '';
+  const isIt = (pod: Pod | undefined): boolean => pod?.metadata.uid === uid;
+  const cached = cache.get(`${namespace}/${name}`);
+  if (isIt(cached)) return cached;
+  const found = await findObject(kube, pods, { namespace, name });
+  return isIt(found) ? found : undefined;
+}
+
+/** requirements AMB-197: the conversation goes on in a new pod, three times at most. */
+async function replacePod(
+  deps: AgentExecutionDeps,
+  execution: AgentExecution,
+  { why }: Extract<PodDecision, { kind: 'lost' }>,
+): Promise<Again> {
+  const before = execution.status?.pod?.attempt ?? 1;
+  const attempt = nextAttempt(before);
+  await releasePod(deps, execution);
+  if (attempt === undefined) {
+    const message = `the pod was lost ${before} times; at last: ${why.reason}: ${why.message}`;
+    return finish(deps, execution, failed({ reason: 'PodLost', message }));
+  }
+  tell(deps, execution, 'Warning', { reason: why.reason, message: `${why.message}; a new pod takes its place` });
+  const name = execution.status?.pod?.name ?? '';
+  const status = statusWith(execution, deps.clock.now(), { pod: { name, attempt } });
+  return goOn(deps, await write(deps, execution, status));
+}
+
+/** Tells the pod to go. Its logs are no output: the conversation is with the API. */
+async function releasePod({ kube, pods: cache }: AgentExecutionDeps, execution: AgentExecution): Promise<void> {
+  const { namespace = '', uid: owner } = execution.metadata;
+  const name = namedPod(execution);
+  const cached = cache.get(`${namespace}/${name}`)?.metadata;
+  if (cached === undefined || cached.labels?.[labels.executionUid] !== owner) return;
+  const { uid, deletionTimestamp } = cached;
+  if (uid !== undefined && deletionTimestamp === undefined) await stopPod(kube, { name, namespace, uid }, 'graceful');
+}
+
+/** The pod of the status, or the one that was made and is not in the status yet. */
+function namedPod(execution: AgentExecution): string {
+  const { pod } = execution.status ?? {};
+  return pod?.uid === undefined ? agentPodName(execution, pod?.attempt ?? 1) : pod.name;
+}

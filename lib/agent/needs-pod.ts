@@ -1,0 +1,8 @@
+import type { AgentSpec } from '../../crds/schema/agent.ts';
+
+/** Names of tools that run in the container of the agent begin so (spec 3 §10.3, §10.5). */
+const inPod = ['fs.', 'cmd'] as const;
+
+/** Whether executions of an agent have a container: it uses files or commands, or mounts a volume. */
+export const needsPod = ({ tools = [] }: Pick<AgentSpec, 'tools'>, mounts: readonly unknown[] = []): boolean =>
+  mounts.length > 0 || tools.some(({ name }) => name === '*' || inPod.some((begin) => name.startsWith(begin)));
