@@ -1,5 +1,7 @@
 import { limits } from '../../crds/limits.ts';
 import { expressionLimits } from '../../lib/expression/limits.ts';
+import { modelLimits } from '../../lib/models/limits.ts';
+import { nodeConfigLimits } from '../../lib/node-config/schema.ts';
 import { schemaLimits } from '../../lib/json-schema/limits.ts';
 import { templateLimits } from '../../lib/template/limits.ts';
 import { prices, workLimits } from '../../lib/work/limits.ts';
@@ -29,7 +31,8 @@ export interface LimitGroup {
 
 const row = (what: string, most: number | NumberKey, unit: string, says: string): LimitRow =>
   typeof most === 'number' ? { what, most, unit, says } : { what, most: limits[most], key: most, unit, says };
-const items = (what: string, most: NumberKey): LimitRow => row(what, most, 'items', 'must have at most … items');
+const items = (what: string, most: number | NumberKey): LimitRow =>
+  row(what, most, 'items', 'must have at most … items');
 const entries = (what: string, most: NumberKey): LimitRow => row(what, most, 'entries', 'must have at most … entries');
 const characters = (what: string, most: number | NumberKey): LimitRow =>
   row(what, most, 'characters', 'must have at most … characters');
@@ -184,8 +187,28 @@ const requests: LimitGroup = {
   ],
 };
 
+const models: LimitGroup = {
+  title: 'Models and the node configuration',
+  rows: [
+    row('The file of the node configuration', nodeConfigLimits.fileBytes, 'bytes', 'bytes; at most … are read'),
+    items('`llm_providers`', nodeConfigLimits.providers),
+    items('`models` of a provider', nodeConfigLimits.modelsPerProvider),
+    row('Text of an answer', modelLimits.contentLength, 'characters', 'sent content of more than … characters'),
+    row('Tool calls of an answer', modelLimits.toolCalls, 'calls', 'sent more than … tool calls'),
+    row(
+      'Arguments of a tool call',
+      modelLimits.argumentsLength,
+      'characters',
+      'sent a tool call with more than … characters of arguments',
+    ),
+    row('One event of a streamed answer', modelLimits.eventBytes, 'bytes', 'sent … of more than … bytes'),
+    row('Silence within an answer', modelLimits.idleMs / 1_000, 'seconds', 'sent nothing for … seconds'),
+    row('Time of an answer', modelLimits.requestMs / 1_000, 'seconds', 'did not finish its answer within … seconds'),
+  ],
+};
+
 /** Every ceiling of ours that a user can meet, by what meets it (requirements AMB-192). */
-export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, requests];
+export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, models, requests];
 
 /**
  * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from

@@ -297,6 +297,16 @@ describe('createModels', () => {
     });
   });
 
+  it.each(['default', 'fast', 'smart', 'cheap', 'local', 'one-of-our-own'])(
+    'LLM-02 serves the alias %s',
+    async (alias) => {
+      answer({});
+      const { ask } = world([cloud('one', model(alias))]);
+      expect(await ask({ alias })).toMatchObject({ provider: 'one', content: 'ok' });
+      expect(servers.one.requests[0]?.body.model).toBe(`${alias}-model`);
+    },
+  );
+
   it('rests after five failures in a row, and tries again after ten seconds', async () => {
     servers.one.answerWith(busy);
     const { outcome, ask, clock } = world([cloud('one')]);

@@ -36,7 +36,7 @@ const env = { KEY: key };
 const withProviders = (...providers: object[]) => ({ llm_providers: providers });
 
 describe('readNodeConfig', () => {
-  it('LLM-01 LLM-09 LLM-12 gives every part, with defaults', () => {
+  it('LLM-01 LLM-09 LLM-10 LLM-11 LLM-12 gives every part, with defaults', () => {
     const config = readNodeConfig(
       `
 apiVersion: windlass.dev/v1
