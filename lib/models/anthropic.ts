@@ -4,7 +4,7 @@ import { AttemptError } from './attempt-error.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
-import { argumentsObject, type OpenWire, type WireRequest } from './wire.ts';
+import { argumentsObject, type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Message = Anthropic.MessageParam;
@@ -16,10 +16,11 @@ const defaultEndpoint = 'https://api.anthropic.com';
 export const openAnthropic: OpenWire = async ({ endpoint = defaultEndpoint, api_key: key }) => {
   const { Anthropic } = await import('@anthropic-ai/sdk');
   // Nothing is left to the package's variables, logs and retries.
-  const fixed = { apiKey: key?.reveal() ?? '', authToken: null, baseURL: endpoint, maxRetries: 0 } as const;
+  const fixed = { apiKey: key?.reveal() ?? '', authToken: null, baseURL: endpoint } as const;
+  const quiet = { maxRetries: 0, timeout: packageTimeoutMs, logLevel: 'off' } as const;
   return {
     async ask(request, exchange, reply) {
-      const client = new Anthropic({ ...fixed, logLevel: 'off', fetch: exchange.fetch });
+      const client = new Anthropic({ ...fixed, ...quiet, fetch: exchange.fetch });
       const stream = await client.messages.create(bodyOf(request), { signal: exchange.signal });
       try {
         for await (const event of stream) readEvent(event, reply);

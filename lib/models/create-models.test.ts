@@ -113,6 +113,14 @@ describe('createModels', () => {
       expect(await outcome()).toBe('two');
     });
 
+    it('LLM-14 LLM-19 counts no request of an execution that has its provider', async () => {
+      answer({});
+      const { outcome } = world([cloud('one'), cloud('two')], strategy);
+      const first = await outcome();
+      await outcome({ provider: first });
+      expect([first, await outcome()]).toEqual(['one', 'two']);
+    });
+
     it('LLM-14 leaves out a provider that is known to be away', async () => {
       answer({ one: hangUp });
       const { outcome } = world([cloud('one'), cloud('two')], strategy);

@@ -38,7 +38,8 @@ export function createModels(deps: ModelsDeps, config: NodeConfig): Models {
       request.signal.throwIfAborted();
       const { alias } = request;
       const targets = selectTargets(config, request, stateOf(alias));
-      turns.set(alias, (turns.get(alias) ?? 0) + 1);
+      // Later requests of an execution stay with its provider, and are no turns.
+      if (request.provider === undefined) turns.set(alias, (turns.get(alias) ?? 0) + 1);
       const retrying = createRetrying(deps, config);
       return await firstAnswer(targets, (target) => {
         const connection = connections.get(target.provider.name);

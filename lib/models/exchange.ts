@@ -54,7 +54,6 @@ class GuardedExchange implements Exchange {
     const response = await this.#send(addressOf(url), init);
     if (!response.ok) return this.#refused(response);
     if (response.body === null) return response;
-    this.#watch = startIdleWatch(this.#options.clock, modelLimits.idleMs, () => this.fail(silent()));
     const stream = ReadableStream.from(this.#guarded(response.body, init?.signal));
     return new Response(stream, { status: response.status, headers: response.headers });
   };
@@ -97,7 +96,9 @@ class GuardedExchange implements Exchange {
     const lines = createLineGuard(this.#options.checkLine);
     try {
       for await (const chunk of body) {
-        this.#watch?.touch();
+        // Before its first word a model may think for long; the time of the request bounds that.
+        this.#watch ??= startIdleWatch(this.#options.clock, modelLimits.idleMs, () => this.fail(silent()));
+        this.#watch.touch();
         lines.push(chunk);
         yield chunk;
       }

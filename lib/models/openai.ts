@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
 import { errorInStream } from './refusal.ts';
 import type { ReplyCollector } from './reply-collector.ts';
-import type { OpenWire, WireRequest } from './wire.ts';
+import { type OpenWire, packageTimeoutMs, type WireRequest } from './wire.ts';
 
 type Message = OpenAI.ChatCompletionMessageParam;
 type Body = OpenAI.ChatCompletionCreateParamsStreaming;
@@ -38,7 +38,8 @@ async function clientsOf(provider: LlmProvider): Promise<(exchange: Exchange) =>
   const { OpenAI, AzureOpenAI } = await import('openai');
   const { endpoint = defaultEndpoint, api_version: apiVersion } = provider;
   const apiKey = provider.api_key?.reveal() ?? 'none';
-  const fixed = { apiKey, maxRetries: 0, logLevel: 'off', organization: null, project: null } as const;
+  const quiet = { maxRetries: 0, timeout: packageTimeoutMs, logLevel: 'off' } as const;
+  const fixed = { ...quiet, apiKey, organization: null, project: null };
   if (apiVersion === undefined) {
     return ({ fetch }) => new OpenAI({ ...fixed, baseURL: endpoint, adminAPIKey: null, fetch });
   }

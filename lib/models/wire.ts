@@ -1,5 +1,6 @@
 import type { LlmProvider } from '../node-config/node-config.ts';
 import type { Exchange } from './exchange.ts';
+import { modelLimits } from './limits.ts';
 import type { ModelMessage, ModelTool } from './models.ts';
 import type { ReplyCollector } from './reply-collector.ts';
 
@@ -20,6 +21,9 @@ export interface Wire {
   /** Looks at each line of an answer before the package of the provider does. */
   readonly checkLine?: (line: string) => void;
 }
+
+/** Beyond our own bound, so that the packages never end a request before us, in words of their own. */
+export const packageTimeoutMs = 2 * modelLimits.requestMs;
 
 /** Loads the package of a provider. A process without such a provider never reads it. */
 export type OpenWire = (provider: LlmProvider) => Promise<Wire>;
