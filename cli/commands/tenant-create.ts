@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { labels, systemNamespace } from '../../crds/labels.ts';
 import { findObject } from '../../lib/kube/find-object.ts';
 import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
-import { namespaces, networkPolicies, resourceQuotas, roleBindings } from '../../lib/kube/resource.ts';
+import { namespaces, networkPolicies, resourceQuotas, roleBindings, serviceAccounts } from '../../lib/kube/resource.ts';
 import { isQuantity } from '../../lib/quantity.ts';
 import { keptOptions, type TenantFacts } from '../../lib/tenant/kept-options.ts';
 import { clusterNames, parseTenantSlug, tenantNamespace } from '../../lib/tenant/names.ts';
@@ -151,6 +151,7 @@ const resources: Readonly<Record<string, Resource>> = {
   ResourceQuota: resourceQuotas,
   NetworkPolicy: networkPolicies,
   RoleBinding: roleBindings as Resource,
+  ServiceAccount: serviceAccounts as Resource,
 };
 
 function resourceOf({ kind = '' }: KubeObject): Resource {

@@ -10,7 +10,7 @@ const hasLabel = (object: string, key: string): string =>
   `has(${object}.metadata.labels) && '${key}' in ${object}.metadata.labels`;
 const hasNote = (key: string): string => `has(object.metadata.annotations) && '${key}' in object.metadata.annotations`;
 
-const noIdAsName: AdmissionRule = {
+export const noIdAsName: AdmissionRule = {
   expression: `variables.isTrusted || oldObject != null || !${name}.matches('${uidPattern}')`,
   message: "'metadata.name: ' + object.metadata.name + ' has the form of an id; choose another'",
   reason: 'Forbidden',

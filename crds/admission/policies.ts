@@ -1,5 +1,6 @@
 import { systemNamespace } from '../labels.ts';
 import type { Identities } from './accounts.ts';
+import { agentExecutionPolicy } from './agent-execution-policy.ts';
 import { definitionPolicy } from './definition-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
@@ -14,7 +15,7 @@ import {
 import { mutationObjects, policyObjects } from './policy.ts';
 import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
-import { podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
+import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
@@ -38,6 +39,9 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     agentRevisionPolicy,
     stepPodPolicy,
     podBindingPolicy,
+    agentExecutionPolicy,
+    agentPodPolicy,
+    agentTokenPolicy,
     volumePolicy,
   ].map((policy) => policy(identities));
   const policies = [

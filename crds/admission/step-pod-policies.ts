@@ -4,9 +4,20 @@ import { type Marks, markRules, markVariables } from './marks.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 const stepMarks: Marks = {
-  labels: [labels.executionUid, labels.execution, labels.state, labels.visit, labels.attempt, labels.step],
+  labels: [
+    labels.executionUid,
+    labels.execution,
+    labels.state,
+    labels.visit,
+    labels.attempt,
+    labels.step,
+    labels.agentExecution,
+  ],
   annotations: [annotations.state, annotations.step],
 };
+
+/** ServiceAccount of the pods of agents (lib/tenant). */
+const agentAccount = 'windlass-agent';
 
 const core = { group: '', version: 'v1' } as const;
 
@@ -46,6 +57,38 @@ export const stepPodPolicy = (identities: Identities): AdmissionPolicy => ({
     kept('status', (object) => `${object}.status`),
     kept('spec', (object) => `${object}.spec`),
     kept('metadata.finalizers', holds),
+  ],
+});
+
+const agentMarks: Marks = { labels: [labels.agentExecution] };
+
+/** A pod with this label may reach the internal listener of the API (design §12). */
+export const agentPodPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'agent-pods',
+  api: core,
+  resources: ['pods'],
+  label: labels.agentExecution,
+  operations: ['CREATE', 'UPDATE'],
+  variables: { ...accountVariables(identities), ...markVariables(agentMarks) },
+  rules: markRules(agentMarks, 'variables.isController', 'the Windlass controllers'),
+});
+
+/**
+ * A token of the agents' account says which pod asks. Nodes alone may request one: whoever else may request tokens in a
+ * namespace could bind one to the pod of an agent.
+ */
+export const agentTokenPolicy = (): AdmissionPolicy => ({
+  name: 'agent-tokens',
+  api: core,
+  resources: ['serviceaccounts/token'],
+  operations: ['CREATE'],
+  variables: { groups: 'has(request.userInfo.groups) ? request.userInfo.groups : []' },
+  rules: [
+    {
+      expression: `request.name != '${agentAccount}' || 'system:nodes' in variables.groups`,
+      message: `'tokens of ${agentAccount} are requested by nodes only, not by ' + request.userInfo.username`,
+      reason: 'Forbidden',
+    },
   ],
 });
 

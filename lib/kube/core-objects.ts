@@ -139,6 +139,10 @@ export interface Pod extends KubeObject {
   readonly status?: PodStatus;
 }
 
+export interface ServiceAccount extends KubeObject {
+  readonly automountServiceAccountToken?: boolean;
+}
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
   /** Base64. */

@@ -11,6 +11,7 @@ import type {
   Pod,
   ResourceQuota,
   RoleBinding,
+  ServiceAccount,
   Secret,
   StorageClass,
 } from './core-objects.ts';
@@ -99,6 +100,7 @@ export const leases = row<Lease>(['coordination.k8s.io', 'v1', 'leases', 'Lease'
 export const events = row<Event>(['events.k8s.io', 'v1', 'events', 'Event']);
 export const networkPolicies = row<NetworkPolicy>(['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy']);
 export const roleBindings = row<RoleBinding>(['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding']);
+export const serviceAccounts = row<ServiceAccount>(['', 'v1', 'serviceaccounts', 'ServiceAccount']);
 export const storageClasses = row<StorageClass>(['storage.k8s.io', 'v1', 'storageclasses', 'StorageClass', 'cluster']);
 export const customResourceDefinitions = row<CustomResourceDefinition>([
   'apiextensions.k8s.io',

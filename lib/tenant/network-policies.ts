@@ -55,17 +55,35 @@ const internet = {
 
 const rulesOf: Record<Egress, readonly unknown[]> = { dns: [dns], internet: [dns, internet], open: [{}] };
 
+/** The internal listener of the API in the release's namespace (design §12). */
+const gateway = (releaseNamespace: string) => ({
+  to: [
+    {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': releaseNamespace } },
+      podSelector: {
+        matchLabels: { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/component': 'api' },
+      },
+    },
+  ],
+  ports: [{ protocol: 'TCP', port: 8_081 }],
+});
+
 /**
- * Two policies for one tenant: nothing reaches or leaves any pod of the namespace, and pods of steps may reach what
- * `egress` says. Policies add up, so an administrator opens more by adding one of their own.
+ * Three policies for one tenant: nothing reaches or leaves any pod of the namespace, pods of steps may reach what
+ * `egress` says, and pods of agents reach names and the API of the release, whatever `egress` says. Policies add up, so an administrator opens more by adding one of their own.
  */
-export function networkPolicies(namespace: string, egress: Egress): NetworkPolicy[] {
+export function networkPolicies(namespace: string, egress: Egress, releaseNamespace: string): NetworkPolicy[] {
   return [
     policy(namespace, 'windlass-default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
     policy(namespace, 'windlass-steps', {
       podSelector: { matchExpressions: [{ key: labels.execution, operator: 'Exists' }] },
       policyTypes: ['Egress'],
       egress: rulesOf[egress],
+    }),
+    policy(namespace, 'windlass-agents', {
+      podSelector: { matchExpressions: [{ key: labels.agentExecution, operator: 'Exists' }] },
+      policyTypes: ['Egress'],
+      egress: [dns, gateway(releaseNamespace)],
     }),
   ];
 }

@@ -101,6 +101,31 @@ describe('the objects of a tenant', () => {
     });
   });
 
+  it.each<Egress>(['dns', 'internet', 'open'])(
+    'design §12 let pods of agents reach names and the API of the release alone, where egress is %s',
+    (egress) => {
+      const objects = tenantObjects({ slug: 'acme', egress, releaseNamespace: 'ops' });
+      const { spec } = one<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass-agents');
+      expect(spec?.podSelector).toEqual({
+        matchExpressions: [{ key: 'windlass.dev/agent-execution', operator: 'Exists' }],
+      });
+      const [dns, api, ...others] = (spec?.egress ?? []).map((rule) => JSON.stringify(rule));
+      expect([dns?.includes('"port":53'), api?.includes('"port":8081'), api?.includes('"ops"'), others]).toEqual([
+        true,
+        true,
+        true,
+        [],
+      ]);
+    },
+  );
+
+  it('design §12 hold the account of agents, which nothing is bound to', () => {
+    const objects = tenantObjects({ slug: 'acme' });
+    expect(one(objects, 'ServiceAccount', 'windlass-agent')).toMatchObject({ automountServiceAccountToken: false });
+    const bound = objects.filter(({ kind }) => kind === 'RoleBinding');
+    expect(JSON.stringify(bound)).not.toContain('windlass-agent');
+  });
+
   it.each<[Egress, { dns: boolean; internet: boolean; everything: boolean }]>([
     ['dns', { dns: true, internet: false, everything: false }],
     ['internet', { dns: true, internet: true, everything: false }],

@@ -1,6 +1,6 @@
 import { labels, systemNamespace } from '../../crds/labels.ts';
-import type { KubeObject, Namespace, ResourceQuota, RoleBinding } from '../kube/index.ts';
-import { clusterNames, parseTenantSlug, tenantNamespace } from './names.ts';
+import type { KubeObject, Namespace, ResourceQuota, RoleBinding, ServiceAccount } from '../kube/index.ts';
+import { agentServiceAccount, clusterNames, parseTenantSlug, tenantNamespace } from './names.ts';
 import { type Egress, networkPolicies } from './network-policies.ts';
 
 /** Whom a role is given to. */
@@ -46,7 +46,7 @@ export const defaultQuota = {
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
- * `restricted`, its quota, its network policies, and the role bindings of the controllers, the API and people. Pure;
+ * `restricted`, its quota, its network policies, the account of agents, and the role bindings of the controllers, the API and people. Pure;
  * applying it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for
  * a slug that is not valid.
  */
@@ -56,10 +56,19 @@ export function tenantObjects(options: TenantOptions): KubeObject[] {
   return [
     namespaceOf(slug, namespace),
     ...quotas(namespace, options.quota ?? defaultQuota),
-    ...networkPolicies(namespace, options.egress ?? 'internet'),
+    ...networkPolicies(namespace, options.egress ?? 'internet', options.releaseNamespace ?? systemNamespace),
+    agentAccount(namespace),
     ...roleBindings(namespace, options),
   ].map(marked);
 }
+
+/** Pods of agents run as it, and no role is bound to it: it may do nothing in the cluster (design §12). */
+const agentAccount = (namespace: string): ServiceAccount => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: agentServiceAccount, namespace },
+  automountServiceAccountToken: false,
+});
 
 const podSecurity = Object.fromEntries(
   ['enforce', 'audit', 'warn'].flatMap((mode) => [

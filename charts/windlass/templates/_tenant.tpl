@@ -7,6 +7,22 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/part-of: windlass
 {{- end -}}
 
+{{- define "windlass.tenant.dns" -}}
+- to:
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: kube-system
+      podSelector:
+        matchExpressions:
+          - { key: k8s-app, operator: In, values: [kube-dns, node-local-dns] }
+    # What the node itself answers: NodeLocal DNSCache, and Cloud DNS of GKE.
+    - ipBlock: { cidr: 169.254.20.10/32 }
+    - ipBlock: { cidr: 169.254.169.254/32 }
+  ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+{{- end -}}
+
 {{/* usage: include "windlass.tenant.networkPolicies" (dict "root" $ "namespace" "…" "egress" "…" "denyAll" true) */}}
 {{- define "windlass.tenant.networkPolicies" -}}
 {{- if .denyAll }}
@@ -39,19 +55,7 @@ spec:
     {{- if eq .egress "open" }}
     - {}
     {{- else }}
-    - to:
-        - namespaceSelector:
-            matchLabels:
-              kubernetes.io/metadata.name: kube-system
-          podSelector:
-            matchExpressions:
-              - { key: k8s-app, operator: In, values: [kube-dns, node-local-dns] }
-        # What the node itself answers: NodeLocal DNSCache, and Cloud DNS of GKE.
-        - ipBlock: { cidr: 169.254.20.10/32 }
-        - ipBlock: { cidr: 169.254.169.254/32 }
-      ports:
-        - { protocol: UDP, port: 53 }
-        - { protocol: TCP, port: 53 }
+    {{- include "windlass.tenant.dns" . | nindent 4 }}
     {{- end }}
     {{- if eq .egress "internet" }}
     - to:
@@ -72,6 +76,47 @@ spec:
             cidr: ::/0
             except: ["::1/128", "64:ff9b::/96", "64:ff9b:1::/48", "fc00::/7", "fe80::/10", "ff00::/8"]
     {{- end }}
+{{- end -}}
+
+{{/*
+Pods of agents reach names and the API's internal listener, whatever steps may reach. No role is bound to their account.
+usage: include "windlass.tenant.agents" (dict "root" $ "namespace" "…" "denyAll" true)
+*/}}
+{{- define "windlass.tenant.agents" -}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: windlass-agent
+  namespace: {{ .namespace | quote }}
+  labels:
+    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+automountServiceAccountToken: false
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: windlass-agents
+  namespace: {{ .namespace | quote }}
+  labels:
+    {{- include "windlass.tenant.labels" .root | nindent 4 }}
+spec:
+  podSelector:
+    matchExpressions:
+      - { key: windlass.dev/agent-execution, operator: Exists }
+  policyTypes: {{ if .denyAll }}[Egress]{{ else }}[Ingress, Egress]{{ end }}
+  egress:
+    {{- include "windlass.tenant.dns" . | nindent 4 }}
+    - to:
+        - namespaceSelector:
+            matchLabels:
+              kubernetes.io/metadata.name: {{ .root.Release.Namespace }}
+          podSelector:
+            matchLabels:
+              app.kubernetes.io/name: windlass
+              app.kubernetes.io/component: api
+      ports:
+        - { protocol: TCP, port: 8081 }
 {{- end -}}
 
 {{/* usage: include "windlass.tenant.roleBinding" (dict "root" $ "namespace" "…" "role" "…" "subjects" list) */}}

@@ -8,6 +8,7 @@ import {
   type Resource,
   resourceQuotas,
   roleBindings,
+  serviceAccounts,
 } from '../../../lib/kube/index.ts';
 import { tenantObjects } from '../../../lib/tenant/tenant-objects.ts';
 import { waitForNone } from './wait.ts';
@@ -27,6 +28,7 @@ const resources: Readonly<Record<string, Resource>> = {
   ResourceQuota: resourceQuotas,
   NetworkPolicy: networkPolicies,
   RoleBinding: roleBindings as Resource,
+  ServiceAccount: serviceAccounts as Resource,
 };
 
 /**

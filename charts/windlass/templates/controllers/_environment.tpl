@@ -15,6 +15,7 @@
 - { name: WINDLASS_STEP_ALWAYS_PULL, value: {{ .Values.steps.alwaysPullImages | quote }} }
 - { name: WINDLASS_STEP_DO_NOT_DISRUPT, value: {{ .Values.steps.doNotDisrupt | quote }} }
 - { name: WINDLASS_STEP_NODE_LOST_SECONDS, value: {{ .Values.steps.nodeLostSeconds | int64 | quote }} }
+- { name: WINDLASS_AGENT_GATEWAY, value: {{ printf "http://%s-internal.%s.svc:8081" (include "windlass.api" .) .Release.Namespace | quote }} }
 - { name: WINDLASS_VOLUME_ACCESS_MODE, value: {{ .Values.volumes.accessMode | quote }} }
 - { name: WINDLASS_VOLUME_SIZE_MB, value: {{ .Values.volumes.defaultSizeMb | int64 | quote }} }
 {{- with .Values.volumes.storageClass }}

@@ -1,0 +1,72 @@
+import { celList } from '../rules/cel-text.ts';
+import { annotations, labels } from '../labels.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import { type Marks, markRules, markVariables } from './marks.ts';
+import { noIdAsName } from './ownership-policies.ts';
+import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
+
+/** Who started it and by which request, and for which execution. */
+const marks: Marks = {
+  labels: [labels.parentUid],
+  annotations: [annotations.startedBy, annotations.request],
+};
+
+const isSame = (field: string): string =>
+  `has(object.spec.${field}) == has(oldObject.spec.${field}) && (!has(object.spec.${field}) || object.spec.${field} == oldObject.spec.${field})`;
+
+const fixed = (field: string): AdmissionRule => ({
+  expression: `oldObject == null || (${isSame(field)})`,
+  message: `'spec.${field}: is immutable; start another execution'`,
+});
+
+/** A user of the API server may be named like a subject of the identity provider. */
+const cancelRules: readonly AdmissionRule[] = [
+  {
+    expression:
+      'variables.isTrusted || !has(object.spec.cancel) || (oldObject != null && has(oldObject.spec.cancel)) || object.spec.cancel.by == variables.user',
+    message: "'spec.cancel.by: must be ' + variables.user + ', the user who cancels'",
+    reason: 'Forbidden',
+  },
+  {
+    expression:
+      "variables.isTrusted || !has(object.spec.cancel) || !has(object.spec.cancel.via) || object.spec.cancel.via != 'api' || (oldObject != null && has(oldObject.spec.cancel))",
+    message: "'spec.cancel.via: api is written by the Windlass API only, which has checked a token; leave it out'",
+    reason: 'Forbidden',
+  },
+];
+
+/**
+ * Who may write what into an execution of an agent: the API alone says how it ended, the controllers alone make one for a
+ * state of a workflow, and a cancellation names the user that the API server saw (design §12).
+ */
+export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'agent-execution-writes',
+  resources: ['agentexecutions'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    ...accountVariables(identities),
+    ...markVariables(marks),
+    isApi: `variables.user in ${celList(identities.trustedWriters)}`,
+  },
+  rules: [
+    {
+      expression: 'variables.isApi || !has(object.spec.result) || (oldObject != null && has(oldObject.spec.result))',
+      message: "'spec.result: is written by the Windlass API only, not by ' + variables.user",
+      reason: 'Forbidden',
+    },
+    {
+      expression: 'oldObject != null || !has(object.spec.result)',
+      message: "'spec.result: an execution begins without an outcome'",
+    },
+    {
+      expression: `variables.isController || (oldObject == null ? !has(object.spec.parent) : ${isSame('parent')})`,
+      message: "'spec.parent: is set by the Windlass controllers only'",
+      reason: 'Forbidden',
+    },
+    ...cancelRules,
+    fixed('isolation'),
+    fixed('volumes'),
+    ...markRules(marks, 'variables.isTrusted', 'Windlass'),
+    noIdAsName,
+  ],
+});
