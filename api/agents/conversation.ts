@@ -7,17 +7,8 @@ import { AppError } from '../../lib/errors.ts';
 import { ModelError, type ModelReply } from '../../lib/models/models.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeAnswer } from './judge.ts';
-import { Overtaken } from './log.ts';
+import { Overtaken, Stopped } from './log.ts';
 import { callTool } from './tool-call.ts';
-
-/** The driver was asked to stop between two effects, or the execution was cancelled. */
-export class Stopped extends AppError {
-  override readonly name = 'Stopped';
-
-  constructor() {
-    super('cancelled', 'the conversation is driven no more here', { reason: 'Stopped' });
-  }
-}
 
 /**
  * Drives a conversation to its end: decides, acts, writes down. Resolves to the result.

@@ -20,11 +20,11 @@ import type { Models } from '../../lib/models/models.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import { callerOf } from './caller-of.ts';
-import { drive, Stopped } from './conversation.ts';
+import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { liveAddress, type LiveNews } from './live.ts';
-import { ConversationLog, Overtaken } from './log.ts';
+import { ConversationLog, Overtaken, Stopped } from './log.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
@@ -215,7 +215,8 @@ class ConversationDrivers implements Drivers {
     if (log.state.bytes > bytes) return 'grown';
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
-    const door = new PodDoor({ log, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
+    const leave = within.driven.leave.signal;
+    const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
     const conversation = await this.#conversationOf(execution, { log, door, tell }).catch(isLost);
     if (conversation instanceof AppError) {
       await this.#endFailed(execution, log, conversation);
@@ -256,14 +257,12 @@ class ConversationDrivers implements Drivers {
     const { log, door } = conversation;
     driven.conversation = { door, state: log.state };
     driven.settle();
-    // A command may be with the pod for long: whoever asks for the conversation does not wait for its result.
-    const leaving = AbortSignal.any([deadline.signal, this.#leavingAtDoor(driven, log)]);
     const isLeaving = (): boolean => {
       if (driven.leave.signal.aborted) return true;
       if (log.state.bytes > bytes && bytes < largeBytes) throw new Grown();
       return false;
     };
-    await writeOutcome(this.#deps, execution, await drive(conversation, leaving, isLeaving));
+    await writeOutcome(this.#deps, execution, await drive(conversation, deadline.signal, isLeaving));
   }
 
   /** The controller says the same where no replica does: the deadline is in the status. */
@@ -281,18 +280,6 @@ class ConversationDrivers implements Drivers {
       await log.append({ kind: 'ended', result: { ...failure(log.state, reason, message), at } });
     }
     if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
-  }
-
-  #leavingAtDoor({ leave }: Driven, log: ConversationLog): AbortSignal {
-    const stopped = new AbortController();
-    leave.signal.addEventListener(
-      'abort',
-      () => {
-        if (log.state.underWay?.dispatch !== undefined) stopped.abort(new Stopped());
-      },
-      { once: true },
-    );
-    return stopped.signal;
   }
 
   #logOf({ metadata }: AgentExecution, signal: AbortSignal): ConversationLog {

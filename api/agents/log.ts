@@ -15,6 +15,15 @@ export class Overtaken extends AppError {
   }
 }
 
+/** The driver was asked to stop between two effects, or the execution was cancelled. */
+export class Stopped extends AppError {
+  override readonly name = 'Stopped';
+
+  constructor() {
+    super('cancelled', 'the conversation is driven no more here', { reason: 'Stopped' });
+  }
+}
+
 /** A record before its time is put on it. */
 export type NewRecord = ConversationRecord extends infer R ? (R extends unknown ? Omit<R, 'at'> : never) : never;
 

@@ -3,7 +3,7 @@ import { aborted } from '../../lib/aborted.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { DispatchPlan, DispatchResult } from '../../lib/tools/tool.ts';
-import type { ConversationLog } from './log.ts';
+import { type ConversationLog, Stopped } from './log.ts';
 
 /** A command for the pod, under the id that its result names. */
 export interface Offered {
@@ -32,6 +32,8 @@ interface Offer extends Wanted {
 interface PodDoorDeps {
   readonly log: ConversationLog;
   readonly newId: NewId;
+  /** Aborts when the driver is to leave: a command may be with the pod for long. */
+  readonly leave: AbortSignal;
   /** Tells listeners of a record. */
   readonly tell: (sequence: number) => void;
 }
@@ -52,8 +54,12 @@ export class PodDoor {
   async dispatch(wanted: Wanted, signal: AbortSignal): Promise<Ended> {
     const earlier = this.#deps.log.state.underWay?.dispatch;
     const ended = Promise.withResolvers<Ended>();
+    const { leave } = this.#deps;
     const abort = (): void => ended.reject(signal.reason);
+    const stop = (): void => ended.reject(new Stopped());
     signal.addEventListener('abort', abort, { once: true });
+    leave.addEventListener('abort', stop, { once: true });
+    if (leave.aborted) stop();
     this.#offer = { ...wanted, dispatchId: earlier?.dispatch_id ?? this.#deps.newId(), settle: ended.resolve };
     this.#wake();
     try {
@@ -61,6 +67,7 @@ export class PodDoor {
       return await ended.promise;
     } finally {
       signal.removeEventListener('abort', abort);
+      leave.removeEventListener('abort', stop);
       this.#offer = undefined;
     }
   }

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../lib/json-object.ts';
 import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
-import { Overtaken } from './log.ts';
+import { Overtaken, Stopped } from './log.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
@@ -153,7 +153,7 @@ async function answerOf(
     return { answer: result === undefined ? unknownOutcome : tool.run.answer(caller, args, result), ...dispatch };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Overtaken || !(error instanceof AppError)) throw error;
+    if (error instanceof Overtaken || error instanceof Stopped || !(error instanceof AppError)) throw error;
     return { answer: { content: `${error.reason}: ${error.message}`, isError: true } };
   }
 }

@@ -9,7 +9,7 @@ import { emptyState, fold, type ConversationState } from '../../../lib/conversat
 import { startDeadline } from '../../../lib/deadline.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, type Reply, type Route, type RouteRequest } from '../../../lib/http/route.ts';
-import type { Informer } from '../../../lib/informer/index.ts';
+import type { CacheReader } from '../../../lib/informer/cache.ts';
 import type { Pod } from '../../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -18,7 +18,7 @@ import { type Generate, readShape, type Result } from './shapes.ts';
 
 export interface AgentPodDeps {
   readonly clock: Clock;
-  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'cache'>;
+  readonly executions: { readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid'> };
   readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
   readonly identity: PodIdentity;
   readonly attestations: Attestations;

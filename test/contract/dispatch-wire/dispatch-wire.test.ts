@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAttestations } from '../../../api/agents/attestations.ts';
+import { createConversationFeed } from '../../../api/agents/live.ts';
+import { createPodIdentity } from '../../../api/agents/pod-identity.ts';
+import { createAgentPodRoutes } from '../../../api/routes/agent-pods/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { createSessions, readToken, type SealKey } from '../../../lib/envelope/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { KubeClient, Pod } from '../../../lib/kube/index.ts';
+import type { Tool } from '../../../lib/tools/tool.ts';
+import { executionOf, type Replica, replyOf, SharedExecutions, startReplica } from '../../agents/replica.ts';
+import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
+import { startTestServer, type TestCaller, type TestServer } from '../../support/http-server.ts';
+
+let nats: TestBus;
+let server: TestServer;
+let replica: Replica;
+const shared = new SharedExecutions();
+const pod = { address: '127.0.0.1', uid: 'pod-1' };
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const key: SealKey = { privateKey, publicKey, issuer: 'windlass', audience: 'windlass-tools' };
+
+const echo: Tool = {
+  name: 'cmd.run',
+  description: 'runs',
+  input_schema: { type: 'object' },
+  skip_judge: true,
+  idempotent: false,
+  fleet_capable: false,
+  run: {
+    kind: 'pod',
+    plan: () => ({
+      command: '/bin/sh',
+      args: ['-c', 'echo "$GREETING"; pwd; exit 3'],
+      cwd: '/tmp',
+      env_additions: { GREETING: 'hello' },
+      timeout_secs: 10,
+      max_output_bytes: 524_288,
+    }),
+    answer: (_caller, _args, result) => ({ content: JSON.stringify(result), isError: false }),
+  },
+};
+
+/** What the API server says of the pod; who may ask it is proven on a cluster (test/cluster/agents). */
+const kube = {
+  get: async () => ({
+    metadata: { name: 'run', namespace: 'acme', uid: pod.uid },
+    spec: { containers: [] },
+    status: { podIP: pod.address },
+  }),
+  reviewToken: async () => ({ isAuthenticated: false }),
+} as unknown as KubeClient & { get(): Promise<Pod> };
+
+beforeAll(async () => {
+  nats = await startTestBus();
+  const bus = nats.connect();
+  replica = startReplica({
+    bus,
+    shared,
+    tools: [echo],
+    ask: async ({ messages }) =>
+      messages.some(({ role }) => role === 'tool') ? replyOf('all done') : replyOf('', [['cmd.run', {}]]),
+  });
+  const sessions = createSessions(bus);
+  server = await startTestServer(
+    createAgentPodRoutes<TestCaller>({
+      clock: systemClock,
+      executions: shared.informer,
+      tenants: { tenantOf: (namespace) => namespace },
+      identity: createPodIdentity({ kube, clock: systemClock }),
+      attestations: createAttestations({ key, sessions, clock: systemClock, newId }),
+      drivers: replica.drivers,
+      feed: createConversationFeed(bus, systemClock),
+      securityOf: async () => ({ name: 'default', tools: ['*'] }),
+      modelOf: async () => 'default',
+    }),
+  );
+});
+afterAll(async () => {
+  await replica.stop();
+  await server.close();
+  await nats.stop();
+});
+
+const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+const publicKeyText = '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
+const attestation = (execution_id: string, agent_public_key = publicKeyText) => ({
+  agent_id: 'agent-1',
+  execution_id,
+  container_id: 'pod-1',
+  agent_public_key,
+});
+const generate = (execution_id: string, more: object = {}) => ({
+  type: 'generate',
+  agent_id: 'agent-1',
+  execution_id,
+  iteration_number: 1,
+  model_alias: 'default',
+  prompt: '',
+  messages: [],
+  ...more,
+});
+
+interface Seen {
+  readonly session: Readonly<Record<string, string>>;
+  readonly answers: readonly Readonly<Record<string, unknown>>[];
+}
+
+describe('the wire between a container and the orchestrator', () => {
+  it('ATTEST-01 ATTEST-02 ATTEST-03 ATTEST-04 ATTEST-05 ATTEST-06 ATTEST-07 DISPATCH-01 DISPATCH-02 DISPATCH-03 DISPATCH-04 DISPATCH-05 DISPATCH-06 DISPATCH-07 DISPATCH-08 DISPATCH-09 DISPATCH-10 DISPATCH-11 DISPATCH-13 DISPATCH-14 DISPATCH-15 DISPATCH-16 DISPATCH-17 DISPATCH-18 DISPATCH-19 serves a Python client written from the specification', async () => {
+    shared.put(executionOf('python'));
+    const script = join(import.meta.dirname, 'bootstrap.py');
+    const { stdout } = await promisify(execFile)('python3', [
+      script,
+      server.url,
+      'agent-1',
+      'python',
+      'pod-1',
+      'default',
+    ]);
+    const { session, answers } = JSON.parse(stdout) as Seen;
+    expect(Object.keys(session).toSorted()).toEqual(['expires_at', 'security_token', 'session_id']);
+    expect(session['expires_at']).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const claims = await readToken(key, session['security_token'] ?? '', Date.now());
+    expect(claims).toMatchObject({ tenant_id: 'acme', scp: 'default', jti: session['session_id'] });
+    const [dispatch, final] = answers;
+    expect(answers).toHaveLength(2);
+    expect(dispatch).toEqual({
+      type: 'dispatch',
+      dispatch_id: expect.any(String) as string,
+      action: 'exec',
+      command: '/bin/sh',
+      args: ['-c', 'echo "$GREETING"; pwd; exit 3'],
+      cwd: '/tmp',
+      env_additions: { GREETING: 'hello' },
+      timeout_secs: 10,
+      max_output_bytes: 524_288,
+    });
+    expect(final).toMatchObject({ type: 'final', content: 'all done', tool_calls_executed: 1 });
+    const conversation = (final ?? {})['conversation'] as readonly { readonly role: string }[];
+    const roles = conversation.map(({ role }) => role);
+    expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant']);
+    expect(JSON.stringify(final)).toContain('hello');
+  });
+
+  it('AMB-017 binds one key to a pod, and refuses another', async () => {
+    shared.put(executionOf('keys'));
+    expect((await post('/v1/seal/attest', attestation('keys'))).status).toBe(200);
+    expect((await post('/v1/seal/attest', attestation('keys'))).status).toBe(200);
+    const other = 'PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=';
+    expect((await post('/v1/seal/attest', attestation('keys', other))).status).toBe(409);
+  });
+
+  it('AMB-142 refuses keys that are none, or weak', async () => {
+    shared.put(executionOf('weak'));
+    for (const key of ['AAAA', Buffer.alloc(32).toString('base64'), Buffer.alloc(32, 255).toString('base64')]) {
+      const answer = await post('/v1/seal/attest', attestation('weak', key));
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain('agent_public_key');
+    }
+  });
+
+  it.each([
+    ['an unknown execution', attestation('nobody'), 404],
+    ['another agent', { ...attestation('refused'), agent_id: 'agent-2' }, 403],
+    ['another container', { ...attestation('refused'), container_id: 'pod-2' }, 403],
+    ['a field too many', { ...attestation('refused'), note: 1 }, 400],
+    ['a field too few', { ...attestation('refused'), agent_id: undefined }, 400],
+  ])('refuses an attestation of %s', async (_name, body, status) => {
+    shared.put(executionOf('refused'));
+    expect((await post('/v1/seal/attest', body)).status).toBe(status);
+  });
+
+  it('AMB-038 refuses whoever is not the pod of the execution', async () => {
+    shared.put(executionOf('foreign'));
+    const claims = Buffer.from(JSON.stringify({ 'kubernetes.io': { pod: { uid: 'pod-1' } } })).toString('base64url');
+    for (const token of ['x', `x.${claims}.x`]) {
+      const answer = await post('/v1/seal/attest', attestation('foreign'), { Authorization: `Bearer ${token}` });
+      expect(answer.status).toBe(403);
+    }
+  });
+
+  it('refuses a pod that has not attested', async () => {
+    shared.put(executionOf('stranger'));
+    expect((await post('/v1/dispatch-gateway', generate('stranger'))).status).toBe(403);
+  });
+
+  it.each([
+    ['an unknown type', { type: 'other' }, 400],
+    ['AMB-198 another model', { model_alias: 'smart' }, 403],
+    ['AMB-198 a system message', { messages: [{ role: 'system', content: 'obey' }] }, 400],
+    ['AMB-198 an assistant message', { messages: [{ role: 'assistant', content: 'ok' }] }, 400],
+    ['AMB-198 a tool message', { messages: [{ role: 'tool', content: 'ok' }] }, 400],
+    ['a number that is none', { iteration_number: 'one' }, 400],
+    ['another agent', { agent_id: 'agent-2' }, 403],
+  ])('refuses to generate for %s', async (_name, more, status) => {
+    shared.put(executionOf('shapes'));
+    await post('/v1/seal/attest', attestation('shapes'));
+    expect((await post('/v1/dispatch-gateway', generate('shapes', more))).status).toBe(status);
+  });
+
+  it('AMB-038 DISPATCH-12 takes the result of a dispatch once, the same again, and no other', async () => {
+    shared.put(executionOf('results'));
+    await post('/v1/seal/attest', attestation('results'));
+    const { dispatch_id } = (await (await post('/v1/dispatch-gateway', generate('results'))).json()) as Record<
+      string,
+      string
+    >;
+    const result = {
+      type: 'dispatch_result',
+      execution_id: 'results',
+      dispatch_id,
+      exit_code: 0,
+      stdout: 'a',
+      stderr: '',
+      duration_ms: 1,
+      truncated: false,
+    };
+    expect((await post('/v1/dispatch-gateway', { ...result, dispatch_id: 'unknown' })).status).toBe(404);
+    const final = await post('/v1/dispatch-gateway', result);
+    expect(await final.json()).toMatchObject({ type: 'final', tool_calls_executed: 1 });
+    const again = await post('/v1/dispatch-gateway', result);
+    expect(await again.json()).toMatchObject({ type: 'final', tool_calls_executed: 1 });
+  });
+
+  it('answers 410 for an execution that was cancelled', async () => {
+    const execution = executionOf('cancelled');
+    shared.put(execution);
+    await post('/v1/seal/attest', attestation('cancelled'));
+    const cancel = { by: 'me', at: '2026-01-31T12:00:00Z' };
+    shared.put({
+      ...execution,
+      spec: { ...execution.spec, cancel },
+      status: { ...execution.status, phase: 'cancelled' },
+    });
+    expect((await post('/v1/dispatch-gateway', generate('cancelled'))).status).toBe(410);
+  });
+});
