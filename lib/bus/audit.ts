@@ -22,6 +22,8 @@ export const auditTypes = [
   'ExecutionSignalled',
   'HumanApprovalApproved',
   'HumanApprovalRejected',
+  'ToolInvoked',
+  'ToolInvocationEnded',
 ] as const;
 type AuditType = (typeof auditTypes)[number];
 

@@ -1,6 +1,11 @@
+export { createAttestations } from './attestations.ts';
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
 export { envelopeLimits } from './limits.ts';
 export { readPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealVariables } from './seal-key.ts';
 export { createSessions, type Session, type Sessions } from './sessions.ts';
 export { issueToken, readToken, type SealClaims } from './token.ts';
+
+export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
+export { createEnvelopeProof, type ProveEnvelope } from './prove-envelope.ts';
+export { type Envelope, readEnvelope } from './read-envelope.ts';

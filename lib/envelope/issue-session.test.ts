@@ -79,6 +79,17 @@ describe('a session that is issued', () => {
     expect(await deps.sessions.find('e-1')).toMatchObject({ session_id: second.session_id, pod_uid: 'p-2' });
   });
 
+  it('AMB-197 is given again to the same pod and key, and refused to another key of that pod', async () => {
+    const deps = world();
+    const first = await issueSession(deps, { ...request, expiresAt: '2026-01-01T00:10:00.900Z' });
+    await deps.clock.advance(60_000);
+    const again = await issueSession(deps, request);
+    expect(again).toMatchObject({ session_id: first.session_id, expires_at: '2026-01-01T00:10:00.000Z' });
+    expect(await readToken(deps.key, again.security_token, deps.clock.now())).toMatchObject({ jti: first.session_id });
+    const other = issueSession(deps, { ...request, publicKey: rawKey() });
+    await expect(other).rejects.toMatchObject({ code: 'conflict', reason: 'OtherKey' });
+  });
+
   it('GW-SESS-10 is revoked at once, and for ever', async () => {
     const deps = world();
     await issueSession(deps, request);
@@ -91,7 +102,7 @@ describe('a session that is issued', () => {
 
   it('lasts no longer than seven days', async () => {
     const deps = world();
-    const { expires_at } = await issueSession(deps, { ...request, lifetimeMs: Number.MAX_SAFE_INTEGER });
+    const { expires_at } = await issueSession(deps, { ...request, expiresAt: '9999-12-31T00:00:00Z' });
     expect(expires_at).toBe('2026-01-08T00:00:00.000Z');
   });
 });

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { SealKey } from './seal-key.ts';
-import type { Sessions } from './sessions.ts';
+import type { Session, Sessions } from './sessions.ts';
 import { issueToken } from './token.ts';
 
 export interface IssueSessionDeps {
@@ -16,7 +17,7 @@ export interface IssueSessionDeps {
 /** Whose session it is. The caller has proved that the pod may have it. */
 export interface SessionRequest {
   readonly executionId: string;
-  readonly agentId: string;
+  readonly agentId?: string;
   readonly podUid: string;
   readonly tenant: string;
   /** Base64 of the raw Ed25519 key of the pod. */
@@ -25,8 +26,8 @@ export interface SessionRequest {
   readonly securityContext: string;
   /** Default: every tool. */
   readonly allowedToolPatterns?: readonly string[];
-  /** Default: one hour. At most seven days. */
-  readonly lifetimeMs?: number;
+  /** RFC 3339. Default: in an hour. In seven days at most. */
+  readonly expiresAt?: string;
 }
 
 /** The answer of an attestation (spec 1 §4.4). */
@@ -37,34 +38,47 @@ export interface IssuedSession {
 }
 
 /**
- * Makes a session for an execution, with the token that belongs to it (requirements ATTEST-07, ATTEST-08).
- * @throws AppError `invalid` for a key that is not acceptable, `conflict` where the execution's session is revoked.
+ * Makes a session for an execution, with the token that belongs to it (requirements ATTEST-07, ATTEST-08). The same pod
+ * with the same key gets the session that it has again; the session of another pod is replaced.
+ * @throws AppError `invalid` for a key that is not acceptable; `conflict` for another key of the same pod, and where the
+ * execution's session is revoked.
  */
 export async function issueSession(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
   readPublicKey(request.publicKey, 'agent_public_key');
-  const lifetimeMs = Math.min(request.lifetimeMs ?? envelopeLimits.sessionMs, envelopeLimits.longestSessionMs);
-  const iat = Math.floor(deps.clock.now() / 1_000);
-  const exp = iat + Math.max(1, Math.ceil(lifetimeMs / 1_000));
-  const session_id = `${deps.newId()}${deps.newId()}`;
-  const expires_at = new Date(exp * 1_000).toISOString();
-  const { securityContext, tenant } = request;
-  const security_token = await issueToken(deps.key, {
-    jti: session_id,
-    scp: securityContext,
-    tenant_id: tenant,
-    iat,
-    exp,
+  const known = await deps.sessions.find(request.executionId);
+  if (known?.pod_uid !== request.podUid || known.revoked === true) return create(deps, request);
+  if (known.public_key === request.publicKey) return tokenFor(deps, known);
+  throw new AppError('conflict', 'agent_public_key is not the one that this pod has attested with; start another pod', {
+    reason: 'OtherKey',
   });
-  await deps.sessions.create({
+}
+
+async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<IssuedSession> {
+  const now = deps.clock.now();
+  const wanted = request.expiresAt === undefined ? now + envelopeLimits.sessionMs : Date.parse(request.expiresAt);
+  const end = Math.min(wanted, now + envelopeLimits.longestSessionMs);
+  const session: Session = {
     execution_id: request.executionId,
-    session_id,
-    agent_id: request.agentId,
+    session_id: `${deps.newId()}${deps.newId()}`,
+    agent_id: request.agentId ?? '',
     public_key: request.publicKey,
     pod_uid: request.podUid,
-    security_context: securityContext,
-    tenant,
+    security_context: request.securityContext,
+    tenant: request.tenant,
     allowed_tool_patterns: request.allowedToolPatterns ?? ['*'],
+    expires_at: new Date(Math.floor(end / 1_000) * 1_000).toISOString(),
+  };
+  await deps.sessions.create(session);
+  return tokenFor(deps, session);
+}
+
+async function tokenFor({ key, clock }: IssueSessionDeps, session: Session): Promise<IssuedSession> {
+  const { session_id, security_context: scp, tenant: tenant_id, expires_at } = session;
+  const iat = Math.floor(clock.now() / 1_000);
+  const exp = Date.parse(expires_at) / 1_000;
+  return {
+    security_token: await issueToken(key, { jti: session_id, scp, tenant_id, iat, exp }),
+    session_id,
     expires_at,
-  });
-  return { security_token, session_id, expires_at };
+  };
 }

@@ -55,17 +55,21 @@ export function toErrorReply(error: unknown, contract?: Pick<Contract, 'access' 
   const options: HttpErrorOptions = error instanceof HttpError ? error.options : callerError(error);
   const form = errorForms[options.code];
   const status = options.status ?? form.status;
-  const { details, fields } = options;
   const text = options.error ?? form.error;
-  // A word or text of its own means what its contract says, not what the code does.
-  const usual = options.error === undefined ? form.message : undefined;
-  const message = options.message ?? usual ?? meaningOf(contract, status, text) ?? form.message;
   return {
     status,
     headers: { ...standardHeaders(status, contract?.access), ...options.headers },
-    body: { error: text, code: errorCode(text), message, details, ...fields },
+    body: options.body ?? usualBody(options, text, meaningOf(contract, status, text)),
     isFault: status >= 500 ? isFault(error, options) : isUntold(error),
   };
+}
+
+function usualBody(options: HttpErrorOptions, text: string, meaning: string | undefined): ErrorReply['body'] {
+  const form = errorForms[options.code];
+  // A word or text of its own means what its contract says, not what the code does.
+  const usual = options.error === undefined ? form.message : undefined;
+  const message = options.message ?? usual ?? meaning ?? form.message;
+  return { error: text, code: errorCode(text), message, details: options.details, ...options.fields };
 }
 
 /** A word of small letters, digits and underscores for any text under `error`: `Workflow not found` is `workflow_not_found`. */

@@ -17,6 +17,8 @@ export interface HttpErrorOptions {
   readonly details?: readonly RequestProblem[];
   /** Further fields of the body, such as `original_stimulus_id`. */
   readonly fields?: Readonly<Record<string, unknown>>;
+  /** Instead of everything above, where the specification gives the body a form of its own. */
+  readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }

@@ -75,5 +75,5 @@ function listProblem(list: Allowlist, command: string, first: unknown): ToolRefu
 const refusal = (code: string, message: string): ToolRefusal => ({
   kind: 'policy',
   code,
-  message: `${code}: ${message}`,
+  message,
 });

@@ -20,6 +20,6 @@ export function domainProblem({ security }: ToolCaller, url: unknown): ToolRefus
   const { hostname, protocol } = new URL(url);
   if (protocol !== 'http:' && protocol !== 'https:') return undefined;
   if (isDomainAllowed(security.domain_allowlist, hostname)) return undefined;
-  const message = `DomainNotAllowed: ${hostname} is not in domain_allowlist of the SecurityContext; add it there`;
+  const message = `${hostname} is not in domain_allowlist of the SecurityContext; add it there`;
   return { kind: 'policy', code: 'DomainNotAllowed', message };
 }

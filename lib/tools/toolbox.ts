@@ -123,11 +123,11 @@ function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined
 const policy = (code: string, message: string): ToolRefusal => ({
   kind: 'policy',
   code,
-  message: `${code}: ${message}`,
+  message,
 });
 
 const unknownTool = (name: string): ToolRefusal => ({
   kind: 'unknown_tool',
   code: 'UnknownTool',
-  message: `UnknownTool: there is no tool ${JSON.stringify(name.slice(0, 128))}; svc.tools.list names those there are`,
+  message: `there is no tool ${JSON.stringify(name.slice(0, 128))}; svc.tools.list names those there are`,
 });

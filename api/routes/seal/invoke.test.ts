@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aToolCaller } from '../../../test/builders/tool-caller.ts';
+import { startTestServer, type TestServer } from '../../../test/support/http-server.ts';
+import { aSealWorld, aSigner } from '../../../test/support/seal-world.ts';
+import type { AuditEntry } from '../../../lib/bus/index.ts';
+import { createEnvelopeProof } from '../../../lib/envelope/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { createToolbox, type ToolRuns } from '../../../lib/tools/toolbox.ts';
+import type { DispatchPlan, ToolCaller } from '../../../lib/tools/tool.ts';
+import { createSealInvokeRoutes } from './invoke.ts';
+
+let server: TestServer;
+let base: ReturnType<typeof aSealWorld>;
+let signer: ReturnType<typeof aSigner>;
+let token: string;
+let plans: [string, DispatchPlan][];
+let audited: AuditEntry[];
+let caller: ToolCaller | undefined;
+
+const runs: ToolRuns = {
+  'svc.tools.list': { kind: 'api', run: async (_caller, args) => ({ content: JSON.stringify(args), isError: false }) },
+  'svc.agent.list': { kind: 'api', run: async () => Promise.reject(new Error('the secret of the database')) },
+  'svc.task.list': {
+    kind: 'api',
+    run: async () => Promise.reject(new AppError('unavailable', 'nats://10.0.0.1 is away')),
+  },
+};
+
+async function serve(take: (tenant: string) => Promise<void> = async () => undefined): Promise<void> {
+  const prove = createEnvelopeProof(base);
+  const routes = createSealInvokeRoutes({
+    audit: { record: (entry) => void audited.push(entry) },
+    clock: base.clock,
+    prove,
+    rateLimit: { take },
+    toolbox: createToolbox({ builtin_dispatchers: [] }, runs),
+    callerOf: async ({ tenant }) => caller && { ...caller, tenant },
+    dispatchFor: (executionId) => async (plan) => {
+      plans.push([executionId, plan]);
+      const content = plan.command === 'ls' ? 'a' : '{"ok":false,"error":"NOT_FOUND","message":"no file"}';
+      return { exit_code: 0, stdout: content, stderr: '', duration_ms: 1, truncated: false };
+    },
+  });
+  server = await startTestServer(routes.map(({ caller: _caller, ...route }) => route));
+}
+
+beforeEach(async () => {
+  base = aSealWorld();
+  signer = aSigner();
+  token = (await base.begin(signer)).security_token;
+  plans = [];
+  audited = [];
+  const config = { subcommand_allowlist: { ls: [] } };
+  const tools = [{ name: 'cmd', config }, { name: 'fs.*' }, { name: 'svc.*' }];
+  caller = aToolCaller({ spec: { tools }, security: { deny_list: ['fs.delete'] } });
+  await serve();
+});
+afterEach(() => server.close());
+
+const call = (name: string, args?: unknown, id: unknown = 7) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: args },
+});
+const envelope = (payload: unknown) => signer.sign({ token, timestamp: base.seconds(), payload });
+
+async function post(body: unknown, path = '/v1/seal/invoke'): Promise<[status: number, body: unknown]> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(`${server.url}${path}`, { method: 'POST', body: text });
+  return [response.status, await response.json()];
+}
+const refusal = (code: number, message: unknown, data: unknown = null, id: object = { id: 7 }) => ({
+  jsonrpc: '2.0',
+  ...id,
+  error: { code, message, data },
+});
+
+describe('POST /v1/seal/invoke', () => {
+  it.each(['/v1/seal/invoke', '/v1/invoke'])('GW-INV-01 %s runs a tool', async (path) => {
+    expect(await post(envelope(call('svc.tools.list', { a: 1 })), path)).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: '{"a":1}' }], isError: false } },
+    ]);
+  });
+
+  it('TOOL-CMD-02 runs a command in the container of the execution', async () => {
+    const [status, body] = await post(envelope(call('cmd.run', { command: 'ls' })));
+    expect([status, body]).toMatchObject([
+      200,
+      { result: { isError: false, content: [{ text: expect.stringContaining('"stdout":"a"') }] } },
+    ]);
+    expect(plans).toMatchObject([['e-1', { command: 'ls', cwd: '/workspace' }]]);
+  });
+
+  it('AMB-130 a failure of the tool is a result', async () => {
+    expect(await post(envelope(call('fs.read', { path: 'a' })))).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 7, result: { content: [{ type: 'text', text: 'NOT_FOUND: no file' }], isError: true } },
+    ]);
+  });
+
+  it.each<[string, object, number, object]>([
+    [
+      'GW-INV-22 GW-INV-28 a missing argument',
+      call('fs.read', {}),
+      422,
+      refusal(-32_602, "Invalid tool arguments: required field 'path' is missing or null for tool 'fs.read'"),
+    ],
+    [
+      'GW-INV-22 an argument that is null',
+      call('fs.read', { path: null }),
+      422,
+      refusal(-32_602, expect.stringContaining("'path' is missing or null")),
+    ],
+    [
+      'AMB-131 policy before arguments',
+      call('fs.delete', {}),
+      403,
+      refusal(-32_000, expect.stringMatching(/^PERMISSION_DENIED: /)),
+    ],
+    [
+      'GW-INV-25 a tool that is not permitted',
+      call('web.fetch', { url: 'http://a' }),
+      403,
+      refusal(-32_000, expect.stringMatching(/^ToolNotAllowed: /)),
+    ],
+    [
+      'GW-INV-25 a command that is not permitted',
+      call('cmd.run', { command: 'rm' }),
+      403,
+      refusal(-32_000, expect.stringMatching(/^CommandNotAllowed: /)),
+    ],
+    [
+      'GW-INV-25 a path outside',
+      call('fs.read', { path: '/etc/passwd' }),
+      403,
+      refusal(-32_000, expect.stringMatching(/^PathOutsideBoundary: /)),
+    ],
+    ['AMB-130 an unknown tool', call('fs.format', {}), 403, refusal(-32_000, expect.stringMatching(/^UnknownTool: /))],
+    [
+      'GW-INV-26 an error of no known kind',
+      call('svc.agent.list', {}),
+      500,
+      refusal(-32_603, 'something is wrong with the service; its log tells more'),
+    ],
+    [
+      'a bus that is away',
+      call('svc.task.list', {}),
+      503,
+      refusal(-32_603, 'something that this needs cannot be reached; try again'),
+    ],
+  ])('%s', async (_what, payload, status, want) => {
+    expect(await post(envelope(payload))).toEqual([status, want]);
+    expect(plans).toEqual([]);
+  });
+
+  it('GW-INV-23 GW-INV-27 a malformed envelope is 400, a JSON-RPC error without id', async () => {
+    const want = [400, refusal(-32_600, expect.stringMatching(/^Malformed envelope: /), null, {})];
+    expect(await post('{"protocol":')).toEqual(want);
+    expect(await post('')).toEqual(want);
+    expect(await post(envelope({ ...call('x'), params: {} }))).toEqual(want);
+  });
+
+  it('GW-INV-24 AMB-003 a bad signature is 401 with 1004', async () => {
+    const other = aSigner().sign({ token, timestamp: base.seconds(), payload: call('svc.tools.list') });
+    expect(await post(other)).toEqual([401, refusal(-32_000, 'signature verification failed', { code: 1_004 })]);
+  });
+
+  it('GW-INV-16 GW-INV-20 AMB-003 a stale timestamp is 401 with 1003', async () => {
+    const old = signer.sign({ token, timestamp: base.seconds() - 31, payload: call('svc.tools.list') });
+    expect(await post(old)).toEqual([401, refusal(-32_000, 'timestamp outside freshness window', { code: 1_003 })]);
+  });
+
+  it('GW-INV-17 a replay is 401, and runs nothing', async () => {
+    const once = envelope(call('cmd.run', { command: 'ls' }));
+    expect((await post(once))[0]).toBe(200);
+    expect(await post(once, '/v1/invoke')).toEqual([401, refusal(-32_000, expect.stringContaining('made before'))]);
+    expect(plans).toHaveLength(1);
+  });
+
+  it('GW-INV-24 an expired session is 401; GW-INV-25 an inactive one is 403', async () => {
+    await base.clock.advance(3_600_000);
+    expect(await post(envelope(call('svc.tools.list')))).toEqual([
+      401,
+      refusal(-32_000, expect.stringContaining('expired')),
+    ]);
+    await base.sessions.revoke('e-1');
+    expect(await post(envelope(call('svc.tools.list')))).toEqual([
+      403,
+      refusal(-32_000, expect.stringContaining('not active')),
+    ]);
+  });
+
+  it('GW-INV-25 the session of an execution that runs no more is 403', async () => {
+    caller = undefined;
+    expect(await post(envelope(call('svc.tools.list')))).toEqual([
+      403,
+      refusal(-32_000, expect.stringContaining('does not run')),
+    ]);
+  });
+
+  it('design §12 tells of the intent and the outcome of calls that run, without their arguments', async () => {
+    await post(envelope(call('svc.tools.list', { password: 'hunter2' })));
+    await post(envelope(call('svc.agent.list', {})));
+    await post(envelope(call('fs.format', {})));
+    expect(audited.map(({ type, data }) => [type, data])).toEqual([
+      ['ToolInvoked', { tool: 'svc.tools.list' }],
+      ['ToolInvocationEnded', { tool: 'svc.tools.list', outcome: 'ok' }],
+      ['ToolInvoked', { tool: 'svc.agent.list' }],
+      ['ToolInvocationEnded', { tool: 'svc.agent.list', outcome: 'error' }],
+    ]);
+    expect(JSON.stringify(audited)).not.toContain('hunter2');
+  });
+
+  it('AMB-057 counts proved calls alone to the share of their tenant', async () => {
+    await server.close();
+    const taken: string[] = [];
+    await serve(async (tenant) => {
+      if (taken.push(tenant) === 2) throw new AppError('limit_exceeded', 'too many');
+    });
+    const forged = aSigner().sign({ token, timestamp: base.seconds(), payload: call('svc.tools.list') });
+    expect((await post(forged))[0]).toBe(401);
+    expect(taken).toEqual([]);
+    expect((await post(envelope(call('svc.tools.list', {}, 1))))[0]).toBe(200);
+    expect(await post(envelope(call('svc.tools.list', {}, 2)))).toMatchObject([429, { error: { code: -32_000 } }]);
+    expect(taken).toEqual(['acme', 'acme']);
+  });
+});

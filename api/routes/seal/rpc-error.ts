@@ -1,0 +1,74 @@
+import { EnvelopeError, type EnvelopeFault } from '../../../lib/envelope/index.ts';
+import { AppError, type ErrorCode } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import type { ToolRefusal } from '../../../lib/tools/tool.ts';
+
+/** How a call is refused (spec 3 §7.2). */
+interface RpcForm {
+  readonly status: number;
+  readonly rpc: number;
+  /** spec 3 §7.1, requirements AMB-003. */
+  readonly data?: { readonly code: number } | null;
+}
+
+const unproved: RpcForm = { status: 401, rpc: -32_000 };
+const refused: RpcForm = { status: 403, rpc: -32_000 };
+const internal: RpcForm = { status: 500, rpc: -32_603 };
+
+const faults: Readonly<Record<EnvelopeFault, RpcForm>> = {
+  malformed: { status: 400, rpc: -32_600 },
+  session_inactive: refused,
+  session_expired: unproved,
+  token_invalid: unproved,
+  signature_invalid: { ...unproved, data: { code: 1_004 } },
+  not_fresh: { ...unproved, data: { code: 1_003 } },
+  replayed: unproved,
+  out_of_session: refused,
+};
+
+const refusals: Readonly<Record<ToolRefusal['kind'], RpcForm>> = {
+  unknown_tool: refused,
+  policy: refused,
+  arguments: { status: 422, rpc: -32_602 },
+};
+
+const away = 'something that this needs cannot be reached; try again';
+
+/** Errors of the service after which a caller may try again. */
+const others: Readonly<Partial<Record<ErrorCode, RpcForm & { readonly message: string }>>> = {
+  limit_exceeded: { status: 429, rpc: -32_000, message: 'this tenant has made too many calls; try again later' },
+  unavailable: { status: 503, rpc: -32_603, message: away },
+  cancelled: { status: 503, rpc: -32_603, message: away },
+};
+
+type Id = string | number | null;
+
+/** The answer to a call that a policy or the check of its arguments refuses. */
+export function refusalError({ kind, code, message }: ToolRefusal, id: Id): HttpError {
+  const text = kind === 'arguments' ? message : `${code}: ${message}`;
+  return rpcError(refusals[kind], { message: text, id });
+}
+
+/** The answer to whatever else was thrown; of an error of no known kind it tells nothing. */
+export function callError(error: unknown, id: Id): HttpError {
+  if (error instanceof EnvelopeError) return rpcError(faults[error.fault], { message: error.message, id });
+  const form = error instanceof AppError ? others[error.code] : undefined;
+  if (form !== undefined) return rpcError(form, { message: form.message, id, cause: error });
+  return rpcError(internal, { message: 'something is wrong with the service; its log tells more', id, cause: error });
+}
+
+interface RpcText {
+  readonly message: string;
+  readonly id: Id;
+  readonly cause?: unknown;
+}
+
+function rpcError({ status, rpc: code, data = null }: RpcForm, { message, id, cause }: RpcText): HttpError {
+  return new HttpError({
+    code: status >= 500 ? 'internal' : 'invalid',
+    status,
+    message,
+    body: { jsonrpc: '2.0', ...(id === null ? {} : { id }), error: { code, message, data } },
+    cause,
+  });
+}

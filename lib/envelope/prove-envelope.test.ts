@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { aSealWorld, aSigner } from '../../test/support/seal-world.ts';
+import { EnvelopeError } from './envelope-error.ts';
+import { createEnvelopeProof } from './prove-envelope.ts';
+import { readEnvelope } from './read-envelope.ts';
+import { issueToken } from './token.ts';
+
+const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fs.read', arguments: { path: 'a' } } };
+
+async function world(parts: Parameters<ReturnType<typeof aSealWorld>['begin']>[1] = {}) {
+  const base = aSealWorld();
+  const signer = aSigner();
+  const { security_token: token } = await base.begin(signer, parts);
+  const prove = createEnvelopeProof(base);
+  const verdict = async (envelope: object): Promise<string> => {
+    try {
+      return (await prove(readEnvelope(Buffer.from(JSON.stringify(envelope))))).tenant;
+    } catch (error) {
+      if (error instanceof EnvelopeError) return error.fault;
+      throw error;
+    }
+  };
+  const signed = (more: object = {}) => signer.sign({ token, timestamp: base.seconds(), payload, ...more });
+  return { ...base, signer, token, prove, verdict, signed };
+}
+
+describe('a signed call', () => {
+  it('GW-INV-13 to GW-INV-18 that is in order gives its session', async () => {
+    const { verdict, signed } = await world();
+    expect(await verdict(signed())).toBe('acme');
+  });
+
+  it('GW-INV-13 GW-SESS-10 of no session, or of a revoked one, is refused as inactive', async () => {
+    const { verdict, signed, sessions } = await world();
+    expect(await verdict(signed({ executionId: 'e-2' }))).toBe('session_inactive');
+    await sessions.revoke('e-1');
+    expect(await verdict({ ...signed(), signature: Buffer.alloc(64).toString('base64') })).toBe('session_inactive');
+  });
+
+  it.each([
+    [599_000, 'acme'],
+    [600_000, 'session_expired'],
+    [601_000, 'session_expired'],
+  ])('GW-SESS-11 of a session of ten minutes after %i ms: %s', async (ms, want) => {
+    const { verdict, signed, clock } = await world({ expires_at: '2026-01-01T00:10:00Z' });
+    await clock.advance(ms);
+    expect(await verdict(signed())).toBe(want);
+  });
+
+  it.each<[string, object]>([
+    ['of another session', { jti: 'other' }],
+    ['with another security context', { scp: 'admin' }],
+    ['of another tenant', { tenant_id: 'globex' }],
+    ['that has expired', { exp: 1 }],
+  ])('GW-INV-14 with a token %s is refused', async (_what, claims) => {
+    const { verdict, signed, key, seconds, sessions } = await world();
+    const session = await sessions.find('e-1');
+    const right = {
+      jti: session?.session_id ?? '',
+      scp: 'default',
+      tenant_id: 'acme',
+      iat: seconds(),
+      exp: seconds() + 60,
+    };
+    const token = await issueToken(key, { ...right, ...claims });
+    expect(await verdict(signed({ token }))).toBe('token_invalid');
+    expect(await verdict(signed({ token: await issueToken(key, right) }))).toBe('acme');
+  });
+
+  it('GW-INV-15 signed by another key, or changed afterwards, is refused', async () => {
+    const { verdict, signed, token, seconds } = await world();
+    expect(await verdict(aSigner().sign({ token, timestamp: seconds(), payload }))).toBe('signature_invalid');
+    const other = { ...payload, params: { name: 'fs.read', arguments: { path: 'b' } } };
+    expect(await verdict({ ...signed(), payload: other })).toBe('signature_invalid');
+    expect(await verdict({ ...signed(), timestamp: seconds() + 1 })).toBe('signature_invalid');
+  });
+
+  it('GW-INV-15 written otherwise with the same meaning is the same call', async () => {
+    const { prove, signed } = await world();
+    const { payload: call, ...rest } = signed();
+    const spaced = JSON.stringify({ payload: call, ...rest }, undefined, 2);
+    expect((await prove(readEnvelope(Buffer.from(spaced)))).tenant).toBe('acme');
+  });
+
+  it.each([
+    [-31, 'not_fresh'],
+    [-30, 'acme'],
+    [30, 'acme'],
+    [31, 'not_fresh'],
+  ])('GW-INV-16 whose clock is %i s away: %s', async (offset, want) => {
+    const { verdict, signed, seconds } = await world();
+    expect(await verdict(signed({ timestamp: seconds() + offset }))).toBe(want);
+  });
+
+  it('GW-INV-17 AMB-001 counts once, also signed again; another call with the same token counts', async () => {
+    const { verdict, signed, clock, seconds } = await world();
+    const first = signed({ timestamp: seconds() + 30 });
+    expect(await verdict(first)).toBe('acme');
+    expect(await verdict(first)).toBe('replayed');
+    expect(await verdict(signed({ timestamp: seconds() + 30 }))).toBe('replayed');
+    expect(await verdict(signed({ payload: { ...payload, id: 2 } }))).toBe('acme');
+    await clock.advance(60_000);
+    expect(await verdict(first)).toBe('replayed');
+    await clock.advance(1_000);
+    expect(await verdict(first)).toBe('not_fresh');
+  });
+
+  it('GW-INV-17 counts once of many at the same time', async () => {
+    const { verdict, signed } = await world();
+    const envelope = signed();
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => verdict(envelope)));
+    expect(verdicts.filter((one) => one === 'acme')).toHaveLength(1);
+  });
+
+  it.each([
+    [['*'], 'acme'],
+    [['fs.*'], 'acme'],
+    [['web.*', 'fs.read'], 'acme'],
+    [['fs.write'], 'out_of_session'],
+    [[], 'out_of_session'],
+  ])('GW-INV-18 GW-SESS-08 of a tool under the patterns %j: %s', async (patterns, want) => {
+    const { verdict, signed } = await world({ allowed_tool_patterns: patterns });
+    expect(await verdict(signed())).toBe(want);
+  });
+
+  it('is refused at the first link that fails, in the order of the specification', async () => {
+    const { verdict, signed, token, seconds, sessions } = await world({ allowed_tool_patterns: [] });
+    const stranger = aSigner();
+    const late = seconds() - 31;
+    expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('token_invalid');
+    expect(await verdict(stranger.sign({ token, timestamp: late, payload }))).toBe('signature_invalid');
+    expect(await verdict(signed({ timestamp: late }))).toBe('not_fresh');
+    expect(await verdict(signed())).toBe('out_of_session');
+    expect(await verdict(signed())).toBe('replayed');
+    await sessions.revoke('e-1');
+    expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('session_inactive');
+  });
+});

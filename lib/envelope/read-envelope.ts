@@ -1,0 +1,104 @@
+import { canonicalJson } from '../definition/canonical.ts';
+import { AppError, messageOf } from '../errors.ts';
+import { parseStrictJson } from '../http/strict-json.ts';
+import { isJsonObject } from '../json-object.ts';
+import { EnvelopeError } from './envelope-error.ts';
+import { envelopeLimits } from './limits.ts';
+
+/** A signed call as it was sent, of the right form; nothing of it is proved yet (requirements AMB-012). */
+export interface Envelope {
+  readonly executionId: string;
+  readonly token: string;
+  readonly signature: Buffer;
+  /** Milliseconds since the Unix epoch, of a whole second. */
+  readonly sentAt: number;
+  /** What the signature is over: RFC 8785 of payload, security_token and timestamp. */
+  readonly signedBytes: Buffer;
+  /** Of the JSON-RPC request; null where it has none. */
+  readonly id: string | number | null;
+  readonly tool: string;
+  readonly arguments: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an envelope. JSON that two readers could understand differently is refused: repeated keys, numbers that cannot be
+ * read exactly, halves of characters; so is JSON nested deeper than 64 levels.
+ * @throws EnvelopeError `malformed`, which names the field.
+ */
+export function readEnvelope(bytes: Uint8Array): Envelope {
+  if (bytes.byteLength > envelopeLimits.envelopeBytes)
+    throw malformed('envelope', `has more than ${envelopeLimits.envelopeBytes} bytes`);
+  const body = objectAt(parsed(bytes), 'envelope');
+  if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
+  const payload = objectAt(body['payload'], 'payload');
+  const token = textAt(body['security_token'], 'security_token', envelopeLimits.tokenLength);
+  const timestamp = secondsOf(body['timestamp']);
+  const metadata = objectAt(body['metadata'], 'metadata');
+  return {
+    executionId: textAt(metadata['execution_id'], 'metadata.execution_id', envelopeLimits.executionIdLength),
+    token,
+    signature: signatureOf(body['signature']),
+    sentAt: timestamp * 1_000,
+    signedBytes: Buffer.from(canonicalJson({ payload, security_token: token, timestamp })),
+    ...callOf(payload),
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), ['envelope']);
+  } catch (error) {
+    if (error instanceof AppError) throw malformed('envelope', messageOf(error));
+    throw malformed('envelope', 'is not UTF-8');
+  }
+}
+
+function callOf(payload: Fields): Pick<Envelope, 'id' | 'tool' | 'arguments'> {
+  const { jsonrpc = '2.0', method } = payload;
+  if (jsonrpc !== '2.0') throw malformed('payload.jsonrpc', 'must be "2.0"');
+  const id = idOf(payload);
+  if (method !== 'tools/call') throw malformed('payload.method', 'must be "tools/call"');
+  const params = objectAt(payload['params'], 'payload.params');
+  const tool = params['name'];
+  if (typeof tool !== 'string' || tool === '') throw malformed('payload.params.name', 'must be the name of a tool');
+  return { id, tool, arguments: params['arguments'] ?? {} };
+}
+
+function idOf({ id = null }: Fields): Envelope['id'] {
+  if (id === null || typeof id === 'string' || typeof id === 'number') return id;
+  throw malformed('payload.id', 'must be a string, a number or null');
+}
+
+function secondsOf(timestamp: unknown): number {
+  if (typeof timestamp === 'number' && Number.isInteger(timestamp) && isInstant(timestamp)) return timestamp;
+  const isText = typeof timestamp === 'string' && timestamp.length <= envelopeLimits.timestampLength;
+  const seconds = isText && zoned.test(timestamp) ? Math.floor(Date.parse(timestamp) / 1_000) : Number.NaN;
+  if (!Number.isNaN(seconds)) return seconds;
+  throw malformed('timestamp', 'must be whole Unix seconds, or an ISO 8601 time with its zone');
+}
+
+/** A time without its zone would be read as that of the machine. */
+const zoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+const isInstant = (seconds: number): boolean => !Number.isNaN(new Date(seconds * 1_000).getTime());
+
+function signatureOf(value: unknown): Buffer {
+  const signature = Buffer.from(textAt(value, 'signature', envelopeLimits.signatureLength), 'base64');
+  if (signature.length === 64 && signature.toString('base64') === value) return signature;
+  throw malformed('signature', 'must be the base64 of an Ed25519 signature of 64 bytes');
+}
+
+function objectAt(value: unknown, field: string): Fields {
+  if (isJsonObject(value)) return value;
+  throw malformed(field, 'must be an object');
+}
+
+function textAt(value: unknown, field: string, most: number): string {
+  if (typeof value === 'string' && value !== '' && value.length <= most) return value;
+  throw malformed(field, `must be a text of 1 to ${most} characters`);
+}
+
+const malformed = (field: string, problem: string): EnvelopeError =>
+  new EnvelopeError('malformed', `Malformed envelope: ${field} ${problem}`);
