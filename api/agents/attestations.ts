@@ -4,7 +4,7 @@ import type { Attestations } from './attestation.ts';
 
 /** Attestations as sessions of signed tool calls: one key for each pod (requirements AMB-017, AMB-197). */
 export function createAttestations(deps: IssueSessionDeps): Attestations {
-  const { sessions, clock } = deps;
+  const { sessions } = deps;
   return {
     async attest({ executionId, podUid, publicKey, tenant, agentId, securityContext, toolPatterns, expiresAt }) {
       const earlier = await sessions.find(executionId);
@@ -19,7 +19,7 @@ export function createAttestations(deps: IssueSessionDeps): Attestations {
         publicKey,
         securityContext,
         allowedToolPatterns: toolPatterns,
-        lifetimeMs: Date.parse(expiresAt) - clock.now(),
+        expiresAt,
       });
     },
     async isAttested(executionId, podUid) {

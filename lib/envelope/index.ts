@@ -1,4 +1,3 @@
-export { createAttestations } from './attestations.ts';
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
 export { envelopeLimits } from './limits.ts';
 export { readPublicKey } from './public-key.ts';
