@@ -38,6 +38,17 @@ if (process.argv[2] === 's3') {
   const store = new S3Client({ region: 'us-east-1', endpoint, maxAttempts: 1, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
   console.log(await store.send(new GetObjectCommand({ Bucket: 'b', Key: 'k' })).catch((error) => error.code));
 }
+if (process.argv[2] === 'models') {
+  const { OpenAI, AzureOpenAI } = await import('openai');
+  const { Anthropic } = await import('@anthropic-ai/sdk');
+  const { Ollama } = await import('ollama');
+  const settings = { apiKey: 'k', baseURL: 'http://127.0.0.1:1', maxRetries: 0, apiVersion: '1' };
+  const question = { model: 'm', max_tokens: 1, messages: [] };
+  console.log(await new OpenAI(settings).chat.completions.create(question).catch((error) => error.name));
+  console.log(await new AzureOpenAI(settings).chat.completions.create(question).catch((error) => error.name));
+  console.log(await new Anthropic(settings).messages.create(question).catch((error) => error.name));
+  console.log(await new Ollama({ host: settings.baseURL }).chat(question).catch((error) => error.name));
+}
 `;
 
 describe('the bundle of the image', () => {
@@ -81,6 +92,15 @@ describe('the bundle of the image', () => {
     const chunks = files.filter((file) => file.name.startsWith('chunks/'));
     expect(chunks.some((file) => file.bytes > 300_000)).toBe(true);
     expect(entry?.bytes).toBeLessThan(4_000_000);
+  });
+
+  it('loads the packages of providers of models on demand only, from chunks', async () => {
+    const { stdout } = await run(process.execPath, [join(folder, 'out/one.js'), 'models']);
+    expect(stdout.trim().split('\n').slice(2)).toEqual(['Error', 'Error', 'APIConnectionError', 'TypeError']);
+    const chunks = files.filter((file) => file.name.startsWith('chunks/'));
+    for (const name of ['openai', 'sdk']) {
+      expect(chunks.some((file) => file.name.startsWith(`chunks/${name}`) && file.bytes > 300_000)).toBe(true);
+    }
   });
 
   it('shares what two programs use', async () => {
