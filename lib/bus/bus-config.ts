@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConfigError, type ConfigProblem } from '../config.ts';
+import { conversationStream } from '../conversation/record.ts';
 import { defined } from '../defined.ts';
 
 const url = String.raw`(nats|tls)://[^\s,/@]+`;
@@ -20,6 +21,7 @@ export const busVariables = {
   WINDLASS_EVENTS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_AUDIT_MAX_AGE_HOURS: Type.Integer({ minimum: 1, maximum: 87_600, default: 2_160 }),
   WINDLASS_AUDIT_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
+  WINDLASS_CONVERSATIONS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_KEYS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
 };
 
@@ -46,6 +48,8 @@ export interface BusOptions {
   readonly audit: Retention;
   /** Idempotency keys of all tenants that are taken in a day. */
   readonly keysMax: number;
+  /** Most bytes of streams by name, in place of what their definitions say. */
+  readonly streamBytes?: Readonly<Record<string, number>>;
 }
 
 /** What a stored key takes, measured: its subject, a reservation, and what the server writes beside them. */
@@ -76,6 +80,7 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
     events: retention(config.WINDLASS_EVENTS_MAX_AGE_HOURS, config.WINDLASS_EVENTS_MAX_MB),
     audit: retention(config.WINDLASS_AUDIT_MAX_AGE_HOURS, config.WINDLASS_AUDIT_MAX_MB),
     keysMax: Math.floor((config.WINDLASS_KEYS_MAX_MB * 1_048_576) / keyBytes),
+    streamBytes: { [conversationStream]: config.WINDLASS_CONVERSATIONS_MAX_MB * 1_048_576 },
   };
 }
 

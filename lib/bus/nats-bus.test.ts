@@ -37,6 +37,7 @@ const defaults: BusConfig = {
   WINDLASS_EVENTS_MAX_MB: 64,
   WINDLASS_AUDIT_MAX_AGE_HOURS: 48,
   WINDLASS_AUDIT_MAX_MB: 64,
+  WINDLASS_CONVERSATIONS_MAX_MB: 64,
   WINDLASS_KEYS_MAX_MB: 64,
 };
 
@@ -280,6 +281,14 @@ describe('streams', () => {
     await isConnected(connectBus({ WINDLASS_EVENTS_MAX_AGE_HOURS: 3, WINDLASS_EVENTS_MAX_MB: 64 }));
     expect(await settings('WINDLASS_EVENTS')).toMatchObject({ max_age: 3 * hour, max_bytes: 67_108_864 });
     expect((await storedIn('WINDLASS_EVENTS')).map(({ event }) => event.tenant)).toContain('kept');
+  });
+
+  it('of conversations take as many bytes as are configured, whatever their definition says', async () => {
+    const retention = { maxAgeMs: 3_600_000, maxBytes: 2 ** 40 };
+    const stream = connectBus({ WINDLASS_CONVERSATIONS_MAX_MB: 3 }).stream({ name: 'conversations', retention });
+    await stream.append({ tenant: 't', key: 'k', body: 'x' });
+    const max = { max_age: 3_600_000_000_000, max_bytes: 3_145_728 };
+    expect(await settings('WINDLASS_CONVERSATIONS')).toMatchObject(max);
   });
 
   it('that ten processes make at the same time are made once', async () => {

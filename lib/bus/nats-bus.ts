@@ -40,7 +40,7 @@ class NatsBus implements EventBus {
   readonly #outbox: Outbox;
   readonly #calls: BusCalls;
   readonly #requester: Requester;
-  readonly #name: string;
+  readonly #options: SessionOptions;
   /** What has to end before the connection does. */
   readonly #atWork = new Set<Subscription | Responder>();
 
@@ -55,7 +55,7 @@ class NatsBus implements EventBus {
     this.#calls = createCalls({ clock, observer, keeper: this.#keeper });
     this.#requester = createNatsRequester({ ...deps, keeper: this.#keeper, calls: this.#calls });
     this.#outbox = createOutbox({ publisher: this, clock, logger, observer }, limits);
-    this.#name = options.name;
+    this.#options = options;
   }
 
   raise(event: BusEvent): void {
@@ -145,11 +145,13 @@ class NatsBus implements EventBus {
   }
 
   stream(definition: StreamDefinition): MessageStream {
-    return createNatsStream(this.#calls, definition);
+    const { name, retention } = definition;
+    const maxBytes = this.#options.streamBytes?.[name] ?? retention.maxBytes;
+    return createNatsStream(this.#calls, { name, retention: { ...retention, maxBytes } });
   }
 
   subscribe(definition: SubscriptionDefinition, handle: HandleDelivery): Subscription {
-    const deps = { ...this.#deps, keeper: this.#keeper, events: this, name: this.#name };
+    const deps = { ...this.#deps, keeper: this.#keeper, events: this, name: this.#options.name };
     const subscription = subscribeNats(deps, definition, handle);
     return { serve: (tenants) => subscription.serve(tenants), close: this.#watchOver(subscription) };
   }

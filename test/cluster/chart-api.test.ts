@@ -546,8 +546,8 @@ describe('the event bus of the chart', () => {
     ['one MiB more than nine tenths', 1, false],
   ])('takes streams of %s of the volume: %s', async (_what, more, fits) => {
     const storage = { size: '100Gi' };
-    // Nine tenths of 100 GiB, without what the streams of the audit and the archive take.
-    const events = { maxMb: 92_160 - 1_024 - 1_024 - 2_048 + more };
+    // Nine tenths of 100 GiB, without what audit, keys, conversations and archive take.
+    const events = { maxMb: 92_160 - 1_024 - 1_024 - 1_024 - 2_048 + more };
     const rendered = render({ nats: { enabled: true, storage, events }, archive: { maxMb: 2_048 } });
     expect(
       await rendered.then(

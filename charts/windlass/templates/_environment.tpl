@@ -55,6 +55,7 @@ leave nothing behind (ADR 0029). V8 takes its size at the start only: a program 
 - { name: WINDLASS_EVENTS_MAX_MB, value: {{ .events.maxMb | int64 | quote }} }
 - { name: WINDLASS_AUDIT_MAX_AGE_HOURS, value: {{ .audit.maxAgeHours | int64 | quote }} }
 - { name: WINDLASS_AUDIT_MAX_MB, value: {{ .audit.maxMb | int64 | quote }} }
+- { name: WINDLASS_CONVERSATIONS_MAX_MB, value: {{ .conversations.maxMb | int64 | quote }} }
 - { name: WINDLASS_KEYS_MAX_MB, value: {{ .keys.maxMb | int64 | quote }} }
 {{- end }}
 {{- end }}

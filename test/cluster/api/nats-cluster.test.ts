@@ -32,7 +32,7 @@ const resources: Readonly<Record<string, Resource>> = {
 };
 
 const storage = { size: '256Mi' };
-const retention = { events: { maxMb: 32 }, audit: { maxMb: 32 }, keys: { maxMb: 32 } };
+const retention = { events: { maxMb: 32 }, audit: { maxMb: 32 }, keys: { maxMb: 32 }, conversations: { maxMb: 32 } };
 
 /** Three servers, as the chart makes them, in a namespace of their own. */
 describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
@@ -98,6 +98,7 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
         WINDLASS_EVENTS_MAX_MB: 32,
         WINDLASS_AUDIT_MAX_AGE_HOURS: 24,
         WINDLASS_AUDIT_MAX_MB: 32,
+        WINDLASS_CONVERSATIONS_MAX_MB: 32,
         WINDLASS_KEYS_MAX_MB: 32,
       }),
     );
