@@ -45,10 +45,11 @@ export function createServices(deps: ApiDeps): Services {
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
   const agents = createAgents({ ...deps, bus, cluster, toolbox: createToolbox(deps.nodeConfig) });
+  const own = { archived, cluster, bus, audit, stimuli, rateLimit, feed: agents.feed };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, archived, cluster, bus, audit, stimuli, billing: createBilling(config, deps), rateLimit },
+    routes: { ...deps, ...own, billing: createBilling(config, deps) },
     agents,
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },

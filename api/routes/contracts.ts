@@ -1,5 +1,6 @@
 import type { Contract } from '../../lib/http/contract.ts';
 import { contracts as agents } from './agents/index.ts';
+import { contracts as agentExecutions } from './agent-executions/index.ts';
 import { contracts as billing } from './billing/index.ts';
 import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
@@ -15,6 +16,7 @@ export const contracts: readonly Contract[] = [
   ...workflows,
   ...executions,
   ...agents,
+  ...agentExecutions,
   ...humanApprovals,
   ...volumes,
   submitStimulus,

@@ -12,6 +12,8 @@ import type { Cluster } from '../cluster/index.ts';
 import type { ManifestReader } from '../../lib/manifest/index.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { Stimuli } from '../ingest/index.ts';
+import type { ConversationFeed } from '../agents/feed.ts';
+import { createAgentExecutionRoutes } from './agent-executions/index.ts';
 import { createAgentRoutes } from './agents/index.ts';
 import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
@@ -43,6 +45,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly webhookSecrets: WebhookSecrets;
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
+  readonly feed: ConversationFeed;
 }
 
 /** The routes of the public listener. */
@@ -53,6 +56,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createWorkflowRoutes(deps),
     createExecutionRoutes({ ...deps, gate }),
     createAgentRoutes(deps),
+    createAgentExecutionRoutes(deps),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),

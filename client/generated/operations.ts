@@ -1063,6 +1063,213 @@ export type DeleteAgentAnswer = {
   readonly deleted_at: string;
 };
 
+export type StartAgentExecutionBody = {
+  /** Id of the agent, a UUID. */
+  readonly agent_id: string;
+  /** The task input. */
+  readonly input: string;
+  /** Natural-language purpose, {{intent}}. */
+  readonly intent?: string;
+  /** A stored version; absent: the newest. */
+  readonly version?: string;
+};
+
+export type StartAgentExecutionAnswer = {
+  /** Id of the execution. */
+  readonly execution_id: string;
+};
+
+export type ListAgentExecutionsAnswer = {
+  readonly executions: readonly ({
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** Its name in Kubernetes. */
+    readonly name: string;
+    /** Name of the agent, or what it was asked for by until that is known. */
+    readonly agent: string;
+    /** Null until it is known. */
+    readonly agent_id: string | null;
+    /** The version of the agent that runs. */
+    readonly version?: string;
+    /** How it is doing. */
+    readonly status: "pending" | "running" | "completed" | "failed" | "cancelled";
+    /** Why it waits or failed, in one word. */
+    readonly reason?: string;
+    /** The same in one sentence. */
+    readonly message?: string;
+    readonly created_at: string;
+    readonly started_at?: string;
+    readonly finished_at?: string;
+    /** Answers that the agent gave, refused ones included. */
+    readonly iterations?: number;
+    /** Tool calls that ran. */
+    readonly tool_calls?: number;
+    /** Tokens that the model read. */
+    readonly input_tokens?: number;
+    /** Tokens that the model wrote. */
+    readonly output_tokens?: number;
+    /** By the prices of the node configuration. */
+    readonly cost_usd?: number;
+  })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadAgentExecutionAnswer = {
+  /** Id of the execution. */
+  readonly execution_id: string;
+  /** Its name in Kubernetes. */
+  readonly name: string;
+  /** Name of the agent, or what it was asked for by until that is known. */
+  readonly agent: string;
+  /** Null until it is known. */
+  readonly agent_id: string | null;
+  /** The version of the agent that runs. */
+  readonly version?: string;
+  /** How it is doing. */
+  readonly status: "pending" | "running" | "completed" | "failed" | "cancelled";
+  /** Why it waits or failed, in one word. */
+  readonly reason?: string;
+  /** The same in one sentence. */
+  readonly message?: string;
+  readonly created_at: string;
+  readonly started_at?: string;
+  readonly finished_at?: string;
+  /** Answers that the agent gave, refused ones included. */
+  readonly iterations?: number;
+  /** Tool calls that ran. */
+  readonly tool_calls?: number;
+  /** Tokens that the model read. */
+  readonly input_tokens?: number;
+  /** Tokens that the model wrote. */
+  readonly output_tokens?: number;
+  /** By the prices of the node configuration. */
+  readonly cost_usd?: number;
+  /** The task input. */
+  readonly input?: string;
+  /** The natural-language purpose. */
+  readonly intent?: string;
+  /** The final text. */
+  readonly output?: string;
+  /** From the judge of the agent, else from its answer. */
+  readonly score?: number;
+  /** From its answer. */
+  readonly confidence?: number;
+  /** Provider that served the model. */
+  readonly provider?: string;
+  /** Model as the provider names it. */
+  readonly model?: string;
+  /** The execution of a workflow that started this one. */
+  readonly workflow_execution_id?: string;
+  /** The state of that workflow. */
+  readonly state?: string;
+};
+
+export type CancelAgentExecutionBody = {
+  /** Why. */
+  readonly reason?: string;
+};
+
+export type CancelAgentExecutionAnswer = {
+  /** `cancelling` until it has been told to stop. */
+  readonly status: "cancelling" | "cancelled";
+  /** Who cancelled it: you, or whoever was first. */
+  readonly by?: string;
+  /** When that was. */
+  readonly at?: string;
+};
+
+export type DeleteAgentExecutionAnswer = {
+  readonly status: "deleted";
+};
+
+export type ReadAgentTranscriptAnswer = {
+  readonly records: readonly (Readonly<Record<string, unknown>>)[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type StreamAgentExecutionAnswer = {
+  /** The agent has begun. */
+  readonly execution_started: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    readonly agent_id: string;
+    readonly started_at: string;
+  };
+} | {
+  /** The agent begins an answer. */
+  readonly iteration_started: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** From 1 on. */
+    readonly iteration_number: number;
+    /** What the agent is about to do. */
+    readonly action: string;
+    readonly started_at: string;
+  };
+} | {
+  /** The agent gave an answer, accepted or not. */
+  readonly iteration_completed: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** From 1 on. */
+    readonly iteration_number: number;
+    /** The answer. */
+    readonly output: string;
+    readonly completed_at: string;
+  };
+} | {
+  /** The agent is done. Ends the stream. */
+  readonly execution_completed: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** The final text. */
+    readonly final_output: string;
+    /** Iterations in all. */
+    readonly total_iterations: number;
+    readonly completed_at: string;
+  };
+} | {
+  /** The execution failed. Ends the stream. */
+  readonly execution_failed: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** Why, in one word. */
+    readonly reason: string;
+    /** The same in one sentence. */
+    readonly error: string;
+    /** Iterations in all. */
+    readonly total_iterations: number;
+    readonly failed_at: string;
+  };
+} | {
+  /** The execution was cancelled. Ends the stream. */
+  readonly execution_cancelled: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+    /** Who cancelled it. */
+    readonly by?: string;
+    /** Why. */
+    readonly reason?: string;
+    readonly cancelled_at: string;
+  };
+} | {
+  /** The execution was deleted before it had ended. Ends the stream. */
+  readonly execution_deleted: {
+    /** Id of the execution. */
+    readonly execution_id: string;
+  };
+};
+
+/**
+ * One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`,
+ * `model_replied`, `judge_replied`, `call_judged`, `tool_started`, `dispatched`, `tool_ended`,
+ * `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the model writes it; or
+ * `closed`, the end of an execution whose conversation has none.
+ */
+export type FollowAgentConversationAnswer = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
 export type ListHumanApprovalsAnswer = {
   readonly pending_requests: readonly ListedApprovalRequest[];
   /** There when more requests follow. */
@@ -1517,6 +1724,92 @@ export interface ListAgentVersionsRequest {
 /** What is answered by {@link Operations.listAgentVersions}. */
 export type ListAgentVersionsReply = ListAgentVersionsAnswer;
 
+/** What {@link Operations.listAgentExecutions} is given. */
+export interface ListAgentExecutionsRequest {
+  /** Only executions of this agent, by name or id. */
+  readonly agent?: string;
+  /** Only executions in this status. */
+  readonly status?: "pending" | "running" | "completed" | "failed" | "cancelled";
+  /** Executions a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listAgentExecutions}. */
+export type ListAgentExecutionsReply = ListAgentExecutionsAnswer;
+
+/** What {@link Operations.startAgentExecution} is given. */
+export interface StartAgentExecutionRequest {
+  /** Any text that this caller uses for this one start. */
+  readonly idempotencyKey?: string;
+  readonly body: StartAgentExecutionBody;
+}
+
+/** What is answered by {@link Operations.startAgentExecution}. */
+export type StartAgentExecutionReply = StartAgentExecutionAnswer;
+
+/** What {@link Operations.readAgentExecution} is given. */
+export interface ReadAgentExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+}
+
+/** What is answered by {@link Operations.readAgentExecution}. */
+export type ReadAgentExecutionReply = ReadAgentExecutionAnswer;
+
+/** What {@link Operations.deleteAgentExecution} is given. */
+export interface DeleteAgentExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+}
+
+/** What is answered by {@link Operations.deleteAgentExecution}. */
+export type DeleteAgentExecutionReply = DeleteAgentExecutionAnswer;
+
+/** What {@link Operations.cancelAgentExecution} is given. */
+export interface CancelAgentExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  readonly body?: CancelAgentExecutionBody;
+}
+
+/** What is answered by {@link Operations.cancelAgentExecution}. */
+export type CancelAgentExecutionReply = CancelAgentExecutionAnswer;
+
+/** What {@link Operations.readAgentTranscript} is given. */
+export interface ReadAgentTranscriptRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** `next_cursor` of the page before; absent: the beginning. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.readAgentTranscript}. */
+export type ReadAgentTranscriptReply = ReadAgentTranscriptAnswer;
+
+/** What {@link Operations.streamAgentExecution} is given. */
+export interface StreamAgentExecutionRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** The id of the last event that was received; empty: from the start. */
+  readonly lastEventId?: string;
+}
+
+/** What an event carries of {@link Operations.streamAgentExecution}. */
+export type StreamAgentExecutionEvent = StreamAgentExecutionAnswer;
+
+/** What {@link Operations.followAgentConversation} is given. */
+export interface FollowAgentConversationRequest {
+  /** Id of the execution, or its name in Kubernetes. */
+  readonly execution_id: string;
+  /** The id of the last event that was received; empty: from the start. */
+  readonly lastEventId?: string;
+}
+
+/** What an event carries of {@link Operations.followAgentConversation}. */
+export type FollowAgentConversationEvent = FollowAgentConversationAnswer;
+
 /** What {@link Operations.listHumanApprovals} is given. */
 export interface ListHumanApprovalsRequest {
   /** Requests a page; more than 200 counts as 200. */
@@ -1969,6 +2262,102 @@ export interface Operations {
    */
   listAgentVersions(request: ListAgentVersionsRequest, options?: CallOptions): Promise<ListAgentVersionsReply>;
   /**
+   * List executions of agents
+   *
+   * The newest first. A cursor stays valid while executions come and go.
+   *
+   * `GET /v1/executions`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listAgentExecutions(request?: ListAgentExecutionsRequest, options?: CallOptions): Promise<ListAgentExecutionsReply>;
+  /**
+   * Start an agent
+   *
+   * Answers as soon as the execution exists; follow it by its stream. With an `Idempotency-Key` a request can be
+   * sent again without starting a second execution, for as long as the first one exists.
+   *
+   * `POST /v1/executions`
+   *
+   * - 400 `Invalid agent ID`: `agent_id` is no UUID. `invalid_request`: A parameter, header or the body is not as
+   *   described; `details` names each place.
+   * - 404 `Agent not found`: The tenant has no agent of that name or id. `Tenant not found`: The tenant, or the
+   *   global scope, has no namespace in this cluster.
+   * - 409 `already_exists`: Another caller has made an execution of the name of the key.
+   * - 422 `idempotency_key_reused`: The same key was used for another body, and that execution still exists.
+   * - 500 `<message>`: The execution failed to start: `error` says why, such as a definition that was refused, or
+   *   a quota. `internal`: Something is wrong with the service.
+   */
+  startAgentExecution(request: StartAgentExecutionRequest, options?: CallOptions): Promise<StartAgentExecutionReply>;
+  /**
+   * Read an execution of an agent
+   *
+   * `GET /v1/executions/{execution_id}`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  readAgentExecution(request: ReadAgentExecutionRequest, options?: CallOptions): Promise<ReadAgentExecutionReply>;
+  /**
+   * Delete an execution of an agent
+   *
+   * Deletes an execution and its pod; one that goes on is stopped by that.
+   *
+   * `DELETE /v1/executions/{execution_id}`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  deleteAgentExecution(request: DeleteAgentExecutionRequest, options?: CallOptions): Promise<DeleteAgentExecutionReply>;
+  /**
+   * Cancel an execution of an agent
+   *
+   * Stops an execution and its pod. Cancelling again changes nothing and is answered in the same way.
+   *
+   * `POST /v1/executions/{execution_id}/cancel`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   * - 409 `conflict`: The execution has completed or failed.
+   */
+  cancelAgentExecution(request: CancelAgentExecutionRequest, options?: CallOptions): Promise<CancelAgentExecutionReply>;
+  /**
+   * Read the conversation of an execution
+   *
+   * Every record of the conversation in its order, page by page: what the model was asked and said, tool calls,
+   * verdicts. Records are kept for a week. The last page has no `next_cursor`; it may be empty.
+   *
+   * `GET /v1/executions/{execution_id}/transcript`
+   *
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  readAgentTranscript(request: ReadAgentTranscriptRequest, options?: CallOptions): Promise<ReadAgentTranscriptReply>;
+  /**
+   * Follow an execution of an agent
+   *
+   * Server-sent events: everything that has happened from the beginning, then what happens, and at last exactly
+   * one event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event.
+   * With `Last-Event-ID` the stream goes on behind that event; behind the last one the answer is 204. An execution
+   * that was cancelled or failed before its agent began has the last event alone.
+   *
+   * `GET /v1/executions/{execution_id}/stream`
+   *
+   * - 204 Nothing follows the event of `Last-Event-ID`: do not ask again.
+   * - 400 `invalid_request`: `Last-Event-ID` is not the id of an event of an execution.
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  streamAgentExecution(request: StreamAgentExecutionRequest, options?: CallOptions): AsyncIterable<ServerEvent<StreamAgentExecutionEvent>>;
+  /**
+   * Follow the conversation of an execution
+   *
+   * Server-sent events: every record of the conversation from the beginning, then those that come, and pieces of
+   * text as the model writes them. A piece of text has no id and is not sent again.
+   *
+   * `GET /v1/executions/{execution_id}/events`
+   *
+   * - 204 Nothing follows the event of `Last-Event-ID`: do not ask again.
+   * - 400 `invalid_request`: `Last-Event-ID` is not the id of an event of an execution.
+   * - 404 `Execution not found`: The tenant has no execution of that id.
+   */
+  followAgentConversation(request: FollowAgentConversationRequest, options?: CallOptions): AsyncIterable<ServerEvent<FollowAgentConversationEvent>>;
+  /**
    * List what waits for a decision
    *
    * `GET /v1/human-approvals`
@@ -2208,6 +2597,14 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readAgent: {"method":"GET","path":"/v1/agents/{agent}","bearer":true,"query":["version"],"headers":{},"reply":"json"},
   deleteAgent: {"method":"DELETE","path":"/v1/agents/{agent}","bearer":true,"query":[],"headers":{},"reply":"json"},
   listAgentVersions: {"method":"GET","path":"/v1/agents/{agent}/versions","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listAgentExecutions: {"method":"GET","path":"/v1/executions","bearer":true,"query":["agent","status","limit","cursor"],"headers":{},"reply":"json"},
+  startAgentExecution: {"method":"POST","path":"/v1/executions","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
+  readAgentExecution: {"method":"GET","path":"/v1/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteAgentExecution: {"method":"DELETE","path":"/v1/executions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  cancelAgentExecution: {"method":"POST","path":"/v1/executions/{execution_id}/cancel","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readAgentTranscript: {"method":"GET","path":"/v1/executions/{execution_id}/transcript","bearer":true,"query":["cursor"],"headers":{},"reply":"json"},
+  streamAgentExecution: {"method":"GET","path":"/v1/executions/{execution_id}/stream","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["execution_completed","execution_failed","execution_cancelled","execution_deleted"]},
+  followAgentConversation: {"method":"GET","path":"/v1/executions/{execution_id}/events","bearer":true,"query":[],"headers":{"lastEventId":"last-event-id"},"reply":"events","lastEvents":["ended","closed"]},
   listHumanApprovals: {"method":"GET","path":"/v1/human-approvals","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
   readHumanApproval: {"method":"GET","path":"/v1/human-approvals/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   approveHumanApproval: {"method":"POST","path":"/v1/human-approvals/{id}/approve","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -15,13 +15,25 @@ export interface PageQuery extends PageOptions<TimeKey> {
  * fastest where new ones stand at the end of `all`, as in a cache.
  */
 export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
+  return newestPage(all, query, (execution) => fits(execution, query));
+}
+
+/** Anything with a time and an id. */
+type Dated = Pick<WorkflowExecution, 'metadata'>;
+
+/** The same for any kind of object; `isWanted` says which of them a list is about. */
+export function newestPage<D extends Dated>(
+  all: readonly D[],
+  query: PageOptions<TimeKey>,
+  isWanted: (object: D) => boolean,
+): Page<D, TimeKey> {
   const size = Math.min(query.limit, limits.pageSizeMax);
-  const best: WorkflowExecution[] = [];
+  const best: D[] = [];
   for (let index = all.length - 1; index >= 0; index--) {
     const execution = all[index];
     const last = best[size];
     if (execution === undefined || (last !== undefined && compare(execution, last) > 0)) continue;
-    if (!fits(execution, query)) continue;
+    if (!isWanted(execution) || !isBehind(execution, query.after)) continue;
     insert(best, execution);
     best.length = Math.min(best.length, size + 1);
   }
@@ -30,7 +42,7 @@ export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Pag
 }
 
 /** The newest first; a time is as exact as Kubernetes keeps it. Makes no objects: a list compares all there are. */
-function compare({ metadata: a }: WorkflowExecution, { metadata: b }: WorkflowExecution): number {
+function compare({ metadata: a }: Dated, { metadata: b }: Dated): number {
   return compareKeys(a.creationTimestamp ?? '', a.uid ?? '', b.creationTimestamp ?? '', b.uid ?? '');
 }
 
@@ -39,13 +51,13 @@ function compareKeys(time: string, uid: string, otherTime: string, otherUid: str
   return uid === otherUid ? 0 : uid < otherUid ? -1 : 1;
 }
 
-function keyOf(execution: WorkflowExecution | undefined): TimeKey {
+function keyOf(execution: Dated | undefined): TimeKey {
   const { creationTimestamp: at = '', uid: id = '' } = execution?.metadata ?? {};
   return { at, id };
 }
 
 /** Into its place in a sorted list. */
-function insert(sorted: WorkflowExecution[], execution: WorkflowExecution): void {
+function insert<D extends Dated>(sorted: D[], execution: D): void {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -61,8 +73,12 @@ function insert(sorted: WorkflowExecution[], execution: WorkflowExecution): void
 export function fits(execution: WorkflowExecution, { workflow, status, after }: PageQuery): boolean {
   if (status !== undefined && (execution.status?.phase ?? 'pending') !== status) return false;
   if (workflow !== undefined && !isOf(execution, workflow)) return false;
+  return isBehind(execution, after);
+}
+
+function isBehind({ metadata }: Dated, after: TimeKey | undefined): boolean {
   if (after === undefined) return true;
-  const { creationTimestamp = '', uid = '' } = execution.metadata;
+  const { creationTimestamp = '', uid = '' } = metadata;
   return compareKeys(creationTimestamp, uid, after.at, after.id) > 0;
 }
 

@@ -1,0 +1,87 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { Cancel } from '../../../crds/schema/workflow-execution.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
+import { agentExecutions } from '../../../lib/kinds.ts';
+import { findObject, isConflict, isInvalid, isNotFound, type KubeClient } from '../../../lib/kube/index.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { notFound, unknownExecution } from '../not-found.ts';
+import { cancelAgentExecution, deleteAgentExecution } from './contract.ts';
+import { locateExecution } from './find.ts';
+import { endPhaseOf } from './stream-events.ts';
+
+export interface CancelDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch' | 'delete'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly cluster: Pick<Cluster, 'agentExecutions'>;
+  readonly audit: AuditTrail;
+}
+
+export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): Route<Caller> {
+  return defineRoute<typeof cancelAgentExecution, Caller>(cancelAgentExecution, async ({ params, body, caller }) => {
+    const known = await locateExecution(cluster.agentExecutions, caller, params.execution_id);
+    const wanted = { ...body, by: caller.subject, at: new Date(clock.now()).toISOString(), via: 'api' };
+    const execution = await cancel(kube, known, wanted);
+    const { by, at, via } = execution.spec.cancel ?? {};
+    const subject = execution.metadata.uid ?? '';
+    const doneAt = at === wanted.at ? undefined : at;
+    if (by === wanted.by && via === wanted.via)
+      audit.record({ type: 'AgentExecutionCancelled', by: caller, subject, act: 'cancel', doneAt });
+    return json({ status: endPhaseOf(execution) === 'cancelled' ? 'cancelled' : 'cancelling', by, at });
+  });
+}
+
+/** Attempts while others write the object at the same time. */
+const attempts = 5;
+
+/** Whoever was first stands: the field is written once. @throws HttpError 404, 409 */
+async function cancel(
+  kube: Pick<KubeClient, 'get' | 'jsonPatch'>,
+  { metadata: { name, namespace = '', uid } }: AgentExecution,
+  wanted: Cancel,
+): Promise<AgentExecution> {
+  for (let attempt = 1; ; attempt += 1) {
+    const latest = await findObject(kube, agentExecutions, { namespace, name });
+    if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknownExecution);
+    if (isCancelled(latest)) return latest;
+    try {
+      return await kube.jsonPatch(agentExecutions, { namespace, name }, [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: '/metadata/resourceVersion', value: latest.metadata.resourceVersion },
+        { op: 'add', path: '/spec/cancel', value: wanted },
+      ]);
+    } catch (error) {
+      if (isNotFound(error)) throw notFound(unknownExecution, { cause: error });
+      if (!isRace(error) || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** A failed test of a patch counts as invalid. */
+const isRace = (error: unknown): boolean => isConflict(error) || isInvalid(error);
+
+/** Whether it was cancelled, or is about to be. @throws HttpError 409 when it cannot be any more */
+function isCancelled(execution: AgentExecution): boolean {
+  const { metadata, spec } = execution;
+  const phase = endPhaseOf(execution) ?? spec.result?.phase;
+  if (phase === undefined || phase === 'cancelled') return phase !== undefined || spec.cancel !== undefined;
+  throw new HttpError({ code: 'conflict', message: `${metadata.name} cannot be cancelled: it has ${phase}` });
+}
+
+export function createDeleteRoute({ kube, cluster, audit }: CancelDeps): Route<Caller> {
+  return defineRoute<typeof deleteAgentExecution, Caller>(deleteAgentExecution, async ({ params, caller }) => {
+    const { metadata } = await locateExecution(cluster.agentExecutions, caller, params.execution_id);
+    const { name, namespace = '', uid = '' } = metadata;
+    try {
+      await kube.delete(agentExecutions, { name, namespace }, { uid, propagation: 'Background' });
+    } catch (error) {
+      // Gone already, or another one has its name by now.
+      if (isNotFound(error) || isConflict(error)) throw notFound(unknownExecution, { cause: error });
+      throw error;
+    }
+    audit.record({ type: 'AgentExecutionDeleted', by: caller, subject: uid, act: 'delete', data: { execution: name } });
+    return json({ status: 'deleted' });
+  });
+}

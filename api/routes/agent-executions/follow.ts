@@ -1,0 +1,116 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ConversationFeed, ConversationListener, PlacedRecord } from '../../agents/feed.ts';
+import { endPhaseOf } from './stream-events.ts';
+
+/** What happens to an execution, as a reader sees it. */
+export type Happening =
+  | { readonly kind: 'record'; readonly placed: PlacedRecord }
+  /** A piece of text of the model, which is on no record yet. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** The object says that it is over, and the conversation has no end; undefined: the object is gone. */
+  | { readonly kind: 'closed'; readonly execution: AgentExecution | undefined };
+
+/** Objects of executions, as the watch brings them. */
+export interface ExecutionNews {
+  /** As it is now, without its texts; undefined when it is gone. */
+  current(uid: string): AgentExecution | undefined;
+  /** Calls `wake` at every change until the answer is called. */
+  onChange(uid: string, wake: () => void): () => void;
+}
+
+export interface FollowDeps {
+  readonly feed: ConversationFeed;
+  readonly news: ExecutionNews;
+}
+
+export interface Followed {
+  readonly tenant: string;
+  readonly uid: string;
+  /** The place behind which to begin. */
+  readonly after: number;
+  /** Whether pieces of text are wanted. */
+  readonly texts: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Everything that has happened behind a place, then what happens, until the conversation or the execution ends. The object
+ * is looked at before the records: an end that it tells of is on record by then, if it ever will be.
+ */
+export async function* follow(deps: FollowDeps, followed: Followed): AsyncGenerator<Happening> {
+  const { uid, texts } = followed;
+  const bell = new Bell();
+  await using listener = deps.feed.listen(uid, texts ? (text) => bell.add(text) : undefined);
+  const forget = deps.news.onChange(uid, () => bell.ring());
+  try {
+    await listener.ready;
+    yield* happenings(deps, followed, { bell, listener });
+  } finally {
+    forget();
+  }
+}
+
+interface Ears {
+  readonly bell: Bell;
+  readonly listener: ConversationListener;
+}
+
+async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bell, listener }: Ears) {
+  const { uid, signal } = followed;
+  let last = followed.after;
+  while (!signal.aborted) {
+    const rung = bell.reset();
+    const execution = news.current(uid);
+    for (const text of bell.take()) yield { kind: 'text', text } as const;
+    for await (const placed of recordsBehind(feed, followed, last)) {
+      last = placed.sequence;
+      yield { kind: 'record', placed } as const;
+      if (placed.record.kind === 'ended') return;
+    }
+    if (execution === undefined || endPhaseOf(execution) !== undefined) {
+      yield { kind: 'closed', execution } as const;
+      return;
+    }
+    if (!rung.aborted) await listener.news(AbortSignal.any([signal, rung]));
+  }
+}
+
+/** Page by page, each read once the one before was taken. */
+async function* recordsBehind(feed: ConversationFeed, { tenant, uid }: Followed, after: number) {
+  let last = after;
+  for (;;) {
+    const page = await feed.read(tenant, uid, last);
+    yield* page;
+    const end = page.at(-1);
+    if (end === undefined) return;
+    last = end.sequence;
+  }
+}
+
+/** Pieces of text that wait for a reader; those beyond are left out, as the record has them all. */
+const textsKept = 1_000;
+
+/** Wakes a reader, and keeps the pieces of text that came meanwhile. */
+class Bell {
+  #texts: string[] = [];
+  #rung = new AbortController();
+
+  add(text: string): void {
+    if (this.#texts.length < textsKept) this.#texts.push(text);
+    this.ring();
+  }
+
+  ring(): void {
+    this.#rung.abort();
+  }
+
+  /** A signal that aborts when the bell rings from now on. */
+  reset(): AbortSignal {
+    this.#rung = new AbortController();
+    return this.#rung.signal;
+  }
+
+  take(): readonly string[] {
+    return this.#texts.splice(0);
+  }
+}

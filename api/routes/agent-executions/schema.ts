@@ -1,0 +1,136 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { agentPhases } from '../../../crds/schema/agent-execution.ts';
+import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
+
+/** Path parameter of the routes about one execution of an agent. */
+export const AgentExecutionId = Type.Object(
+  {
+    execution_id: Type.String({
+      minLength: 1,
+      maxLength: 253,
+      description: 'Id of the execution, or its name in Kubernetes.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const id = Type.String({ format: 'uuid', description: 'Id of the execution.' });
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
+
+/** An execution in a list. */
+export const AgentExecutionSummary = Type.Object(
+  {
+    execution_id: id,
+    name: Type.String({ description: 'Its name in Kubernetes.' }),
+    agent: Type.String({ description: 'Name of the agent, or what it was asked for by until that is known.' }),
+    agent_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], { description: 'Null until it is known.' }),
+    version: text('The version of the agent that runs.'),
+    status: oneOf(agentPhases, { description: 'How it is doing.' }),
+    reason: text('Why it waits or failed, in one word.'),
+    message: text('The same in one sentence.'),
+    created_at: timestamp(),
+    started_at: Type.Optional(timestamp()),
+    finished_at: Type.Optional(timestamp()),
+    iterations: count('Answers that the agent gave, refused ones included.'),
+    tool_calls: count('Tool calls that ran.'),
+    input_tokens: count('Tokens that the model read.'),
+    output_tokens: count('Tokens that the model wrote.'),
+    cost_usd: Type.Optional(Type.Number({ minimum: 0, description: 'By the prices of the node configuration.' })),
+  },
+  { additionalProperties: false },
+);
+export type AgentExecutionSummary = Static<typeof AgentExecutionSummary>;
+
+/** An execution with its input and its outcome. */
+export const AgentExecutionView = Type.Object(
+  {
+    ...AgentExecutionSummary.properties,
+    input: text('The task input.'),
+    intent: text('The natural-language purpose.'),
+    output: text('The final text.'),
+    score: Type.Optional(Type.Number({ description: 'From the judge of the agent, else from its answer.' })),
+    confidence: Type.Optional(Type.Number({ description: 'From its answer.' })),
+    provider: text('Provider that served the model.'),
+    model: text('Model as the provider names it.'),
+    workflow_execution_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The execution of a workflow that started this one.' }),
+    ),
+    state: text('The state of that workflow.'),
+  },
+  { additionalProperties: false },
+);
+export type AgentExecutionView = Static<typeof AgentExecutionView>;
+
+const strict = <P extends TProperties>(properties: P, description: string) =>
+  Type.Object(properties, { additionalProperties: false, description });
+const iteration = { execution_id: id, iteration_number: Type.Integer({ minimum: 1, description: 'From 1 on.' }) };
+const total = Type.Integer({ minimum: 0, description: 'Iterations in all.' });
+
+/** The fields of each type of event of a stream (spec 1 §6). The last four end it; the last three are ours. */
+export const agentEventFields = {
+  execution_started: strict(
+    { execution_id: id, agent_id: Type.String({ format: 'uuid' }), started_at: timestamp() },
+    'The agent has begun.',
+  ),
+  iteration_started: strict(
+    { ...iteration, action: Type.String({ description: 'What the agent is about to do.' }), started_at: timestamp() },
+    'The agent begins an answer.',
+  ),
+  iteration_completed: strict(
+    { ...iteration, output: Type.String({ description: 'The answer.' }), completed_at: timestamp() },
+    'The agent gave an answer, accepted or not.',
+  ),
+  execution_completed: strict(
+    {
+      execution_id: id,
+      final_output: Type.String({ description: 'The final text.' }),
+      total_iterations: total,
+      completed_at: timestamp(),
+    },
+    'The agent is done. Ends the stream.',
+  ),
+  execution_failed: strict(
+    {
+      execution_id: id,
+      reason: Type.String({ description: 'Why, in one word.' }),
+      error: Type.String({ description: 'The same in one sentence.' }),
+      total_iterations: total,
+      failed_at: timestamp(),
+    },
+    'The execution failed. Ends the stream.',
+  ),
+  execution_cancelled: strict(
+    { execution_id: id, by: text('Who cancelled it.'), reason: text('Why.'), cancelled_at: timestamp() },
+    'The execution was cancelled. Ends the stream.',
+  ),
+  execution_deleted: strict({ execution_id: id }, 'The execution was deleted before it had ended. Ends the stream.'),
+} as const;
+
+export type AgentEventType = keyof typeof agentEventFields;
+export type AgentEventFields = { readonly [T in AgentEventType]: Static<(typeof agentEventFields)[T]> };
+
+/** One event: a single key, its type, and the fields. */
+export const AgentEvent = Type.Union(
+  Object.entries(agentEventFields).map(([type, fields]) =>
+    Type.Object({ [type]: fields }, { additionalProperties: false }),
+  ),
+);
+export type AgentEvent = { readonly [T in AgentEventType]: Pick<AgentEventFields, T> }[AgentEventType];
+
+export const lastAgentEvents = [
+  'execution_completed',
+  'execution_failed',
+  'execution_cancelled',
+  'execution_deleted',
+] as const satisfies readonly AgentEventType[];
+
+/** A record of a conversation under its kind; `text` and `closed` are no records. */
+export const ConversationEvent = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+  description:
+    'One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`, ' +
+    '`model_replied`, `judge_replied`, `call_judged`, `tool_started`, `dispatched`, `tool_ended`, `iteration_judged`, ' +
+    '`iteration_completed`, `ended`; or `text`, a piece of text as the model writes it; or `closed`, the end of an ' +
+    'execution whose conversation has none.',
+});
+export const lastConversationEvents = ['ended', 'closed'] as const;

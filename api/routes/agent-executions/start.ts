@@ -1,0 +1,128 @@
+import { annotations, apiVersion, labels } from '../../../crds/labels.ts';
+import { readyOf } from '../../../crds/ready.ts';
+import type { Agent } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { isUid } from '../../../crds/uid.ts';
+import type { AuditTrail } from '../../../lib/bus/index.ts';
+import { defined } from '../../../lib/defined.ts';
+import { canonicalHash } from '../../../lib/definition/canonical.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { RequestBodyOf } from '../../../lib/http/contract.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
+import { type NewId, shortHash } from '../../../lib/ids.ts';
+import { agentExecutions } from '../../../lib/kinds.ts';
+import { findObject, KubeError, type KubeClient } from '../../../lib/kube/index.ts';
+import { labelValue } from '../../../lib/pod-slot.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { assertSameRequest } from '../executions/start/create-execution.ts';
+import { notFound, unknownAgent, unknownTenant } from '../not-found.ts';
+import { startAgentExecution } from './contract.ts';
+
+export interface StartAgentDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly cluster: Pick<Cluster, 'tenants' | 'agents' | 'agentExecutions'>;
+  readonly newId: NewId;
+  readonly audit: AuditTrail;
+}
+
+type Body = RequestBodyOf<typeof startAgentExecution>;
+
+/** Answers as soon as the object exists (requirements EXEC-01 to EXEC-05). */
+export function createStartRoute(deps: StartAgentDeps): Route<Caller> {
+  return defineRoute<typeof startAgentExecution, Caller>(startAgentExecution, async ({ body, headers, caller }) => {
+    const id = body.agent_id.toLowerCase();
+    if (!isUid(id)) throw new HttpError({ code: 'invalid', status: 400, error: 'Invalid agent ID' });
+    const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
+    if (namespace === undefined) throw notFound(unknownTenant);
+    const key = headers['idempotency-key'];
+    const known = key === undefined ? undefined : onceUnder(caller, key, body);
+    const agent = await deps.cluster.agents.locate(caller.tenant, id);
+    const execution = await start(deps, { agent, body, caller, namespace, known });
+    deps.cluster.agentExecutions.remember(execution);
+    const { name, uid } = execution.metadata;
+    const data = { agent: agent?.metadata.name ?? name, agent_id: id };
+    const doneAt = known === undefined ? undefined : execution.metadata.creationTimestamp;
+    deps.audit.record({ type: 'AgentExecutionStarted', by: caller, subject: uid ?? '', act: 'start', doneAt, data });
+    return json({ execution_id: uid });
+  });
+}
+
+/** A start that may be repeated: its name follows from caller and key. */
+interface Once {
+  readonly name: string;
+  /** Hash of the request. */
+  readonly request: string;
+}
+
+const onceUnder = ({ subject }: Caller, key: string, body: Body): Once => ({
+  name: `start-${shortHash(JSON.stringify([subject, key]), 32)}`,
+  request: canonicalHash(body),
+});
+
+interface Ask {
+  readonly agent: Agent | undefined;
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly namespace: string;
+  readonly known: Once | undefined;
+}
+
+const suffixLength = 10;
+
+/** A repetition is answered alike also when the agent is gone meanwhile. */
+async function start(deps: StartAgentDeps, ask: Ask): Promise<AgentExecution> {
+  const { agent, namespace, caller, known } = ask;
+  try {
+    if (agent === undefined) throw notFound(unknownAgent);
+    assertReady(agent, ask.body.version);
+    const name = known?.name ?? `${labelValue(agent.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;
+    return await deps.kube.create(agentExecutions, executionOf(agent, ask, name));
+  } catch (error) {
+    const existing = known && (await findObject(deps.kube, agentExecutions, { namespace, name: known.name }));
+    if (known === undefined || existing === undefined) throw asFailure(error);
+    assertSameRequest(existing, known.request, caller);
+    return existing;
+  }
+}
+
+/** One that has not been judged yet may start: its execution waits for the verdict. */
+function assertReady(agent: Agent, version: string | undefined): void {
+  const isStored = agent.status?.versions?.some((row) => row.version === version) ?? false;
+  const ready = readyOf(agent);
+  if (isStored || ready?.status !== 'False') return;
+  throw failed(`agent ${agent.metadata.name} cannot run: ${ready.reason}: ${ready.message}`);
+}
+
+function executionOf(agent: Agent, { body, caller, namespace, known }: Ask, name: string): AgentExecution {
+  const { uid = '', name: agentName } = agent.metadata;
+  const { version, input, intent } = body;
+  return {
+    apiVersion,
+    kind: 'AgentExecution',
+    metadata: {
+      name,
+      namespace,
+      labels: { [labels.agent]: agentName, [labels.agentUid]: uid },
+      annotations: {
+        [annotations.startedBy]: caller.subject,
+        ...(known === undefined ? {} : { [annotations.request]: known.request }),
+      },
+    },
+    spec: { agent: uid, input, ...defined({ version, intent }) },
+  };
+}
+
+/** spec 1 §7.1: an execution that failed to start is answered 500 with the sentence why. */
+const failed = (message: string, cause?: unknown): HttpError =>
+  new HttpError({ code: 'internal', status: 500, error: message, cause });
+
+/** The server's own sentence where it refused the object, such as for a quota; of other failures nothing is told. */
+function asFailure(error: unknown): unknown {
+  if (error instanceof HttpError) return error;
+  if (error instanceof KubeError && error.status < 500) {
+    return failed(`the execution failed to start: ${error.serverMessage}`, error);
+  }
+  if (error instanceof AppError && error.code === 'unavailable') return error;
+  return failed('the execution failed to start; try again', error);
+}

@@ -1,0 +1,287 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { createValidator } from '../../../crds/validators.ts';
+import type { ConversationRecord } from '../../../lib/conversation/record.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import type { EventFrame } from '../../../lib/http/route.ts';
+import { createExecutionNews } from './execution-news.ts';
+import { createMemoryFeed, type MemoryFeed } from './memory-feed.ts';
+import { AgentEvent } from './schema.ts';
+import { createEventsRoute, createStreamRoute, placeBehind } from './stream.ts';
+
+const uid = '00000000-0000-4000-8000-000000000001';
+const agentId = '00000000-0000-4000-8000-000000000002';
+const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
+
+const started: ConversationRecord = {
+  at: at(1),
+  kind: 'started',
+  agent_id: agentId,
+  agent: 'reviewer',
+  version: '1.0.0',
+  system: 's',
+  input: 'i',
+  model: 'default',
+};
+const iteration = (number: number, second: number): ConversationRecord[] => [
+  { at: at(second), kind: 'iteration_started', iteration: number, action: 'answer' },
+  { at: at(second), kind: 'model_asked', iteration: number, call: number },
+  {
+    at: at(second + 1),
+    kind: 'iteration_completed',
+    iteration: number,
+    output: `answer ${number}`,
+    accepted: number === 2,
+  },
+];
+const ended = (phase: 'completed' | 'failed'): ConversationRecord => ({
+  at: at(9),
+  kind: 'ended',
+  result: {
+    phase,
+    iterations: 2,
+    at: at(9),
+    ...(phase === 'completed' ? { output: 'answer 2' } : { reason: 'Timeout', message: 'too late' }),
+  },
+});
+const whole = [started, ...iteration(1, 2), ...iteration(2, 4), ended('completed')];
+
+const running: AgentExecution = {
+  apiVersion: 'windlass.dev/v1',
+  kind: 'AgentExecution',
+  metadata: { name: 'x', namespace: 'tenant-acme', uid, creationTimestamp: at(0) },
+  spec: { agent: agentId, input: 'i' },
+  status: { phase: 'running' },
+};
+const over = (
+  phase: 'completed' | 'failed' | 'cancelled',
+  spec: Partial<AgentExecution['spec']> = {},
+): AgentExecution => ({
+  ...running,
+  spec: { ...running.spec, ...spec },
+  status: {
+    phase,
+    reason: 'AgentNotFound',
+    message: 'no agent of that name',
+    finished_at: at(8),
+    started_at: at(1),
+    agent: { name: 'reviewer', namespace: 'tenant-acme', uid: agentId, version: '1.0.0', revision: 'r' },
+  },
+});
+
+type Change = { before: AgentExecution | undefined; after: AgentExecution | undefined };
+
+/** The routes over one conversation and one object, which `become` changes. */
+function world(feed: MemoryFeed, first: AgentExecution | undefined = running) {
+  let execution: AgentExecution | undefined = first;
+  const handlers: ((change: Change) => void)[] = [];
+  const news = createExecutionNews({
+    cache: { getByUid: () => execution },
+    onChange: (handler: (change: Change) => void) => handlers.push(handler),
+  } as never);
+  const locate = async (tenant: string) => (tenant === 'acme' ? execution : undefined);
+  const deps = {
+    feed,
+    news,
+    cluster: { agentExecutions: { locate, find: locate, whole: async (one: AgentExecution) => one } },
+  } as never;
+  const client = new AbortController();
+  const routes = { stream: createStreamRoute(deps), events: createEventsRoute(deps) };
+  const open = async (which: keyof typeof routes, lastEventId?: string, tenant = 'acme') => {
+    const request = {
+      params: { execution_id: uid },
+      headers: { 'last-event-id': lastEventId },
+      caller: { subject: 'ada', tenant },
+      signal: client.signal,
+    };
+    return routes[which].handle(request as never);
+  };
+  const frames = async (which: keyof typeof routes = 'stream', lastEventId?: string): Promise<AsyncIterator<Frame>> => {
+    const reply = await open(which, lastEventId);
+    if (reply.kind !== 'events') throw new Error(`answered ${reply.kind}`);
+    return (reply.events as AsyncIterable<EventFrame> as AsyncIterable<Frame>)[Symbol.asyncIterator]();
+  };
+  const become = (next: AgentExecution | undefined): void => {
+    const change = { before: execution, after: next };
+    execution = next;
+    for (const handler of handlers) handler(change);
+  };
+  return { open, frames, become, client };
+}
+
+interface Frame {
+  readonly id?: string;
+  readonly data: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+async function all(frames: AsyncIterator<Frame>): Promise<Frame[]> {
+  const found: Frame[] = [];
+  for (let next = await frames.next(); !next.done; next = await frames.next()) found.push(next.value);
+  return found;
+}
+
+const typesOf = (frames: readonly Frame[]): string[] => frames.flatMap(({ data }) => Object.keys(data));
+const next = async (frames: AsyncIterator<Frame>): Promise<Frame | undefined> => {
+  const { value, done } = await frames.next();
+  return done === true ? undefined : value;
+};
+
+describe('the stream of an execution', () => {
+  it('EXEC-07 EXEC-09 EXEC-10 EXEC-11 EXEC-12 EXEC-13 has the four events in their order, with exact fields', async () => {
+    const { frames } = world(createMemoryFeed(...whole));
+    const data = (await all(await frames())).map((frame) => frame.data);
+    expect(data).toEqual([
+      { execution_started: { execution_id: uid, agent_id: agentId, started_at: at(1) } },
+      { iteration_started: { execution_id: uid, iteration_number: 1, action: 'answer', started_at: at(2) } },
+      { iteration_completed: { execution_id: uid, iteration_number: 1, output: 'answer 1', completed_at: at(3) } },
+      { iteration_started: { execution_id: uid, iteration_number: 2, action: 'answer', started_at: at(4) } },
+      { iteration_completed: { execution_id: uid, iteration_number: 2, output: 'answer 2', completed_at: at(5) } },
+      {
+        execution_completed: {
+          execution_id: uid,
+          final_output: 'answer 2',
+          total_iterations: 2,
+          completed_at: at(9),
+        },
+      },
+    ]);
+    const validate = createValidator(AgentEvent);
+    expect(data.flatMap((one) => validate(one))).toEqual([]);
+  });
+
+  it('goes on behind any event without a gap or a repetition, and ends with 204', async () => {
+    const { frames, open } = world(createMemoryFeed(...whole));
+    const events = await all(await frames());
+    for (const [index, { id }] of events.slice(0, -1).entries()) {
+      expect(await all(await frames('stream', id))).toEqual(events.slice(index + 1));
+    }
+    expect(await open('stream', events.at(-1)?.id)).toEqual({ kind: 'no_content' });
+  });
+
+  it('tells what happens as it happens, and lets go of the conversation at its end', async () => {
+    const feed = createMemoryFeed(started);
+    const { frames } = world(feed);
+    const stream = await frames();
+    expect(typesOf([(await next(stream)) ?? { data: {} }])).toEqual(['execution_started']);
+    const coming = next(stream);
+    feed.add({ at: at(2), kind: 'iteration_started', iteration: 1, action: 'answer' });
+    expect(await coming).toMatchObject({ data: { iteration_started: { iteration_number: 1 } } });
+    expect(feed.listeners).toBe(1);
+    feed.add(ended('failed'));
+    expect(await all(stream)).toMatchObject([
+      { id: 'end', data: { execution_failed: { reason: 'Timeout', error: 'too late', total_iterations: 2 } } },
+    ]);
+    expect(feed.listeners).toBe(0);
+  });
+
+  it('ends with the record of the end where object and record tell of it', async () => {
+    const { frames } = world(createMemoryFeed(...whole), over('completed'));
+    const events = await all(await frames());
+    expect(typesOf(events).filter((type) => type === 'execution_completed')).toHaveLength(1);
+    expect(typesOf(events)).toHaveLength(6);
+  });
+
+  it('ends when its client goes', async () => {
+    const feed = createMemoryFeed(started);
+    const { frames, client } = world(feed);
+    const stream = await frames();
+    await next(stream);
+    const rest = all(stream);
+    client.abort();
+    expect(await rest).toEqual([]);
+    expect(feed.listeners).toBe(0);
+  });
+});
+
+describe('the stream of an execution whose conversation has no end', () => {
+  it('ends with the cancellation, as soon as the object tells of it', async () => {
+    const feed = createMemoryFeed(started);
+    const { frames, become } = world(feed);
+    const stream = await frames();
+    await next(stream);
+    const rest = all(stream);
+    become(over('cancelled', { cancel: { by: 'ada', at: at(7), reason: 'wrong branch' } }));
+    expect(await rest).toEqual([
+      {
+        id: 'end',
+        data: {
+          execution_cancelled: { execution_id: uid, by: 'ada', reason: 'wrong branch', cancelled_at: at(8) },
+        },
+      },
+    ]);
+  });
+
+  it('ends with the failure of one that failed before its agent began', async () => {
+    const { frames } = world(createMemoryFeed(), over('failed'));
+    expect(await all(await frames())).toMatchObject([
+      { id: 'end', data: { execution_failed: { reason: 'AgentNotFound', error: 'no agent of that name' } } },
+    ]);
+  });
+
+  it('EXEC-13 begins with the start of one that completed and whose records are gone', async () => {
+    const result = { phase: 'completed', output: 'kept', iterations: 1, at: at(8) } as const;
+    const { frames } = world(createMemoryFeed(), over('completed', { result }));
+    const events = await all(await frames());
+    expect(typesOf(events)).toEqual(['execution_started', 'execution_completed']);
+    expect(events[1]?.data).toMatchObject({ execution_completed: { final_output: 'kept', total_iterations: 1 } });
+  });
+
+  it('ends when the object is deleted', async () => {
+    const { frames, become } = world(createMemoryFeed(started));
+    const stream = await frames();
+    await next(stream);
+    const rest = all(stream);
+    become(undefined);
+    expect(typesOf(await rest)).toEqual(['execution_deleted']);
+  });
+});
+
+describe('the raw conversation', () => {
+  it('EXEC-08 has every record under its kind', async () => {
+    const { frames } = world(createMemoryFeed(...whole));
+    const events = await all(await frames('events'));
+    expect(typesOf(events)).toEqual(whole.map(({ kind }) => kind));
+    expect(events[2]).toEqual({ id: '9', data: { model_asked: { at: at(2), iteration: 1, call: 1 } } });
+  });
+
+  it('EXEC-08 has text as the model writes it, without an id', async () => {
+    const feed = createMemoryFeed(started);
+    const { frames } = world(feed);
+    const stream = await frames('events');
+    await next(stream);
+    const coming = next(stream);
+    feed.say('Looks ');
+    expect(await coming).toEqual({ data: { text: { text: 'Looks ' } } });
+  });
+
+  it('says how an execution was closed that has no end on record', async () => {
+    const { frames } = world(createMemoryFeed(started), over('cancelled'));
+    expect((await all(await frames('events'))).at(-1)).toMatchObject({ data: { closed: { phase: 'cancelled' } } });
+  });
+});
+
+describe('who may follow an execution', () => {
+  it.each(['stream', 'events'] as const)('ORCH-AUTH-12 nobody of another tenant, by %s', async (which) => {
+    const { open } = world(createMemoryFeed(...whole));
+    const refusal = await open(which, undefined, 'other').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(HttpError);
+    expect((refusal as HttpError).options).toMatchObject({ code: 'not_found', error: 'Execution not found' });
+  });
+});
+
+describe('Last-Event-ID', () => {
+  it.each<[string | undefined, number | undefined]>([
+    [undefined, 0],
+    ['', 0],
+    ['0', 0],
+    ['17', 17],
+    ['999999999999999', 999_999_999_999_999],
+    ['end', undefined],
+  ])('%j is a place', (id, place) => {
+    expect(placeBehind(id)).toBe(place);
+  });
+
+  it.each(['-1', '01', '1.5', 'start', '9999999999999999'])('%j is none', (id) => {
+    expect(() => placeBehind(id)).toThrow(HttpError);
+  });
+});

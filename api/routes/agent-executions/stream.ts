@@ -1,0 +1,98 @@
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { EventFrame } from '../../../lib/http/route.ts';
+import { defineRoute, type Route } from '../../../lib/http/index.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
+import type { Caller } from '../../../lib/identity/caller.ts';
+import type { Cluster } from '../../cluster/index.ts';
+import { followAgentConversation, streamAgentExecution } from './contract.ts';
+import { locateExecution } from './find.ts';
+import { type FollowDeps, type Followed, follow, type Happening } from './follow.ts';
+import { closingEvents, endId, eventOf } from './stream-events.ts';
+
+export interface StreamDeps extends FollowDeps {
+  readonly cluster: Pick<Cluster, 'agentExecutions'>;
+}
+
+/** The four events of the specification, and ours (spec 1 §6). */
+export function createStreamRoute(deps: StreamDeps): Route<Caller> {
+  const { agentExecutions } = deps.cluster;
+  return defineRoute<typeof streamAgentExecution, Caller>(streamAgentExecution, async (request) => {
+    const { params, headers, caller, signal } = request;
+    const after = placeBehind(headers['last-event-id']);
+    const { metadata } = await locateExecution(agentExecutions, caller, params.execution_id);
+    if (after === undefined) return { kind: 'no_content' };
+    const followed = { tenant: caller.tenant, uid: metadata.uid ?? '', after, texts: false, signal };
+    return { kind: 'events', events: events(deps, followed) };
+  });
+}
+
+async function* events(deps: StreamDeps, followed: Followed): AsyncGenerator<EventFrame> {
+  let isNew = followed.after === 0;
+  for await (const happening of follow(deps, followed)) {
+    for (const event of await eventsOf(deps, followed.uid, happening, isNew)) {
+      isNew = false;
+      yield event;
+    }
+  }
+}
+
+async function eventsOf(deps: StreamDeps, uid: string, happening: Happening, isNew: boolean) {
+  switch (happening.kind) {
+    case 'record': {
+      const event = eventOf(uid, happening.placed);
+      return event === undefined ? [] : [event];
+    }
+    case 'text':
+      return [];
+    case 'closed':
+      return closingEvents(uid, await wholeOf(deps, happening.execution), isNew);
+  }
+}
+
+/** The final text is not in the cache. */
+async function wholeOf({ cluster }: StreamDeps, execution: AgentExecution | undefined) {
+  return execution && ((await cluster.agentExecutions.whole(execution)) ?? execution);
+}
+
+/** Every record, and text as the model writes it (requirements EXEC-08). */
+export function createEventsRoute(deps: StreamDeps): Route<Caller> {
+  const { agentExecutions } = deps.cluster;
+  return defineRoute<typeof followAgentConversation, Caller>(followAgentConversation, async (request) => {
+    const { params, headers, caller, signal } = request;
+    const after = placeBehind(headers['last-event-id']);
+    const { metadata } = await locateExecution(agentExecutions, caller, params.execution_id);
+    if (after === undefined) return { kind: 'no_content' };
+    const followed = { tenant: caller.tenant, uid: metadata.uid ?? '', after, texts: true, signal };
+    return { kind: 'events', events: rawEvents(deps, followed) };
+  });
+}
+
+async function* rawEvents(deps: StreamDeps, followed: Followed): AsyncGenerator<EventFrame> {
+  for await (const happening of follow(deps, followed)) yield rawEvent(happening);
+}
+
+function rawEvent(happening: Happening): EventFrame {
+  switch (happening.kind) {
+    case 'record': {
+      const { sequence, record } = happening.placed;
+      const { kind, ...fields } = record;
+      return { id: kind === 'ended' ? endId : String(sequence), data: { [kind]: fields } };
+    }
+    case 'text':
+      return { data: { text: { text: happening.text } } };
+    case 'closed': {
+      const { phase = 'deleted', reason, message, finished_at: at } = happening.execution?.status ?? {};
+      return { id: endId, data: { closed: { phase, reason, message, at } } };
+    }
+  }
+}
+
+const place = /^(0|[1-9][0-9]{0,14})$/;
+
+/** Where the client stands; undefined behind the last event. Throws 400 for a text that no stream has sent as an id. */
+export function placeBehind(lastEventId = ''): number | undefined {
+  if (lastEventId === '') return 0;
+  if (lastEventId === endId) return undefined;
+  if (place.test(lastEventId)) return Number(lastEventId);
+  throw invalidField('header.last-event-id', 'is not the id of an event; leave it out to begin anew');
+}
