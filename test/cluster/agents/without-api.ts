@@ -1,0 +1,34 @@
+import { defineResource, findObject, type KubeClient, type KubeObject, pods } from '../../../lib/kube/index.ts';
+import { waitForNone, waitForObject } from '../harness/wait.ts';
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly availableReplicas?: number };
+}
+
+const deployments = defineResource<Deployment>({
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+});
+const ref = { namespace: 'windlass-system', name: 'windlass-api' };
+const labelSelector = 'app.kubernetes.io/name=windlass,app.kubernetes.io/component=api';
+
+/**
+ * Takes the installed API away, so that nobody begins a conversation or says an outcome but the test. Gives what puts it
+ * back.
+ */
+export async function withoutApi(kube: KubeClient): Promise<() => Promise<void>> {
+  const installed = await findObject(kube, deployments, ref);
+  const replicas = installed?.spec.replicas ?? 0;
+  if (replicas === 0) return async () => undefined;
+  await kube.mergePatch(deployments, ref, { spec: { replicas: 0 } });
+  await waitForNone(kube, { resource: pods, namespace: ref.namespace, labelSelector }, { timeoutMs: 120_000 });
+  return async () => {
+    await kube.mergePatch(deployments, ref, { spec: { replicas } });
+    const isBack = ({ status }: Deployment): boolean => (status?.availableReplicas ?? 0) >= 1;
+    await waitForObject(kube, { resource: deployments, ...ref }, isBack, { timeoutMs: 120_000 });
+  };
+}
