@@ -211,7 +211,11 @@ class ConversationDrivers implements Drivers {
     const { deadline, bytes } = within;
     const { uid = '' } = execution.metadata;
     const log = this.#logOf(execution, deadline.signal);
-    await log.load();
+    const problem = await log.load().then(() => undefined, isLost);
+    if (problem !== undefined) {
+      await this.#endFailed(execution, log, problem);
+      return 'done';
+    }
     if (log.state.bytes > bytes) return 'grown';
     if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
@@ -284,8 +288,10 @@ class ConversationDrivers implements Drivers {
 
   #logOf({ metadata }: AgentExecution, signal: AbortSignal): ConversationLog {
     const { clock, newId, tenants } = this.#deps;
-    const tenant = tenants.tenantOf(metadata.namespace ?? '') ?? '';
-    return new ConversationLog({ stream: this.#stream, clock, newId, tenant, executionId: metadata.uid ?? '', signal });
+    const { namespace = '', name: execution, uid = '' } = metadata;
+    const logger = this.#deps.logger.child({ namespace, execution, uid });
+    const tenant = tenants.tenantOf(namespace) ?? '';
+    return new ConversationLog({ stream: this.#stream, clock, newId, tenant, executionId: uid, logger, signal });
   }
 
   async #isServed(uid: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { type ConversationRecord } from '../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../lib/conversation/state.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
+import type { Logger } from '../../lib/logger.ts';
 import { parseRecord } from './live.ts';
 
 /** Another replica has written to the conversation: it drives it now, and this one must stop at once. */
@@ -33,6 +34,7 @@ interface LogDeps {
   readonly newId: NewId;
   readonly tenant: string;
   readonly executionId: string;
+  readonly logger: Logger;
   /** Ends retries. */
   readonly signal: AbortSignal;
 }
@@ -66,8 +68,16 @@ export class ConversationLog {
         fold(this.state, parseRecord(body));
         this.#last = sequence;
       }
-      if (page.length === 0) return;
+      if (page.length === 0) break;
     }
+    this.#requireBeginning();
+  }
+
+  /** @throws AppError `ConversationLost` where the stream has dropped its beginning to make room. */
+  #requireBeginning(): void {
+    if (this.#last === 0 || this.state.started !== undefined || this.state.result !== undefined) return;
+    const message = 'the beginning of the conversation was dropped to make room; raise nats.conversations.maxMb';
+    throw new AppError('not_found', message, { reason: 'ConversationLost' });
   }
 
   /**
@@ -93,13 +103,14 @@ export class ConversationLog {
   }
 
   async #patiently<T>(call: () => Promise<T>): Promise<T> {
-    const { clock, signal } = this.#deps;
+    const { clock, signal, logger } = this.#deps;
     for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
       signal.throwIfAborted();
       try {
         return await call();
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+        if (pauseMs >= retry.mostMs) logger.warn({ problem: error.message }, 'conversation waits for the event bus');
       }
       await clock.sleep(pauseMs, signal);
     }
