@@ -288,7 +288,7 @@ describe('streams', () => {
     const stream = connectBus({ WINDLASS_CONVERSATIONS_MAX_MB: 3 }).stream({ name: 'conversations', retention });
     await stream.append({ tenant: 't', key: 'k', body: 'x' });
     const max = { max_age: 3_600_000_000_000, max_bytes: 3_145_728 };
-    expect(await settings('WINDLASS_CONVERSATIONS')).toMatchObject(max);
+    expect(await settings('WINDLASS_STREAM_conversations')).toMatchObject(max);
   });
 
   it('that ten processes make at the same time are made once', async () => {
