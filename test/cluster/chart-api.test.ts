@@ -217,7 +217,8 @@ describe('a chart with an issuer', () => {
   it('gives the API values that it accepts, and its own defaults', async () => {
     const alone = await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } });
     const own = parseConfig(ApiConfig, { WINDLASS_OIDC_ISSUER: issuer });
-    expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual(own);
+    const mounted = { WINDLASS_SEAL_KEY: '/etc/windlass/seal/key.pem' };
+    expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual({ ...own, ...mounted });
   });
 
   it('names every secret and holds none', async () => {
@@ -237,7 +238,8 @@ describe('a chart with an issuer', () => {
       WINDLASS_GRPC_CLIENT_CA_FILE: '/etc/windlass/grpc-clients/ca.crt',
     });
     const { volumes } = find<Deployment>(rendered, 'Deployment', clusterNames.api).spec.template.spec;
-    expect(volumes).toMatchObject([{ secret: { secretName: 'grpc' } }, { secret: { secretName: 'clients' } }]);
+    const names = ['windlass-api-seal', 'grpc', 'clients'];
+    expect(volumes).toMatchObject(names.map((secretName) => ({ secret: { secretName } })));
   });
 
   it('takes names that YAML would read as a number or a truth value for the names they are', async () => {
@@ -279,9 +281,13 @@ describe('a chart with an issuer', () => {
     expect(ports).toMatchObject({ 'windlass-api': ['public'], 'windlass-api-internal': ['internal'] });
     const { spec } = find<NetworkPolicy>(objects, 'NetworkPolicy', clusterNames.api);
     const release = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/instance': 'windlass' };
+    const agentPods = {
+      namespaceSelector: { matchExpressions: [{ key: 'windlass.dev/tenant', operator: 'Exists' }] },
+      podSelector: { matchExpressions: [{ key: 'windlass.dev/agent-execution', operator: 'Exists' }] },
+    };
     expect(spec?.ingress).toEqual([
       { ports: [{ protocol: 'TCP', port: 8080 }] },
-      { from: [{ podSelector: { matchLabels: release } }], ports: [{ protocol: 'TCP', port: 8081 }] },
+      { from: [{ podSelector: { matchLabels: release } }, agentPods], ports: [{ protocol: 'TCP', port: 8081 }] },
     ]);
   });
 
@@ -399,7 +405,9 @@ describe('a chart with an issuer', () => {
       rules.flatMap((rule) => rule.resources.map((resource) => `${resource}: ${rule.verbs.join(' ')}`));
     expect(rights(find<Role>(objects, 'ClusterRole', clusterNames.tenantApi))).toEqual([
       'workflows: create update patch delete',
+      'agents: create update patch delete',
       'workflowexecutions: create patch delete',
+      'agentexecutions: create patch delete',
       'volumes: get list delete',
       'controllerrevisions: create',
       'configmaps: get',
@@ -410,11 +418,16 @@ describe('a chart with an issuer', () => {
       'workflows: get list watch',
       'workflowexecutions: get list watch',
       'stimulusrouters: get list watch',
+      'agents: get list watch',
+      'agentexecutions: get list watch',
+      'securitycontexts: get list watch',
       'namespaces: get list watch',
       'controllerrevisions: get list watch',
+      'tokenreviews: create',
     ]);
     expect(rights(find<Role>(objects, 'Role', clusterNames.api, 'windlass-global'))).toEqual([
       'workflows: create update patch delete',
+      'agents: create update patch delete',
       'controllerrevisions: create',
     ]);
   });
