@@ -23,6 +23,8 @@ const (
 	requestPatience = 60 * time.Second
 	longestPause    = 5 * time.Second
 	longestRetry    = 30 * time.Second
+	// strangerPatience bounds the time in which a replica of the API may not know this pod yet, or not the execution.
+	strangerPatience = 30 * time.Second
 )
 
 // refusal is an answer that asking again does not change.
@@ -41,6 +43,7 @@ type client struct {
 	settings   Settings
 	http       *http.Client
 	firstPause time.Duration
+	knownFrom  time.Time // from then on a refusal of this pod counts
 }
 
 func newClient(s Settings) *client {
@@ -53,6 +56,7 @@ func newClient(s Settings) *client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		firstPause: 100 * time.Millisecond,
+		knownFrom:  time.Now().Add(strangerPatience),
 	}
 }
 
@@ -71,14 +75,20 @@ func (c *client) post(ctx context.Context, path string, body, into any) (bool, e
 		if err == nil {
 			return answered, sleep(ctx, retryAfter)
 		}
-		if final, is := errors.AsType[*refusal](err); is {
-			return false, final
+		if refused, is := errors.AsType[*refusal](err); is && !c.mayPass(refused) {
+			return false, refused
 		}
 		if err := sleep(ctx, max(pause, retryAfter)); err != nil {
 			return false, err
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// mayPass: a replica that does not know of a new pod yet refuses it.
+func (c *client) mayPass(r *refusal) bool {
+	isStranger := r.status == http.StatusForbidden || r.status == http.StatusNotFound
+	return isStranger && time.Now().Before(c.knownFrom)
 }
 
 func (c *client) once(ctx context.Context, path string, body []byte, into any) (bool, time.Duration, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func exe(t *testing.T, a answer) resultRequest {
@@ -124,4 +125,25 @@ func TestCommandOutput(t *testing.T) {
 		}
 		_ = os.Remove(dir)
 	})
+}
+
+func TestResultFits(t *testing.T) {
+	for name, c := range map[string]struct {
+		text      string
+		truncated bool
+	}{
+		"characters of one byte": {strings.Repeat("a", resultLimit/2-3), false},
+		"bytes that are escaped": {strings.Repeat("\x00", resultLimit/2-3), true},
+		"characters of more":     {strings.Repeat("€", resultLimit/2), true},
+	} {
+		t.Run("DISPATCH a result fits the body that the API takes: "+name, func(t *testing.T) {
+			got := resultRequest{Stdout: c.text, Stderr: c.text}.fitted()
+			if size(got.Stdout)+size(got.Stderr) > resultLimit || got.Truncated != c.truncated || !utf8.ValidString(got.Stdout) {
+				t.Errorf("%d bytes, truncated %v", len(got.Stdout), got.Truncated)
+			}
+			if !c.truncated && got.Stdout != c.text {
+				t.Error("it was changed")
+			}
+		})
+	}
 }

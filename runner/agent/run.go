@@ -76,7 +76,7 @@ func run(ctx context.Context, c *client, running *commands) error {
 				last = running.run(ctx, a)
 				last.ExecutionID = c.settings.ExecutionID
 			}
-			body = last
+			body = last.fitted()
 		default:
 			return fmt.Errorf("%s answered with the type %q; dispatch and final are known", pathDispatch, a.Type)
 		}

@@ -18,11 +18,12 @@ import (
 
 // gateway is a server that speaks the protocol from a script: one reply for each request to the dispatch gateway.
 type gateway struct {
-	mu       sync.Mutex
-	script   []reply
-	attest   []reply
-	requests []map[string]any
-	tokens   []string
+	mu        sync.Mutex
+	script    []reply
+	attest    []reply
+	requests  []map[string]any
+	knownFrom time.Time
+	tokens    []string
 }
 
 type reply struct {
@@ -67,7 +68,7 @@ func (g *gateway) run(t *testing.T) error {
 		Gateway: server.URL, AgentID: "agent-uid", ExecutionID: "execution-uid", PodUID: "pod-uid",
 		ModelAlias: "smart", TokenFile: token, Workspace: t.TempDir(),
 	})
-	c.firstPause = time.Millisecond
+	c.firstPause, c.knownFrom = time.Millisecond, g.knownFrom
 	return run(context.Background(), c, &commands{workspace: c.settings.Workspace})
 }
 
@@ -175,6 +176,13 @@ func TestPatience(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AMB-017 a new pod asks again where the API does not know it yet", func(t *testing.T) {
+		unknown := []reply{{403, nil, "foreign"}, {404, nil, "none"}}
+		g := &gateway{attest: unknown, script: append([]reply{}, unknown...), knownFrom: time.Now().Add(time.Hour)}
+		if err := g.run(t); err != nil || len(g.sent(pathAttest)) != 3 || len(g.sent("generate")) != 3 {
+			t.Errorf("%v %v", err, g.requests)
+		}
+	})
 	for name, body := range map[string]string{"no JSON": "<html>", "an unknown type": `{"type":"dance"}`, "no dispatch id": `{"type":"dispatch"}`} {
 		t.Run("DISPATCH an answer with "+name+" ends the runner", func(t *testing.T) {
 			if err := (&gateway{script: []reply{{200, nil, body}}}).run(t); err == nil {

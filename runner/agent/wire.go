@@ -1,5 +1,11 @@
 package agent
 
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
 // The bodies of spec 1 §4.4 and §4.5.
 
 type attestRequest struct {
@@ -28,6 +34,34 @@ type resultRequest struct {
 	Stderr      string `json:"stderr"`
 	DurationMS  int64  `json:"duration_ms"`
 	Truncated   bool   `json:"truncated"`
+}
+
+// resultLimit is the most that the API takes in one body, less a margin.
+const resultLimit = 7 << 20
+
+// fitted is the result with its texts shortened until it fits: bytes that are no characters take up to six in JSON.
+func (r resultRequest) fitted() resultRequest {
+	for size(r.Stdout)+size(r.Stderr) > resultLimit {
+		r.Stdout, r.Stderr, r.Truncated = half(r.Stdout), half(r.Stderr), true
+	}
+	return r
+}
+
+// size is the length of a text in JSON.
+func size(text string) int {
+	var counted bytes.Buffer
+	encoder := json.NewEncoder(&counted)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text)
+	return counted.Len()
+}
+
+func half(text string) string {
+	end := len(text) / 2
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
 
 // answer is a response of the dispatch gateway. The text and the conversation of a final answer are not read: they are

@@ -239,7 +239,16 @@ describe('executions of agents and their pods', () => {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: 'spy', labels: { 'windlass.dev/agent-execution': 'x' } },
-        spec: { containers: [{ name: 'c', image: 'busybox' }] },
+        spec: {
+          securityContext: { runAsNonRoot: true, runAsUser: 1_000, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              name: 'c',
+              image: 'busybox',
+              securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            },
+          ],
+        },
       };
       const answer = await send('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod);
       expect(answer).toMatchObject({ status: 403, message: expect.stringContaining('windlass.dev/agent-execution') });
