@@ -7,6 +7,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { ManifestReader } from '../lib/manifest/index.ts';
 import type { NodeConfig } from '../lib/node-config/index.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
+import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
@@ -27,6 +28,8 @@ export interface ApiDeps {
   readonly outputs: OutputReader;
   /** Reads in threads of its own; ended by whoever made it. */
   readonly manifests: ManifestReader;
+  /** What runs the tools of the web. */
+  readonly webTools: ToolRuns;
   /** Everything is there that a request may need, and none has come yet. */
   readonly onLoaded: () => void;
   /** Standard input, touched only when a sensor reads it. */

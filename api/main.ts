@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -5,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { parseConfig } from '../lib/config.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createOutputReader } from '../lib/execution/output-reader.ts';
@@ -14,8 +15,11 @@ import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
+import { createToMarkdown, markdownWorker } from '../lib/tools/web/markdown.ts';
+import { createWebTools } from '../lib/tools/web/web-tools.ts';
+import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import { createManifestReader, manifestWorker } from '../lib/manifest/index.ts';
-import { loadNodeConfig } from '../lib/node-config/index.ts';
+import { loadNodeConfig, type NodeConfig } from '../lib/node-config/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { docsScript } from './docs-script.ts';
@@ -33,10 +37,20 @@ function readDocsScript(): Promise<string> {
   return readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source), 'utf8');
 }
 
-/** Beside the bundle in the image, and in its folder where the sources are. */
-function manifestWorkerUrl(): URL {
-  const bundled = join(import.meta.dirname, manifestWorker.bundled);
-  return existsSync(bundled) ? pathToFileURL(bundled) : new URL(manifestWorker.source, import.meta.url);
+/** Of a thread: beside the bundle in the image, and in its folder where the sources are. */
+function workerUrl({ source, bundled }: { readonly source: string; readonly bundled: string }): URL {
+  const file = join(import.meta.dirname, bundled);
+  return existsSync(file) ? pathToFileURL(file) : new URL(source, import.meta.url);
+}
+
+function webToolsOf({ builtin_dispatchers: dispatchers }: NodeConfig, clock: Clock): ToolRuns {
+  const search = dispatchers.find(({ name }) => name === 'web.search');
+  return createWebTools({
+    clock,
+    resolve: (host) => lookup(host, { all: true }),
+    toMarkdown: createToMarkdown({ clock, workerUrl: workerUrl(markdownWorker) }),
+    ...(search === undefined ? {} : { search }),
+  });
 }
 
 /** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
@@ -57,7 +71,7 @@ async function main(): Promise<number> {
   const runtime = createProcessRuntime({ process, clock, logger });
   const webhookSecrets = secretsFromEnvironment(process.env);
   const outputs = createOutputReader(kube, process.env);
-  const manifests = createManifestReader({ clock, workerUrl: manifestWorkerUrl() });
+  const manifests = createManifestReader({ clock, workerUrl: workerUrl(manifestWorker) });
   try {
     return await runApi({
       config,
@@ -72,6 +86,7 @@ async function main(): Promise<number> {
       nodeConfig,
       outputs,
       manifests,
+      webTools: webToolsOf(nodeConfig, clock),
       onLoaded: collectGarbage,
       stdin: () => process.stdin,
       readFile: (path) => readFile(path, 'utf8'),

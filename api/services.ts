@@ -44,7 +44,7 @@ export function createServices(deps: ApiDeps): Services {
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
-  const agents = createAgents({ ...deps, bus, cluster, toolbox: createToolbox(deps.nodeConfig) });
+  const agents = createAgents({ ...deps, bus, cluster, toolbox: createToolbox(deps.nodeConfig, deps.webTools) });
   const own = { archived, cluster, bus, audit, stimuli, rateLimit, feed: agents.feed };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();

@@ -8,6 +8,8 @@ export const programs = {
   api: 'api/main.ts',
   /** The thread of the API that reads manifests. */
   'manifest-worker': 'lib/manifest/manifest-worker.ts',
+  /** The thread of the API that turns pages into Markdown. */
+  'markdown-worker': 'lib/tools/web/markdown-worker.ts',
   /** The command line. */
   windlass: 'cli/main.ts',
 } as const;

@@ -11,6 +11,7 @@ import { executionEventsPage } from './execution-events.ts';
 import { jsonSchemas } from './json-schemas.ts';
 import { limitsPage } from './limits-page.ts';
 import { referencePages } from './reference-pages.ts';
+import { toolsPage } from './tools-page.ts';
 
 const header = '# Generated from crds/ by "npm run generate". Change the sources there, not this file.\n';
 
@@ -38,6 +39,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/cli.md', cliReference()],
     ['docs/reference/execution-events.md', executionEventsPage()],
     ['docs/reference/limits.md', limitsPage()],
+    ['docs/reference/tools.md', toolsPage()],
     ['api/generated/openapi.json', document],
     // Made from the text, so that the client is what anybody's generator would see.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],

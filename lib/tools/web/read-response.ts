@@ -1,0 +1,64 @@
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { pipeline } from 'node:stream';
+import type { Transform, Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
+
+/** Bytes of a body when it is unpacked (requirements AMB-141). */
+export const bodyBytes = 10 * 1_024 * 1_024;
+
+export const acceptedCodings = 'gzip, deflate, br';
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * The bytes of a body, unpacked.
+ * @throws AppError `limit_exceeded` beyond `most` bytes, however few were sent; `invalid` for a coding that nobody asked for.
+ */
+export async function readBody(body: Readable, coding: string, most: number = bodyBytes): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of unpacked(body, coding.trim().toLowerCase())) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > most) throw tooLarge(most);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function unpacked(body: Readable, coding: string): Readable {
+  if (coding === '' || coding === 'identity') return body;
+  const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+  if (decoder === undefined) {
+    body.destroy();
+    throw new AppError('invalid', `the body is packed as ${coding.slice(0, 64)}, which is not read`, {
+      reason: 'NetworkError',
+    });
+  }
+  // Whoever reads the result hears of an error of either.
+  return pipeline(body, decoder(), () => undefined);
+}
+
+const tooLarge = (most: number): AppError =>
+  new AppError('limit_exceeded', `the body has more than ${most} bytes; fetch a smaller part`, { reason: 'TooLarge' });
+
+const binary = /^(?:image|audio|video|font)\/|^application\/(?:octet-stream|pdf|zip|gzip|x-tar|wasm|msword|vnd\.)/;
+
+/** The text of a body by its content type. @throws AppError `invalid` where it is no text. */
+export function textOf(bytes: Uint8Array, contentType: string): string {
+  if (binary.test(contentType)) {
+    const type = contentType.split(';')[0]?.slice(0, 100);
+    throw new AppError('invalid', `the body is ${type}, not text`, { reason: 'NotText' });
+  }
+  const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    // A name that nobody knows.
+    return new TextDecoder().decode(bytes);
+  }
+}

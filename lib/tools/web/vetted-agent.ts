@@ -1,0 +1,67 @@
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import { AppError } from '../../errors.ts';
+import type { AddressPolicy } from './address-policy.ts';
+
+/** Every address of a name. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+export interface VettedAgentOptions {
+  readonly isPermitted: AddressPolicy;
+  readonly resolve: Resolve;
+}
+
+const connectMs = 10_000;
+
+/**
+ * Connects to permitted addresses only. Names are resolved and vetted for the connection itself, so that no second answer
+ * of a name server can lead elsewhere.
+ */
+export function createVettedAgent({ isPermitted, resolve }: VettedAgentOptions): Dispatcher {
+  const lookup: LookupFunction = (host, { all }, callback) => {
+    void addressesFor(host, { isPermitted, resolve }).then((found) => {
+      // oxlint-disable-next-line promise/no-callback-in-promise -- the interface of Node's resolver
+      return 'error' in found ? callback(found.error, []) : give(callback, found.addresses, all);
+    });
+  };
+  return new Agent({ connect: { lookup, timeout: connectMs }, keepAliveTimeout: 1_000, maxHeaderSize: 65_536 });
+}
+
+type GiveAddresses = Parameters<LookupFunction>[2];
+
+function give(callback: GiveAddresses, addresses: readonly LookupAddress[], all: boolean | undefined): void {
+  const [first] = addresses;
+  if (all === true) callback(null, [...addresses]);
+  else callback(null, first?.address ?? '', first?.family);
+}
+
+type Found = { readonly addresses: readonly LookupAddress[] } | { readonly error: Error };
+
+async function addressesFor(host: string, options: VettedAgentOptions): Promise<Found> {
+  try {
+    return { addresses: await permittedOf(host, options) };
+  } catch (error) {
+    return { error: error as Error };
+  }
+}
+
+async function permittedOf(
+  host: string,
+  { isPermitted, resolve }: VettedAgentOptions,
+): Promise<readonly LookupAddress[]> {
+  const permitted = (await resolve(host)).filter(({ address }) => isPermitted(address));
+  if (permitted.length > 0) return permitted;
+  throw internalAddress(host);
+}
+
+/** A host that is an address is never looked up, so it is vetted here. @throws AppError `forbidden` */
+export function assertHostPermitted(hostname: string, isPermitted: AddressPolicy): void {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0 && !isPermitted(address)) throw internalAddress(hostname);
+}
+
+const internalAddress = (host: string): AppError =>
+  new AppError('forbidden', `${host} has no public address; this installation permits no internal ones`, {
+    reason: 'DomainNotAllowed',
+  });

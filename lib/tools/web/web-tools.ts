@@ -1,0 +1,103 @@
+import type { Clock } from '../../clock.ts';
+import { startDeadline } from '../../deadline.ts';
+import { AppError } from '../../errors.ts';
+import { answer, failure } from '../answers.ts';
+import type { ToolAnswer, ToolArguments, ToolCaller } from '../tool.ts';
+import type { ToolRuns } from '../toolbox.ts';
+import { type AddressPolicy, createAddressPolicy } from './address-policy.ts';
+import { fetchPage, type Page, type PageDeps } from './fetch-page.ts';
+import type { ToMarkdown } from './markdown.ts';
+import { type SearchResult, searchProviders } from './search-providers.ts';
+import { createVettedAgent, type Resolve } from './vetted-agent.ts';
+
+/** What the node configuration says of `web.*`; an entry of `builtin_dispatchers` fits. */
+export interface SearchSettings {
+  readonly provider?: keyof typeof searchProviders;
+  readonly endpoint?: string;
+  readonly api_key?: { reveal(): string };
+}
+
+export interface WebToolsDeps {
+  readonly clock: Clock;
+  readonly resolve: Resolve;
+  readonly toMarkdown: ToMarkdown;
+  /** The entry `web.search`; absent: searching is not configured. */
+  readonly search?: SearchSettings;
+  /** Networks that are internal and may be asked all the same, such as `10.1.0.0/16`. */
+  readonly permittedNetworks?: readonly string[];
+}
+
+/** `web.fetch` and `web.search` (spec 3 §10.4). */
+export function createWebTools(deps: WebToolsDeps): ToolRuns {
+  const isPermitted = createAddressPolicy(deps.permittedNetworks);
+  const page = pageDeps(deps, isPermitted);
+  // An operator's own address of a provider may be an internal one.
+  const provider = pageDeps(deps, () => true);
+  return {
+    'web.fetch': { kind: 'api', run: (...call) => explained(fetchTool(deps, page, ...call)) },
+    'web.search': { kind: 'api', run: (...call) => explained(searchTool(deps, provider, ...call)) },
+  };
+}
+
+const pageDeps = ({ resolve }: WebToolsDeps, isPermitted: AddressPolicy): PageDeps => ({
+  isPermitted,
+  agent: createVettedAgent({ isPermitted, resolve }),
+});
+
+type Call = readonly [caller: ToolCaller, args: ToolArguments, signal: AbortSignal];
+
+const secondsDefault = 30;
+
+async function fetchTool(deps: WebToolsDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
+  using deadline = startDeadline(deps.clock, numberOr(args['timeout_secs'], secondsDefault) * 1_000, signal);
+  const found = await fetchPage(page, {
+    url: args['url'] as string,
+    domains: caller.security.domain_allowlist,
+    followRedirects: args['follow_redirects'] !== false,
+    signal: deadline.signal,
+  });
+  if (found.location !== undefined)
+    return answer(`HTTP ${found.status}: redirects to ${found.location}, which was not followed`);
+  if (found.status >= 400) return failure('HttpError', `the server answered ${found.status}`);
+  const isWanted = args['to_markdown'] !== false && isHtml(found);
+  return answer(isWanted ? await deps.toMarkdown(found.text, caller.tenant) : found.text);
+}
+
+const isHtml = ({ contentType }: Page): boolean => /^\s*(?:text\/html|application\/xhtml\+xml)/i.test(contentType);
+
+const notConfigured = 'web.search is not configured: add api_key to the web.search entry in spec.builtin_dispatchers';
+const resultsDefault = 10;
+
+async function searchTool(deps: WebToolsDeps, page: PageDeps, ...[caller, args, signal]: Call): Promise<ToolAnswer> {
+  const { provider: name = 'brave', endpoint, api_key: key } = deps.search ?? {};
+  // An instance of SearXNG needs no key.
+  if (key === undefined && (name !== 'searxng' || endpoint === undefined))
+    return { content: notConfigured, isError: true };
+  using deadline = startDeadline(deps.clock, secondsDefault * 1_000, signal);
+  const count = numberOr(args['max_results'], resultsDefault);
+  const provider = searchProviders[name];
+  const request = provider.request({ query: args['query'] as string, count, key: key?.reveal() ?? '', endpoint });
+  const domains = caller.security.domain_allowlist;
+  const found = await fetchPage(page, { ...request, domains, followRedirects: false, signal: deadline.signal });
+  if (found.status !== 200) return failure('HttpError', `the search provider answered ${found.status}`);
+  return answer(listOf(provider.results(JSON.parse(found.text) as unknown).slice(0, count)));
+}
+
+function listOf(results: readonly SearchResult[]): string {
+  if (results.length === 0) return 'No results.';
+  return results.map(({ title, url, snippet }, index) => `${index + 1}. ${title}\n   ${url}\n   ${snippet}`).join('\n');
+}
+
+/** Errors that a tool gives are answers, by their name. */
+async function explained(answered: Promise<ToolAnswer>): Promise<ToolAnswer> {
+  try {
+    return await answered;
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      return failure('NetworkError', 'the search provider answered with something that is no JSON');
+    if (error instanceof AppError) return failure(error.reason, error.message);
+    throw error;
+  }
+}
+
+const numberOr = (value: unknown, fallback: number): number => (typeof value === 'number' ? value : fallback);
