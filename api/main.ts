@@ -69,7 +69,6 @@ async function main(): Promise<number> {
     { userAgent: 'windlass-api', writeTimeoutMs: 10_000 },
   );
   const runtime = createProcessRuntime({ process, clock, logger });
-  const webhookSecrets = secretsFromEnvironment(process.env);
   const outputs = createOutputReader(kube, process.env);
   const manifests = createManifestReader({ clock, workerUrl: workerUrl(manifestWorker) });
   try {
@@ -82,7 +81,7 @@ async function main(): Promise<number> {
       runtime,
       newId,
       readDocsScript,
-      webhookSecrets,
+      webhookSecrets: secretsFromEnvironment(process.env),
       nodeConfig,
       outputs,
       manifests,
