@@ -1,11 +1,13 @@
 import { Command, Option } from 'commander';
 import { rerunCommand, retryCommand } from './commands/again.ts';
+import { agentCommand } from './commands/agent.ts';
 import { approvalsCommand } from './commands/approvals.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { convertCommand } from './commands/convert.ts';
 import { approveCommand, rejectCommand, signalCommand } from './commands/decide.ts';
 import { deleteCommand } from './commands/delete.ts';
+import { execCommand } from './commands/exec.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
@@ -61,6 +63,8 @@ const commands: readonly ((launch: Launch) => Command)[] = [
   retryCommand,
   deleteCommand,
   waitCommand,
+  agentCommand,
+  execCommand,
   stimulusCommand,
   convertCommand,
   loginCommand,

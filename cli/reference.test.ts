@@ -27,6 +27,8 @@ describe('the tree of commands', () => {
         (name) => `windlass ${name}`,
       ),
       ...['rerun', 'retry', 'delete', 'wait'].map((name) => `windlass ${name}`),
+      ...['validate', 'register', 'list', 'get', 'versions', 'delete'].map((name) => `windlass agent ${name}`),
+      ...['run', 'list', 'get', 'logs', 'watch', 'cancel'].map((name) => `windlass exec ${name}`),
       'windlass stimulus send',
       'windlass convert',
       ...['login', 'logout', 'whoami'].map((name) => `windlass ${name}`),

@@ -1,3 +1,5 @@
+import type { WindlassClient } from '../../client/index.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
 import type { Json } from '../../crds/schema/parts.ts';
 import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
@@ -18,6 +20,9 @@ export interface Door {
   readonly executions: ExecutionDoor;
   readonly logs: LogDoor;
   readonly stimuli: StimulusDoor;
+  readonly agents: AgentDoor;
+  /** Executions of agents, which go through the HTTP API only: their conversations are not in Kubernetes. */
+  agentRuns(): AgentRuns;
   /** What is at the other end, and its version. */
   version(): Promise<{ readonly name: string; readonly version: string }>;
   whoAmI(): Promise<Identity>;
@@ -117,6 +122,43 @@ export interface WorkflowDoor {
   /** To fewer people. */
   demote(nameOrUid: string, options: MoveOptions<'user' | 'tenant'>): Promise<Moved>;
 }
+
+/** An agent in a list. */
+export interface AgentRow {
+  readonly name: string;
+  readonly id: string;
+  /** The tenant, or the namespace in Kubernetes. */
+  readonly owner: string;
+  /** Absent through HTTP, whose list has names and ids alone. */
+  readonly version?: string;
+  readonly ready?: string;
+  readonly object: KubeObject;
+}
+
+/** Definitions of agents. A name or uid that does not exist is a not-found error with a hint. */
+export interface AgentDoor {
+  register(
+    agent: Agent,
+    options: { readonly scope: 'tenant' | 'global'; readonly force: boolean },
+  ): Promise<{ readonly result: Registered['result']; readonly agent: Agent; readonly where: string }>;
+  list(): Promise<readonly AgentRow[]>;
+  /** By default the newest version. */
+  read(nameOrUid: string, version?: string): Promise<Agent>;
+  versions(nameOrUid: string): Promise<readonly VersionRow[]>;
+  /** Answers the name of what was deleted. */
+  delete(nameOrUid: string): Promise<string>;
+}
+
+/** Executions of agents as the API has them. */
+export type AgentRuns = Pick<
+  WindlassClient,
+  | 'startAgentExecution'
+  | 'listAgentExecutions'
+  | 'readAgentExecution'
+  | 'cancelAgentExecution'
+  | 'readAgentTranscript'
+  | 'followAgentConversation'
+>;
 
 /** A start as the command line asks for it. */
 export interface StartRequest {

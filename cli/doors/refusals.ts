@@ -12,6 +12,11 @@ export function noWorkflow(nameOrUid: string, { workflowPlaces, flags }: DoorWor
   return new CliError('not_found', `no workflow '${nameOrUid}' ${workflowPlaces}`, hint);
 }
 
+export function noAgent(nameOrUid: string, { workflowPlaces, flags }: DoorWords): CliError {
+  const hint = `List what there is: windlass agent list${flags}`;
+  return new CliError('not_found', `no agent '${nameOrUid}' ${workflowPlaces}`, hint);
+}
+
 export function nameTaken(name: string): CliError {
   return new CliError('conflict', `there is an execution named ${name} already`, 'Choose another name with --name.');
 }

@@ -1,6 +1,7 @@
 import { CliError } from '../../exit-codes.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
 import type { HttpDeps } from './deps.ts';
+import { createAgents } from './agents.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { createWorkflows } from './workflows.ts';
@@ -24,6 +25,8 @@ export function createHttpDoor(deps: HttpDoorDeps): Door {
       send: ({ source, content, key }) =>
         deps.client.submitStimulus({ body: { source, content, idempotency_key: key } }),
     },
+    agents: createAgents(deps),
+    agentRuns: () => deps.client,
     version: () => versionOf(deps),
     whoAmI: deps.whoAmI,
   };

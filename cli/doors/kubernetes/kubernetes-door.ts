@@ -1,6 +1,7 @@
 import { globalNamespace } from '../../../crds/labels.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
 import type { KubernetesDeps } from './deps.ts';
+import { createAgents } from './agents.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { onlyTheApi } from './only-the-api.ts';
@@ -23,6 +24,10 @@ export function createKubernetesDoor(deps: KubernetesDeps): Door {
     executions: createExecutions(deps),
     logs: createLogs(deps),
     stimuli: { send: () => Promise.reject(onlyTheApi('only the API takes stimuli')) },
+    agents: createAgents(deps),
+    agentRuns() {
+      throw onlyTheApi('executions of agents go through the HTTP API');
+    },
     async version() {
       const { gitVersion } = await kube.serverVersion();
       return { name: 'kubernetes', version: gitVersion.replace(/^v/, '') };

@@ -1,0 +1,102 @@
+import { Command } from 'commander';
+import type { AgentRow, VersionRow } from '../doors/door.ts';
+import { formatAge } from '../duration.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedList, printedObject, printedValue, serialised } from '../print-object.ts';
+import { type Column, tableLines } from '../table.ts';
+
+export function agentListCommand(launch: Launch): Command {
+  return new Command('list')
+    .alias('ls')
+    .summary('list agents')
+    .description('Lists the agents of the namespace or tenant.')
+    .addHelpText('after', examples('windlass agent list', 'windlass agent list -o name'))
+    .action(launch(list));
+}
+
+export function agentGetCommand(launch: Launch): Command {
+  return new Command('get')
+    .summary('show one agent')
+    .description('Shows the manifest of an agent, by default as YAML.')
+    .argument('<agent>', 'name or uid of the agent')
+    .option('--version <version>', 'a stored version instead of the newest')
+    .addHelpText(
+      'after',
+      examples('windlass agent get reviewer', 'windlass agent get reviewer --version 1.2.0 -o json'),
+    )
+    .action(launch(get));
+}
+
+export function agentVersionsCommand(launch: Launch): Command {
+  return new Command('versions')
+    .summary('list the stored versions of an agent')
+    .description('Lists the stored versions of an agent, the newest first.')
+    .argument('<agent>', 'name or uid of the agent')
+    .addHelpText('after', examples('windlass agent versions reviewer'))
+    .action(launch(versions));
+}
+
+export function agentDeleteCommand(launch: Launch): Command {
+  return new Command('delete')
+    .summary('delete an agent')
+    .description('Deletes an agent with all its versions. Executions under way go on with what they started with.')
+    .argument('<agent>', 'name or uid of the agent')
+    .addHelpText('after', examples('windlass agent delete reviewer'))
+    .action(launch(remove));
+}
+
+const columns: readonly Column<AgentRow>[] = [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'ID', cell: ({ id }) => id },
+  { heading: 'OWNER', cell: ({ owner }) => owner },
+  { heading: 'VERSION', cell: ({ version }) => version },
+  { heading: 'READY', cell: ({ ready }) => ready },
+];
+
+const list: Run<object> = async (session): Promise<ExitCode> => {
+  const { agents, words, kind } = await session.door();
+  const rows = await agents.list();
+  const objects = rows.map(({ object }) => object);
+  if (await printedList(session, objects)) return ok;
+  if (rows.length === 0) {
+    session.terminal.note(`no agents ${words.place}; register one: windlass agent register FILE`);
+    return ok;
+  }
+  // The list of the API has names and ids alone.
+  const shown = kind === 'http' ? columns.slice(0, 3) : columns;
+  for (const line of tableLines(shown, rows, session.format === 'wide')) session.terminal.out(line);
+  return ok;
+};
+
+const get: Run<{ readonly version?: string }> = async (session, [name = ''], { version }): Promise<ExitCode> => {
+  const { agents } = await session.door();
+  const agent = await agents.read(name, version);
+  if (await printedObject(session, agent)) return ok;
+  const { toAgentManifest } = await import('../../lib/manifest/convert-agent.ts');
+  session.terminal.out(await serialised(toAgentManifest(agent), 'yaml'));
+  return ok;
+};
+
+const versions: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
+  const { agents } = await session.door();
+  const rows = await agents.versions(name);
+  const values = rows.map(({ registeredAt: registered_at, ...row }) => ({ ...row, registered_at }));
+  if (await printedValue(session, values)) return ok;
+  const now = session.clock.now();
+  const shown: Column<VersionRow>[] = [
+    { heading: 'VERSION', cell: (row) => row.version },
+    { heading: 'CURRENT', cell: (row) => (row.current ? 'yes' : 'no') },
+    { heading: 'AGE', cell: (row) => formatAge(row.registeredAt, now) },
+  ];
+  for (const line of tableLines(shown, rows, session.format === 'wide')) session.terminal.out(line);
+  return ok;
+};
+
+const remove: Run<object> = async (session, [name = '']): Promise<ExitCode> => {
+  const { agents } = await session.door();
+  const deleted = await agents.delete(name);
+  if (await printedValue(session, { agent: deleted, deleted: true })) return ok;
+  session.terminal.out(session.format === 'name' ? deleted : `agent ${deleted} deleted`);
+  return ok;
+};

@@ -1,0 +1,91 @@
+import { Command, Option } from 'commander';
+import type { ListAgentExecutionsReply } from '../../client/index.ts';
+import { limits } from '../../crds/limits.ts';
+import { allPages } from '../doors/http/all-pages.ts';
+import { formatAge } from '../duration.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { examples, type Launch, ok, type Run } from '../launch.ts';
+import { printedValue, serialised } from '../print-object.ts';
+import { type Column, tableLines } from '../table.ts';
+
+type Row = ListAgentExecutionsReply['executions'][number];
+type Phase = Row['status'];
+const phases: readonly Phase[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
+
+interface ListOptions {
+  readonly agent?: string;
+  readonly phase?: Phase;
+}
+
+export function execListCommand(launch: Launch): Command {
+  return new Command('list')
+    .alias('ls')
+    .summary('list executions of agents')
+    .description('Lists executions of agents, the newest first. HTTP API only.')
+    .option('--agent <agent>', 'only those of this agent, by name or id')
+    .addOption(new Option('--phase <phase>', 'only those in this phase').choices([...phases]))
+    .addHelpText('after', examples('windlass exec list --agent reviewer', 'windlass exec list --phase running'))
+    .action(launch(list));
+}
+
+export function execGetCommand(launch: Launch): Command {
+  return new Command('get')
+    .summary('show one execution of an agent')
+    .description('Shows an execution with its input and outcome, by default as YAML. HTTP API only.')
+    .argument('<execution>', 'id or name of the execution')
+    .addHelpText('after', examples('windlass exec get reviewer-0b9f2c1e11 -o json'))
+    .action(launch(get));
+}
+
+export function execCancelCommand(launch: Launch): Command {
+  return new Command('cancel')
+    .summary('stop an execution of an agent')
+    .description('Stops an execution and its pod. Cancelling again changes nothing. HTTP API only.')
+    .argument('<execution>', 'id or name of the execution')
+    .option('--reason <text>', 'why')
+    .addHelpText('after', examples("windlass exec cancel reviewer-0b9f2c1e11 --reason 'wrong branch'"))
+    .action(launch(cancel));
+}
+
+const list: Run<ListOptions> = async (session, _, { agent, phase: status }): Promise<ExitCode> => {
+  const door = await session.door();
+  const runs = door.agentRuns();
+  const rows = await allPages(async (cursor) => {
+    const page = await runs.listAgentExecutions({ cursor, limit: limits.pageSizeMax, agent, status });
+    return { rows: page.executions, next: page.next_cursor };
+  });
+  if (await printedValue(session, rows)) return ok;
+  if (session.format === 'name') {
+    for (const { execution_id: id } of rows) session.terminal.out(id);
+    return ok;
+  }
+  if (rows.length === 0) session.terminal.note(`no executions of agents ${door.words.place}`);
+  else for (const line of tableLines(columnsAt(session.clock.now()), rows)) session.terminal.out(line);
+  return ok;
+};
+
+const columnsAt = (now: number): Column<Row>[] => [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'AGENT', cell: ({ agent }) => agent },
+  { heading: 'STATUS', cell: ({ status }) => status },
+  { heading: 'ITERATIONS', cell: ({ iterations }) => iterations },
+  { heading: 'TOOL CALLS', cell: ({ tool_calls: calls }) => calls },
+  { heading: 'AGE', cell: ({ created_at: at }) => formatAge(at, now) },
+  { heading: 'ID', cell: ({ execution_id: id }) => id },
+];
+
+const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
+  const door = await session.door();
+  const execution = await door.agentRuns().readAgentExecution({ execution_id: id });
+  if (session.format === 'name') session.terminal.out(execution.execution_id);
+  else if (!(await printedValue(session, execution))) session.terminal.out(await serialised(execution, 'yaml'));
+  return ok;
+};
+
+const cancel: Run<{ readonly reason?: string }> = async (session, [id = ''], { reason }): Promise<ExitCode> => {
+  const door = await session.door();
+  const answer = await door.agentRuns().cancelAgentExecution({ execution_id: id, body: { reason } });
+  if (await printedValue(session, answer)) return ok;
+  session.terminal.out(`${id} ${answer.status}`);
+  return ok;
+};

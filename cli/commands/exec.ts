@@ -1,0 +1,17 @@
+import { Command } from 'commander';
+import type { Launch } from '../launch.ts';
+import { execCancelCommand, execGetCommand, execListCommand } from './exec-read.ts';
+import { execLogsCommand, execRunCommand, execWatchCommand } from './exec-run.ts';
+
+export function execCommand(launch: Launch): Command {
+  const command = new Command('exec')
+    .summary('run agents')
+    .description('Runs agents, watches them and reads what they said. Goes through the HTTP API only: give --server.');
+  return command
+    .addCommand(execRunCommand(launch))
+    .addCommand(execListCommand(launch))
+    .addCommand(execGetCommand(launch))
+    .addCommand(execLogsCommand(launch))
+    .addCommand(execWatchCommand(launch))
+    .addCommand(execCancelCommand(launch));
+}
