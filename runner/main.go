@@ -16,6 +16,7 @@ import (
 
 	"windlass.dev/runner/agent"
 	"windlass.dev/runner/fsop"
+	"windlass.dev/runner/selfcopy"
 )
 
 // version is set by the image build: -ldflags "-X main.version=1.2.3".
@@ -60,7 +61,7 @@ func dispatch(args []string) int {
 	case "fs":
 		return fsop.Main(args[1:], os.Stdout)
 	case "copy":
-		return copyMain(args[1:])
+		return selfcopy.Main(args[1:])
 	case "version", "--version":
 		fmt.Println(version)
 		return 0

@@ -190,12 +190,13 @@ describe('an execution of an agent begins', () => {
   });
 
   it.each([
-    ['its own timeout', { timeout: '1m' }, {}, '00:01:00'],
-    ['the timeout of its agent', {}, { execution: { timeout: '2m' } }, '00:02:00'],
+    ['its own timeout', { timeout: '1m' }, {}, '2026-01-02T00:01:00'],
+    ['the timeout of its agent', {}, { execution: { timeout: '2m' } }, '2026-01-02T00:02:00'],
+    ['a year at most', { timeout: '999999999h' }, {}, '2027-01-02T00:00:00'],
   ])('with %s', async (_title, spec, agent, time) => {
     const { run, status } = world({ spec, agent });
     await run();
-    expect(status()?.deadline).toBe(`2026-01-02T${time}.000Z`);
+    expect(status()?.deadline).toBe(`${time}.000Z`);
   });
 
   it('without a pod where no tool runs in one', async () => {

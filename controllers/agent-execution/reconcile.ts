@@ -124,7 +124,7 @@ async function begin(deps: AgentExecutionDeps, execution: AgentExecution): Promi
     phase: 'running',
     agent: found.agent,
     started_at: new Date(now).toISOString(),
-    deadline: new Date(now + parseDuration(text, { field: 'timeout' })).toISOString(),
+    deadline: new Date(now + Math.min(parseDuration(text, { field: 'timeout' }), agentLimits.longestMs)).toISOString(),
   });
   return goOn(deps, await write(deps, execution, status), found.spec);
 }

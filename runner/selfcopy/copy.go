@@ -1,4 +1,5 @@
-package main
+// Package selfcopy is `runner copy`: the fallback for servers without image volumes.
+package selfcopy
 
 import (
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"path/filepath"
 )
 
-// copyMain puts this program at a path that another container of the pod
-// mounts: the fallback for servers without image volumes.
-func copyMain(args []string) int {
+const exitUsage = 2
+
+// Main puts this program at a path that another container of the pod mounts.
+func Main(args []string) int {
 	if len(args) != 1 || args[0] == "" {
-		return usageError("copy needs exactly one destination")
+		fmt.Fprintln(os.Stderr, "runner: copy needs exactly one destination")
+		return exitUsage
 	}
 	if err := copySelf(args[0]); err != nil {
 		fmt.Fprintf(os.Stderr, "runner: cannot copy to %s: %v\n", args[0], err)
