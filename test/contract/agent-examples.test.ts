@@ -14,7 +14,9 @@ import { checkAgent } from '../../lib/agent/check-agent.ts';
 const folder = join(import.meta.dirname, '../../examples/agents');
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
 const workflow = parse(read('panel.yaml')) as Workflow;
-const agents = parseAllDocuments(read('agents.yaml')).map((document) => document.toJS() as Agent);
+const agents = parseAllDocuments(read('agents.yaml'))
+  .map((document) => document.toJS() as Agent)
+  .filter(({ kind }) => kind === 'Agent');
 
 let server: ChildProcessByStdio<null, Readable, null>;
 let address = '';
@@ -80,7 +82,7 @@ describe('the example of agents', () => {
 
   it('sends the first draft back once, with the words of the judges, and publishes the second one', async () => {
     const { status, finalOutput, renderings } = await runOf();
-    const path = ['write', 'panel', 'write', 'panel', 'review', 'publish', 'done'];
+    const path = ['write', 'panel', 'write', 'panel', 'review', 'file', 'publish', 'done'];
     expect(status.history?.map(({ state }) => state)).toEqual(path);
     expect(status.phase).toBe('completed');
     const again = renderings.find(({ state, visit }) => state === 'write' && visit === 2);

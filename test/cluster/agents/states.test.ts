@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import type { Agent } from '../../../crds/schema/agent.ts';
+import type { Agent, SecurityContext } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { State, StateOf } from '../../../crds/schema/state.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
@@ -22,7 +22,17 @@ const row = { group: 'windlass.dev', version: 'v1', namespaced: true } as const;
 const agents = defineResource<Agent>({ ...row, plural: 'agents', kind: 'Agent' });
 const agentExecutions = defineResource<AgentExecution>({ ...row, plural: 'agentexecutions', kind: 'AgentExecution' });
 
+const securityContexts = defineResource<SecurityContext>({
+  ...row,
+  plural: 'securitycontexts',
+  kind: 'SecurityContext',
+});
+
 const namespace = 'tenant-demo';
+const inTenant = <T extends Agent | SecurityContext>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, namespace },
+});
 const id = Date.now().toString(36);
 const read = (file: string): string => readFileSync(join(projectDir, 'examples/agents', file), 'utf8');
 
@@ -50,7 +60,11 @@ describe('agents and judges as states, through the whole system', () => {
 
   beforeAll(async () => {
     ({ kube } = await connect());
-    const documents = parseAllDocuments(read('agents.yaml')).map((document) => document.toJS() as Agent);
+    const all = parseAllDocuments(read('agents.yaml')).map((document) => document.toJS() as Agent | SecurityContext);
+    const documents = all.filter((object) => object.kind === 'Agent');
+    for (const context of all.filter((object) => object.kind === 'SecurityContext')) {
+      await kube.apply(securityContexts, inTenant(context), { fieldManager: 'test', force: true });
+    }
     // One that no rule of the script answers, and one whose definition is refused: nothing ever runs it.
     const [writer] = documents;
     if (writer === undefined) throw new Error('the example has no agent');
@@ -99,20 +113,20 @@ describe('agents and judges as states, through the whole system', () => {
 
   const entryOf = (execution: WorkflowExecution, state = 's') => execution.status?.blackboard?.[state]?.value;
 
-  it('WF-AGENT-01 WF-PAR-02 WF-PAR-20 WF-TPL-16 the example goes back to its writer once and publishes', async () => {
+  it('WF-AGENT-01 WF-PAR-02 WF-PAR-20 WF-TPL-16 WF-STATE-05 the example goes back to its writer once, files its notes and publishes', async () => {
     const workflow = parse(read('panel.yaml')) as Workflow;
     const name = await start(workflow, { input: { change: 'a change' }, intent: 'for operators' });
     const execution = await end(name);
     expect(execution.status).toMatchObject({ phase: 'completed', reason: 'Completed' });
     const path = execution.status?.history?.map(({ state }) => state);
-    expect(path).toEqual(['write', 'panel', 'write', 'panel', 'review', 'publish', 'done']);
+    expect(path).toEqual(['write', 'panel', 'write', 'panel', 'review', 'file', 'publish', 'done']);
     expect(execution.status?.final_output).toMatchObject({
       title: 'A shorter default timeout',
       notes: expect.stringMatching(/^Second draft/),
-      published: expect.stringMatching(/^published \d+ bytes$/),
+      published: 'published 136 bytes',
     });
     const children = await childrenOf(name);
-    expect(children).toHaveLength(9);
+    expect(children).toHaveLength(10);
     expect(new Set(children.map(({ metadata }) => metadata.ownerReferences?.[0]?.name))).toEqual(new Set([name]));
     expect(entryOf(execution, 'review')).toMatchObject({ status: 'success', score: 0.95, iterations: 1 });
   });
