@@ -30,8 +30,11 @@ interface ExchangeOptions {
   readonly checkLine?: (line: string) => void;
 }
 
-/** The time of a request and of silence is ours to watch; undici's own bounds would end a slow model after 5 minutes. */
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+/**
+ * The time of a request and of silence is ours to watch; undici's own bounds would end a slow model after 5 minutes. An idle
+ * connection is left soon: servers close theirs after 5 seconds, and a request that meets the close is lost.
+ */
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 });
 
 /** Opens an exchange for one request. */
 export function openExchange(options: ExchangeOptions): Exchange {

@@ -21,7 +21,10 @@ describe('servers of type openai', () => {
   function ask(fields: object, request: Partial<ModelRequest> = {}) {
     const models = [{ alias: 'default', model: 'gpt/big 1' }];
     const provider = { name: 'p', type: 'openai', api_key: 'env:KEY', models, ...fields };
-    const config = readNodeConfig(JSON.stringify({ spec: { llm_providers: [provider] } }), { KEY: key });
+    const config = readNodeConfig(
+      JSON.stringify({ spec: { llm_providers: [provider], llm_selection: { max_retries: 0 } } }),
+      { KEY: key },
+    );
     const made = createModels({ clock: createManualClock(), logger: silentLogger, random: () => 0 }, config);
     const { signal } = new AbortController();
     const messages = [{ role: 'user', content: 'hi' }] as const;

@@ -31,6 +31,8 @@ export async function openModelServer(): Promise<ModelServer> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      // A connection that is used again could be closed by the time limit of the server, on a busy machine.
+      response.setHeader('connection', 'close');
       const sent = {
         url: request.url ?? '',
         headers: request.headers,
