@@ -40,6 +40,9 @@ export const defaultQuota = {
   'count/workflows.windlass.dev': '1000',
   'count/volumes.windlass.dev': '500',
   'count/stimulusrouters.windlass.dev': '200',
+  'count/agents.windlass.dev': '1000',
+  'count/agentexecutions.windlass.dev': '10000',
+  'count/securitycontexts.windlass.dev': '200',
   'count/controllerrevisions.apps': '5000',
   'count/configmaps': '20000',
 } as const;
