@@ -63,9 +63,11 @@ async function openAll(deps: ApiDeps, services: Services): Promise<Transports & 
 }
 
 function publicApp(deps: ApiDeps, services: Services): HttpApp {
+  const routes = createRoutes(services.routes);
+  services.operations.serve(routes);
   return createHttpApp({
     ...deps,
-    routes: createRoutes(services.routes),
+    routes,
     authenticate: services.authenticate,
     tenantOf: (caller) => caller.tenant,
     validUntil: (caller) => caller.until,

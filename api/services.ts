@@ -11,7 +11,10 @@ import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
+import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
+import { createOperations, type Operations } from './tools/operations.ts';
+import { createServiceTools } from './tools/service-tools.ts';
 import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
@@ -20,6 +23,8 @@ import type { RoutesDeps } from './routes/index.ts';
 export interface Services {
   readonly routes: RoutesDeps;
   readonly agents: Agents;
+  /** Those of the routes, for tools; served once the routes are made. */
+  readonly operations: Operations;
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
   readonly ready: Readonly<Record<string, Check>>;
   /** Resolves when requests can be answered, or when `stop` aborts. */
@@ -44,13 +49,14 @@ export function createServices(deps: ApiDeps): Services {
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
-  const agents = createAgents({ ...deps, bus, cluster, toolbox: createToolbox(deps.nodeConfig, deps.webTools) });
+  const { agents, operations } = createWorkers(deps, bus, cluster);
   const own = { archived, cluster, bus, audit, stimuli, rateLimit, feed: agents.feed };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
     routes: { ...deps, ...own, billing: createBilling(config, deps) },
     agents,
+    operations,
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet') },
     async start(stop) {
@@ -66,6 +72,29 @@ export function createServices(deps: ApiDeps): Services {
       await bus.close(busGraceMs);
     },
   };
+}
+
+/** Agents and the tools that they work with. */
+function createWorkers(deps: ApiDeps, bus: EventBus, cluster: Cluster): Pick<Services, 'agents' | 'operations'> {
+  const operations = createOperations(deps.clock);
+  const toolbox = createTools(deps, { cluster, operations });
+  return { operations, agents: createAgents({ ...deps, bus, cluster, toolbox }) };
+}
+
+/** Every tool that this process runs by itself, or has run in a pod. */
+function createTools(
+  { clock, nodeConfig, webTools }: ApiDeps,
+  { cluster, operations }: { readonly cluster: Cluster; readonly operations: Operations },
+): Toolbox {
+  const serviceTools = createServiceTools({
+    clock,
+    operations,
+    runtimes: nodeConfig.runtimes,
+    agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,
+    offered: (caller) => toolbox.offered(caller).map(({ name }) => name),
+  });
+  const toolbox = createToolbox(nodeConfig, { ...webTools, ...serviceTools });
+  return toolbox;
 }
 
 /** Conversations are kept in NATS: without it, executions of agents wait. */

@@ -1,0 +1,83 @@
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { withDefaults } from '../../lib/http/read-query.ts';
+import type { Reply, Route } from '../../lib/http/route.ts';
+import type { Caller } from '../../lib/identity/caller.ts';
+import type { ToolCaller } from '../../lib/tools/tool.ts';
+
+/** What an operation of the HTTP API is asked for. */
+export interface Asked {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+/** The operations of the HTTP API, for tools: the same code with the same checks serves both. */
+export interface Operations {
+  /**
+   * The value that the operation answers with, for the tenant of the tool's caller and with no role of an operator
+   * (requirements AMB-194). @throws AppError, as the operation does.
+   */
+  call(operationId: string, caller: ToolCaller, asked: Asked): Promise<unknown>;
+  /** Gives the routes, which are made after the tools. */
+  serve(routes: readonly Route<Caller>[]): void;
+}
+
+/** Operations that tools of all tenants ask for at once. */
+const pooled = { size: 16, waiting: 200 };
+
+export function createOperations(clock: Clock): Operations {
+  const pool = createFairPool({ ...pooled, clock });
+  let known: ReadonlyMap<string, Route<Caller>> = new Map();
+  return {
+    serve(routes) {
+      known = new Map(routes.map((route) => [route.contract.operationId, route]));
+    },
+    async call(operationId, caller, asked) {
+      const route = known.get(operationId);
+      if (route === undefined)
+        throw new AppError('unavailable', 'the API is about to start; try again', { reason: 'Starting' });
+      const request = requestOf(route, caller, asked);
+      const reply = await pool.run({ tenant: caller.tenant }, () => route.handle(request as never));
+      return valueOf(reply);
+    },
+  };
+}
+
+function requestOf(
+  { contract }: Route<Caller>,
+  { tenant, subject }: ToolCaller,
+  { params = {}, query = {}, body }: Asked,
+) {
+  const { body: sent } = contract;
+  if (sent?.kind === 'json') assertBody(sent.schema, body ?? {});
+  const caller: Caller = { subject, tenant, kind: 'consumer', roles: [], scopes: [], until: Number.POSITIVE_INFINITY };
+  return {
+    params,
+    query: withDefaults({ ...query }, contract.query?.properties ?? {}),
+    headers: {},
+    body: body ?? {},
+    caller,
+    rawHeaders: [],
+    requestId: 'tool',
+    reserve: () => Promise.resolve(),
+    signal: new AbortController().signal,
+  };
+}
+
+function assertBody(schema: TSchema, body: unknown): void {
+  if (Value.Check(schema, body)) return;
+  const [first] = Value.Errors(schema, body);
+  throw new AppError('invalid', `${first?.instancePath ?? ''} ${first?.message ?? 'is not as described'}`.trim(), {
+    reason: 'InvalidArguments',
+  });
+}
+
+function valueOf(reply: Reply): unknown {
+  if (reply.kind === 'json') return reply.value;
+  throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
+}
