@@ -54,7 +54,7 @@ export function createServices(deps: ApiDeps): Services {
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, ...own, billing: createBilling(config, deps) },
+    routes: { ...deps, ...own, seal: agents.seal, billing: createBilling(config, deps) },
     agents,
     operations,
     authenticate: (headers) => authentication.authenticate(headers),

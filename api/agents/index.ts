@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { createSessions, loadSealKey } from '../../lib/envelope/index.ts';
+import {
+  createEnvelopeProof,
+  createSessions,
+  loadSealKey,
+  type SealKey,
+  type Session,
+  type Sessions,
+} from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Route } from '../../lib/http/route.ts';
 import type { Models } from '../../lib/models/models.ts';
@@ -9,11 +17,14 @@ import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { createAgentPodRoutes } from '../routes/agent-pods/index.ts';
+import type { SealInvokeDeps } from '../routes/seal/invoke.ts';
 import { createAttestations } from './attestations.ts';
+import { callerOf } from './caller-of.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
+import { needsDriving } from './needs-driving.ts';
 import { createPodIdentity } from './pod-identity.ts';
 
 interface AgentsDeps extends ApiDeps {
@@ -27,9 +38,13 @@ export interface Agents {
   readonly feed: ConversationFeed;
   readonly drivers: Drivers;
   readonly models: Models;
+  /** What signed calls stand on (spec 3 §5.2). */
+  readonly seal: SealDeps;
   /** What the pods of agents ask for, on the internal listener. */
   routes<Caller>(): Route<Caller>[];
 }
+
+type SealDeps = Pick<SealInvokeDeps, 'prove' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
 
 export function createAgents(deps: AgentsDeps): Agents {
   const { bus, clock, kube, logger, newId, nodeConfig, cluster, toolbox, metrics } = deps;
@@ -48,18 +63,51 @@ export function createAgents(deps: AgentsDeps): Agents {
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
   });
-  const podDeps = podRoutesDeps(deps, definitions);
-  return { feed, drivers, models, routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }) };
+  const key = loadSealKey(deps.config, (path) => readFileSync(path, 'utf8'), logger);
+  const signed: Signed = { key, sessions: createSessions(bus), definitions };
+  const podDeps = podRoutesDeps(deps, signed);
+  return {
+    feed,
+    drivers,
+    models,
+    seal: sealDeps(deps, signed),
+    routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),
+  };
 }
 
-function podRoutesDeps({ bus, clock, config, kube, logger, newId, cluster }: AgentsDeps, definitions: Definitions) {
-  const key = loadSealKey(config, (path) => readFileSync(path, 'utf8'), logger);
+interface Signed {
+  readonly key: SealKey;
+  readonly sessions: Sessions;
+  readonly definitions: Definitions;
+}
+
+/** A signed call has the rights of its execution, for as long as that runs. */
+function sealDeps({ bus, clock, cluster, toolbox }: AgentsDeps, { key, sessions, definitions }: Signed): SealDeps {
+  const { cache } = cluster.informers.agentExecutions;
+  return {
+    toolbox,
+    prove: createEnvelopeProof({ bus, clock, key, sessions }),
+    async callerOf({ execution_id: executionId, tenant }: Session) {
+      const execution = cache.getByUid(executionId);
+      if (execution === undefined || !needsDriving(execution)) return undefined;
+      const { spec, security } = await definitions.of(execution);
+      return callerOf(execution, { tenant, spec, security });
+    },
+    // The pod has one command at a time, which its conversation gives it.
+    dispatchFor: () => async () => {
+      const message = 'a signed call runs no tool in the container; let the agent call it';
+      throw new AppError('unavailable', message, { reason: 'NotInContainer' });
+    },
+  };
+}
+
+function podRoutesDeps({ clock, kube, newId, cluster }: AgentsDeps, { key, sessions, definitions }: Signed) {
   return {
     clock,
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     identity: createPodIdentity({ kube, clock }),
-    attestations: createAttestations({ key, sessions: createSessions(bus), clock, newId }),
+    attestations: createAttestations({ key, sessions, clock, newId }),
     async securityOf(execution: AgentExecution) {
       const { context, security } = await definitions.of(execution);
       return { name: context, tools: security.tools ?? ['*'] };

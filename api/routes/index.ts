@@ -22,6 +22,7 @@ import type { ArchivedExecutions } from './executions/archived.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from './service/index.ts';
+import { createSealInvokeRoutes, type SealInvokeDeps } from './seal/invoke.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
@@ -46,6 +47,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
   readonly feed: ConversationFeed;
+  readonly seal: Pick<SealInvokeDeps, 'prove' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
 }
 
 /** The routes of the public listener. */
@@ -62,6 +64,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),
+    createSealInvokeRoutes({ ...deps.seal, audit: deps.audit, clock, rateLimit }),
     createHealthRoutes<Caller>(),
     createDiscoveryRoutes<Caller>(deps),
     createDocsRoutes<Caller>(deps),
