@@ -1,3 +1,5 @@
+import type { Agent } from '../../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
@@ -12,3 +14,5 @@ export const workflows = row<Workflow>('Workflow', 'workflows');
 export const workflowExecutions = row<WorkflowExecution>('WorkflowExecution', 'workflowexecutions');
 export const volumes = row<Volume>('Volume', 'volumes');
 export const stimulusRouters = row<StimulusRouter>('StimulusRouter', 'stimulusrouters');
+export const agents = row<Agent>('Agent', 'agents');
+export const agentExecutions = row<AgentExecution>('AgentExecution', 'agentexecutions');

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Agent, AgentSpec } from '../../../crds/schema/agent.ts';
+import { controllerRevisions, type KubeClient } from '../../../lib/kube/index.ts';
+import { isRevisionOf, storedRevision, versionOf } from '../../../lib/registration/index.ts';
+import { agents } from '../harness/kinds.ts';
+import { type UsedControllers, useControllers } from '../harness/used-controllers.ts';
+import { waitForNone, waitForObject } from '../harness/wait.ts';
+
+describe('agents as kubectl writes them', () => {
+  let used: UsedControllers;
+  let kube: KubeClient;
+  let namespace: string;
+
+  beforeAll(async () => {
+    used = await useControllers('agent-defs');
+    ({ kube, namespace } = used);
+  });
+  afterAll(() => used?.release());
+
+  const agent = (name: string, spec: Partial<AgentSpec> = {}, annotations?: Record<string, string>): Agent => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Agent',
+    metadata: { name, namespace, ...(annotations && { annotations }) },
+    spec: { version: '1.0.0', runtime: { model: 'default' }, task: { instruction: 'Work on {{input}}.' }, ...spec },
+  });
+  const create = (name: string, spec: Partial<AgentSpec> = {}): Promise<Agent> =>
+    kube.create(agents, agent(name, spec));
+  const change = async (
+    name: string,
+    spec: Partial<AgentSpec>,
+    annotations?: Record<string, string>,
+  ): Promise<Agent> => {
+    const known = await kube.get(agents, { namespace, name });
+    const metadata = { ...known.metadata, annotations: { ...known.metadata.annotations, ...annotations } };
+    return kube.replace(agents, { ...known, metadata, spec: { ...known.spec, ...spec } });
+  };
+  const judged = (name: string): Promise<Agent> =>
+    waitForObject(kube, { resource: agents, namespace, name }, ({ metadata, status }) =>
+      (status?.conditions ?? []).some(({ observedGeneration = 0 }) => observedGeneration === metadata.generation),
+    );
+  const verdict = async (name: string) => (await judged(name)).status?.conditions?.[0];
+
+  it('AGENT-10 each version is kept as a revision, and the status lists them, the newest first', async () => {
+    await create('versions');
+    const first = await judged('versions');
+    await change('versions', { version: '1.1.0', description: 'newer' });
+    const { status } = await judged('versions');
+    expect(status?.versions?.map(({ version }) => version)).toEqual(['1.1.0', '1.0.0']);
+    const revision = await storedRevision(kube, first, '1.0.0');
+    expect(revision && [isRevisionOf(first, revision), versionOf(revision)]).toEqual([true, '1.0.0']);
+  });
+
+  it('AGENT-10 a version keeps its content without force', async () => {
+    await create('fixed');
+    await judged('fixed');
+    await expect(change('fixed', { description: 'other' })).rejects.toThrow(/1\.0\.0 exists with other content/);
+    await change('fixed', { description: 'other' }, { 'windlass.dev/force': 'true' });
+    expect(await verdict('fixed')).toMatchObject({ status: 'True', reason: 'Accepted' });
+  });
+
+  it('AGENT-13 a model that nobody knows is accepted, and the default is filled in', async () => {
+    await create('unknown-model', { runtime: { model: 'of-tomorrow' } });
+    expect(await verdict('unknown-model')).toMatchObject({ reason: 'Accepted' });
+    const { spec } = await create('no-model', { runtime: {} });
+    expect(spec.runtime.model).toBe('default');
+  });
+
+  it('AGENT-14 a template that cannot be parsed is refused with its place', async () => {
+    await create('broken', { task: { instruction: '{{#if}}' } });
+    const condition = await verdict('broken');
+    expect(condition).toMatchObject({ status: 'False', reason: 'InvalidDefinition' });
+    expect(condition?.message).toMatch(/^spec\.task\.instruction: /);
+  });
+
+  it('AMB-016 no agent has a name in the form of an id', async () => {
+    await expect(create('0b9f2c1e-1111-4222-8333-444455556661')).rejects.toThrow(/form of an id/);
+  });
+
+  it('the revisions of an agent go with it', async () => {
+    const { metadata } = await create('gone');
+    await judged('gone');
+    await kube.delete(agents, { namespace, name: 'gone' });
+    const labelSelector = `windlass.dev/agent-uid=${metadata.uid}`;
+    await waitForNone(kube, { resource: controllerRevisions, namespace, labelSelector });
+    expect((await kube.listAll(controllerRevisions, { namespace, labelSelector })).items).toEqual([]);
+  });
+});
