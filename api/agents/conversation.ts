@@ -20,12 +20,12 @@ export async function drive(
   isLeaving: () => boolean,
 ): Promise<AgentResult> {
   const { log } = deps;
-  const { spec } = deps.caller.agent;
+  const { agent, security } = deps.caller;
   for (;;) {
     signal.throwIfAborted();
     if (log.state.result !== undefined) return log.state.result;
     if (isLeaving()) throw new Stopped();
-    await act(deps, next(log.state, spec), signal);
+    await act(deps, next(log.state, agent.spec, security), signal);
   }
 }
 

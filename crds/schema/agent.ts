@@ -255,9 +255,9 @@ export const SecurityContextSpec = Type.Object(
       }),
     ),
     network: Type.Optional(
-      oneOf(['none', 'listed'], {
+      oneOf(['none'], {
         default: 'none',
-        description: 'Whether the container may reach the hosts of domain_allowlist.',
+        description: 'The container reaches DNS and the API alone; listed hosts are not built yet.',
       }),
     ),
     max_calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one session.' })),

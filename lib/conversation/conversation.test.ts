@@ -202,6 +202,21 @@ describe('a conversation', () => {
     expect(world.ran).toHaveLength(ran);
   });
 
+  it('AMB-195 max_calls of the SecurityContext bounds the calls as well', () => {
+    const state = emptyState();
+    const calls = [{ id: 'call_1_0', name: 'fs.read', arguments: '{}' }];
+    const reply = { content: '', tool_calls: calls, stop: 'tool_calls', provider: 'p', model: 'm' } as const;
+    fold(state, { kind: 'started', agent_id: 'a', agent: 'a', version: '1', system: 's', input: 'i', model: 'm', at });
+    fold(state, { kind: 'iteration_started', iteration: 1, action: 'generate', at });
+    fold(state, { kind: 'model_replied', ...reply, input_tokens: 1, output_tokens: 1, at });
+    expect(next(state, specOf(), { max_calls: 0 })).toMatchObject({
+      kind: 'call_tool',
+      refusal: expect.any(String) as string,
+    });
+    expect(next(state, specOf(), { max_calls: 1 })).not.toHaveProperty('refusal');
+    expect(next(state, specOf())).not.toHaveProperty('refusal');
+  });
+
   it.each([
     [1, 'failed', 1],
     [2, 'completed', 2],

@@ -1,4 +1,4 @@
-import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentResult } from '../../crds/schema/agent-execution.ts';
 import { defined } from '../defined.ts';
 import type { ModelToolCall } from '../models/models.ts';
@@ -38,7 +38,7 @@ export const toolCallsDefault = 100;
  * The next step of a conversation (design §12). Pure: the same records give the same step, on whichever replica. Iterations
  * are answers of the agent; one that is refused is followed by another with the judge's words, up to `max_iterations`.
  */
-export function next(state: ConversationState, spec: AgentSpec): Effect {
+export function next(state: ConversationState, spec: AgentSpec, security: SecurityContextSpec = {}): Effect {
   if (state.result !== undefined) return { kind: 'none' };
   if (state.started === undefined) return { kind: 'start' };
   if (state.bytes > conversationLimits.heldBytes) {
@@ -47,7 +47,7 @@ export function next(state: ConversationState, spec: AgentSpec): Effect {
   }
   if (state.isIterationOver) return betweenIterations(state, spec);
   const [call] = state.calls;
-  if (call !== undefined) return callTool(state, spec, call);
+  if (call !== undefined) return callTool(state, call, mostCalls(spec, security));
   if (state.answer !== undefined) return withAnswer(state, spec, state.answer);
   return askModel(state, spec);
 }
@@ -68,8 +68,10 @@ function betweenIterations(state: ConversationState, spec: AgentSpec): Effect {
 const lastAnswer = ({ output, score }: { readonly output: string; readonly score?: number }) =>
   defined({ output, score });
 
-function callTool(state: ConversationState, spec: AgentSpec, call: ModelToolCall): Effect {
-  const most = spec.execution?.max_tool_calls ?? toolCallsDefault;
+const mostCalls = ({ execution }: AgentSpec, { max_calls: most }: SecurityContextSpec): number =>
+  Math.min(execution?.max_tool_calls ?? toolCallsDefault, most ?? Number.POSITIVE_INFINITY);
+
+function callTool(state: ConversationState, call: ModelToolCall, most: number): Effect {
   const isNew = state.underWay?.call_id !== call.id;
   if (isNew && state.toolCalls >= most) {
     return {
