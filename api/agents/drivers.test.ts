@@ -121,6 +121,17 @@ describe('drivers on a real NATS server', () => {
     expect(shared.outcomes[0]).toMatchObject({ output: 'seven', tool_calls: 1 });
   });
 
+  it('cut what a tool says where it would not fit a record, and say so', async () => {
+    const shared = new SharedExecutions();
+    const run = async (): Promise<string> => '\u0001'.repeat(262_144);
+    replica({ shared, ask: script(replyOf('', [['count', {}]]), replyOf('ok')), tools: [apiTool(run)] });
+    shared.put(executionOf('large'));
+    await outcomes(shared);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', tool_calls: 1 });
+    const ended = (await recordsOf('large')).find(({ kind }) => kind === 'tool_ended');
+    expect(ended).toMatchObject({ content: expect.stringContaining('[cut: ') as string });
+  });
+
   it('answer a call of an unknown tool, and one whose arguments are no JSON, without running anything', async () => {
     const shared = new SharedExecutions();
     const broken: ModelReply = {

@@ -9,7 +9,7 @@ import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { conversationRetention, conversationStream } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
-import { AppError, messageOf } from '../../lib/errors.ts';
+import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -210,6 +210,8 @@ class ConversationDrivers implements Drivers {
     const { bus } = this.#deps;
     const { deadline, bytes } = within;
     const { uid = '' } = execution.metadata;
+    // Before anything is read: most of those that another replica drives are looked at again and again.
+    if (await this.#isServed(uid)) throw new Stopped();
     const log = this.#logOf(execution, deadline.signal);
     const problem = await log.load().then(() => undefined, isLost);
     if (problem !== undefined) {
@@ -217,7 +219,6 @@ class ConversationDrivers implements Drivers {
       return 'done';
     }
     if (log.state.bytes > bytes) return 'grown';
-    if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = within.driven.leave.signal;
     const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
@@ -338,8 +339,11 @@ const retryMs = 200;
 /** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
 class Grown extends Error {}
 
+/** Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. */
+const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
+
 function isLost(error: unknown): AppError {
-  if (error instanceof AppError && error.code === 'not_found') return error;
+  if (error instanceof AppError && lasting.has(error.code)) return error;
   throw error;
 }
 

@@ -158,8 +158,12 @@ async function answerOf(
   }
 }
 
+/** Text of a tool within our bounds, as characters and as JSON: control characters take six bytes each there. */
 function cut(content: string): string {
-  const most = conversationLimits.toolContentLength;
-  if (content.length <= most) return content.toWellFormed();
-  return `${content.slice(0, most).toWellFormed()}\n[cut: ${content.length - most} more characters]`;
+  let kept = content.slice(0, conversationLimits.toolContentLength).toWellFormed();
+  while (Buffer.byteLength(JSON.stringify(kept)) > conversationLimits.toolContentBytes) {
+    kept = kept.slice(0, Math.floor(kept.length / 2)).toWellFormed();
+  }
+  if (kept.length >= content.length) return kept;
+  return `${kept}\n[cut: ${content.length - kept.length} more characters]`;
 }

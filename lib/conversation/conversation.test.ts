@@ -269,6 +269,15 @@ describe('a conversation', () => {
     expect(feedback[2]).toContain('answer.n');
   });
 
+  it.each([
+    [174_762, true],
+    [174_763, false],
+  ])('accepts an answer of %i characters of three bytes: %s', (length, isAccepted) => {
+    const world = new World([{ content: '€'.repeat(length), calls: 0 }]);
+    const { result } = world.run(specOf({ max_iterations: 1 }));
+    expect(result?.phase).toBe(isAccepted ? 'completed' : 'failed');
+  });
+
   it('clamps the answer to the tokens that remain, and ends when none do', () => {
     const world = new World([{ content: '', calls: 1, tokens: 60 }]);
     const { result } = world.run(specOf({ max_tokens: 200 }));

@@ -12,6 +12,10 @@ export const conversationLimits = {
   toolContentLength: 256 * 1024,
   /** Text of all messages, counted in bytes of heap. A conversation that grows beyond it fails. */
   heldBytes: 4 * 1024 * 1024,
+  /** The same as JSON in UTF-8, so that the record fits a message of the event bus. */
+  toolContentBytes: 512 * 1024,
+  /** Final text in UTF-8: it is part of an object, with the input, and etcd takes 1.5 MiB. */
+  outputBytes: 512 * 1024,
   /** Feedback of a judge that goes back to the agent. */
   feedbackLength: 8 * 1024,
   /** Text units per token where no provider has counted: what is estimated before a model is asked. */

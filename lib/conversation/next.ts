@@ -96,7 +96,8 @@ function withAnswer(state: ConversationState, spec: AgentSpec, answer: { text: s
       ...scored(score),
     };
   };
-  if (answer.isCut) return refuse('It was longer than an answer may be, and was cut; be shorter.');
+  if (answer.isCut || Buffer.byteLength(answer.text) > conversationLimits.outputBytes)
+    return refuse('It was longer than an answer may be, and was cut; be shorter.');
   const problem = schemaProblem(spec.output_schema, answer.text);
   if (problem !== undefined) return refuse(problem);
   const validation = spec.execution?.validation;
