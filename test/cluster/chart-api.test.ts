@@ -502,7 +502,7 @@ describe('the event bus of the chart', () => {
 
   it('can be a server of one’s own, which gets no password of ours', async () => {
     const objects = await render({ api: on, nats: { url: 'tls://nats.example.com:4443', replicaCount: 3 } });
-    expect([...namesOf(objects, 'StatefulSet'), ...namesOf(objects, 'Secret')]).toEqual([]);
+    expect([...namesOf(objects, 'StatefulSet'), ...namesOf(objects, 'Secret')]).toEqual(['windlass-api-seal']);
     const env = environment(objects, clusterNames.api);
     expect(env).toMatchObject({ WINDLASS_NATS_URL: 'tls://nats.example.com:4443', WINDLASS_NATS_REPLICAS: '3' });
     expect(Object.keys(env)).not.toContain('WINDLASS_NATS_PASSWORD');
