@@ -1,5 +1,6 @@
 import { isLabelName } from '../../crds/label-name.ts';
 import { apiVersion } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
 import { errorAt, formatPlace, type Place, type Problem } from '../../crds/problem.ts';
 import { movedAgentFields } from '../../crds/schema/agent-manifest.ts';
 import { isUid } from '../../crds/uid.ts';
@@ -47,12 +48,20 @@ function checkMetadata(metadata: Fields): Problem[] {
   return [
     ...unknownFields(metadata, metadataFields, ['metadata']),
     ...checkName(metadata['name']),
-    ...(['labels', 'annotations'] as const)
-      .filter((field) => metadata[field] !== undefined && !isStringMap(metadata[field]))
-      .map((field) => errorAt(['metadata', field], 'type', 'must be a map of texts')),
+    ...checkMap('labels', metadata['labels']),
+    ...checkMap('annotations', metadata['annotations']),
     ...checkGiven(metadata),
     ...checkNotes(metadata),
   ];
+}
+
+function checkMap(field: 'labels' | 'annotations', value: unknown): Problem[] {
+  if (value === undefined) return [];
+  const at = ['metadata', field];
+  if (!isStringMap(value)) return [errorAt(at, 'type', 'must be a map of texts')];
+  const entries = Object.keys(value).length;
+  if (entries <= limits.mapEntries) return [];
+  return [errorAt(at, 'too_large', `has ${entries} entries; at most ${limits.mapEntries}`)];
 }
 
 function checkName(name: unknown): Problem[] {

@@ -44,6 +44,16 @@ describe('the manifest of an agent', () => {
     });
   });
 
+  it.each([
+    [199, []],
+    [200, []],
+    [201, ['metadata.annotations']],
+  ])('takes %i annotations with the problems %j', (count, problems) => {
+    const annotations = Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, '']));
+    expect(errorsOf(withMetadata({ annotations }))).toEqual(problems);
+    expect(errorsOf(withMetadata({ labels: annotations }))).toEqual(problems.map(() => 'metadata.labels'));
+  });
+
   it('comes back from the object', () => {
     const { agent } = readOneAgent(writeYaml(manifest));
     const again = agent && toAgentManifest(agent);

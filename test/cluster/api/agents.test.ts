@@ -91,11 +91,22 @@ describe('executions of agents over HTTP', () => {
       ids.push((await start({ agent_id, input: 'x' }, { headers })).json<{ execution_id: string }>().execution_id);
     }
     expect(ids[0]).toBe(ids[1]);
-    const cancelled = await ask(`/v1/executions/${ids[0]}/cancel`, { method: 'POST', headers: json, body: '{}' });
-    expect(cancelled.json()).toMatchObject({ by: 'ada' });
-    const foreign = { method: 'POST', headers: json, body: '{}', token: stranger };
-    expect((await ask(`/v1/executions/${ids[0]}/cancel`, foreign)).status).toBe(404);
     expect((await ask(`/v1/executions/${ids[0]}`, { method: 'DELETE' })).status).toBe(200);
+  });
+
+  it('are cancelled by callers of the tenant while they have not ended', async () => {
+    // One whose agent is not there waits for it.
+    const { metadata } = await world.kube.create(agentExecutions, {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'AgentExecution',
+      metadata: { name: 'waits', namespace: world.tenant },
+      spec: { agent: 'absent' },
+    });
+    const path = `/v1/executions/${metadata.uid}`;
+    await expect.poll(async () => (await ask(path)).status, { timeout: 5_000 }).toBe(200);
+    const sending = { method: 'POST', headers: json, body: '{}' };
+    expect((await ask(`${path}/cancel`, { ...sending, token: stranger })).status).toBe(404);
+    expect((await ask(`${path}/cancel`, sending)).json()).toMatchObject({ by: 'ada' });
   });
 
   it('EXEC-06 ORCH-AUTH-12 are followed by callers of the tenant with a token', async () => {

@@ -6,14 +6,16 @@ import { controllerRevisions } from '../../../lib/kube/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../payment-provider/payment-provider.ts';
 import { startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
-import { volumes, workflowExecutions, workflows } from '../harness/kinds.ts';
-import { pause } from '../harness/wait.ts';
+import { agentExecutions, agents, volumes, workflowExecutions, workflows } from '../harness/kinds.ts';
+import { pause, waitForObject } from '../harness/wait.ts';
 import type { Received } from './harness/index.ts';
 import { type Parts, type Row, rowsOf } from './hostile-rows.ts';
 import { type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-world.ts';
 
 /** What a path can name: things of one tenant. */
-type Ids = Readonly<Record<'execution_id' | 'id' | 'workflow' | 'source' | 'volume_id', string>>;
+type Ids = Readonly<
+  Record<'execution_id' | 'id' | 'workflow' | 'source' | 'volume_id' | 'agent' | 'name' | 'agent_execution', string>
+>;
 
 const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
 
@@ -33,8 +35,8 @@ beforeAll(async () => {
   });
   // An operator, so that nothing is refused for want of rights.
   mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator'] });
-  own = await makeTenant(world.tenant);
-  foreign = await makeTenant(world.otherTenant);
+  own = await makeTenant(world.tenant, 'helper');
+  foreign = await makeTenant(world.otherTenant, 'their-helper');
   await world.router('routes', { routes: { hostile: 'gate', http_api: 'gate' } });
 });
 afterAll(async () => {
@@ -42,13 +44,39 @@ afterAll(async () => {
   await provider?.stop();
 });
 
-async function makeTenant(namespace: string): Promise<Ids> {
+async function makeTenant(namespace: string, agent: string): Promise<Ids> {
   const gate = aWorkflow('gate')
     .state('ask', aQuestion('Go on?', { yes: 'end', no: 'end' }))
     .state('end', anEnd());
   const made = await world.kube.create(workflows, { ...gate.build(), metadata: { name: 'gate', namespace } });
   const volume = await makeVolume(namespace, 'shared');
-  return { ...(await makeWaiting(namespace, 'waits')), workflow: made.metadata.uid ?? '', volume_id: volume };
+  const ids = await makeWaiting(namespace, 'waits');
+  return { ...ids, ...(await makeAgent(namespace, agent)), workflow: made.metadata.uid ?? '', volume_id: volume };
+}
+
+/** An agent, and an execution of it that has ended: no model answers here. */
+async function makeAgent(namespace: string, name: string): Promise<Pick<Ids, 'agent' | 'name' | 'agent_execution'>> {
+  const spec = { version: '1.0.0', runtime: { model: 'nowhere' }, task: { instruction: 'Work.' } };
+  const row = { apiVersion: 'windlass.dev/v1', metadata: { name, namespace } } as const;
+  const { metadata } = await world.kube.create(agents, { ...row, kind: 'Agent', spec });
+  const execution = await makeAgentExecution(namespace, name, name);
+  await waitForObject(
+    world.kube,
+    { resource: agentExecutions, namespace, name },
+    ({ status }) => status?.finished_at !== undefined,
+    { timeoutMs: 60_000 },
+  );
+  return { agent: metadata.uid ?? '', name, agent_execution: execution };
+}
+
+async function makeAgentExecution(namespace: string, name: string, agent: string): Promise<string> {
+  const { metadata } = await world.kube.create(agentExecutions, {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'AgentExecution',
+    metadata: { name, namespace },
+    spec: { agent },
+  });
+  return metadata.uid ?? '';
 }
 
 async function makeVolume(namespace: string, name: string): Promise<string> {
@@ -67,7 +95,7 @@ async function makeWaiting(namespace: string, name: string): Promise<Ids> {
   const patience = { timeoutMs: 120_000 };
   const { metadata } = await waitUntilWaiting(world.kube, { namespace, name, state: 'ask' }, patience);
   const request = { execution_id: metadata.uid ?? '', id: await pendingOf(namespace, metadata.uid ?? '') };
-  return { workflow: '', volume_id: '', source: 'hostile', ...request };
+  return { workflow: '', volume_id: '', agent: '', name: '', agent_execution: '', source: 'hostile', ...request };
 }
 
 /** The id of what an execution asks; the cache of a replica is a moment behind the cluster. */
@@ -103,13 +131,24 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   submitStimulus: () => ({ source: 'http_api', content: 'x' }),
   receiveWebhook: () => ({ ref: 'main' }),
   createCheckout: () => ({ price_id: priceId }),
+  registerAgent: () => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'Agent',
+    metadata: { name: 'new', version: '1.0.0' },
+    spec: { runtime: {}, task: { instruction: 'Work.' } },
+  }),
+  startAgentExecution: () => ({ agent_id: own.agent, input: 'x' }),
   openPortal: () => ({ return_url: 'https://app.example.com/' }),
 };
+
+/** Workflows and agents both have executions. */
+const idOf = (ids: Ids, path: string, name: keyof Ids): string =>
+  ids[path.startsWith('/v1/executions/') && name === 'execution_id' ? 'agent_execution' : name];
 
 function goodRequest({ operationId, path, access, body }: Contract, ids: Ids): Parts {
   const text = body === undefined ? undefined : JSON.stringify(bodies[operationId]?.() ?? {});
   return {
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => ids[name] ?? ''),
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Ids) => idOf(ids, path, name)),
     query: '',
     headers: [
       ...(access === 'bearer' ? [['authorization', `Bearer ${mallory}`] as const] : []),
@@ -136,7 +175,7 @@ async function send({ method }: Contract, { path, query, headers, body }: Parts)
 async function written(): Promise<string> {
   const lists = await Promise.all(
     [world.tenant, world.otherTenant].flatMap((namespace) =>
-      [workflows, workflowExecutions, volumes, controllerRevisions].map((kind) =>
+      [workflows, workflowExecutions, agents, agentExecutions, volumes, controllerRevisions].map((kind) =>
         world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, { namespace }),
       ),
     ),
@@ -220,6 +259,9 @@ describe('ids', () => {
         id: unknownId,
         volume_id: unknownId,
         source: 'hostile',
+        agent: unknownId,
+        name: 'nothing',
+        agent_execution: unknownId,
       };
       const [theirs, unknown] = [
         await send(contract, goodRequest(contract, foreign)),
@@ -252,8 +294,11 @@ describe('without anything wrong', () => {
     ['demoteWorkflow', 'scope=user'],
     ['promoteWorkflow', 'scope=tenant'],
     ['deleteWorkflow', ''],
+    ['cancelAgentExecution', ''],
+    ['deleteAgentExecution', ''],
+    ['deleteAgent', ''],
   ]);
-  const endless = ['streamExecution'];
+  const endless = ['streamExecution', 'streamAgentExecution', 'followAgentConversation'];
   const others = operations.filter(({ operationId: id }) => !byThemselves.has(id) && !endless.includes(id));
 
   it.each(others.map((contract) => [contract.operationId, contract] as const))(
@@ -267,14 +312,24 @@ describe('without anything wrong', () => {
 
   async function idsFor(id: string): Promise<Ids> {
     if (id.includes('Workflow')) return { ...own, workflow: 'gate' };
-    if (id.includes('Volume')) return own;
+    if (id.includes('Volume') || id === 'deleteAgent') return own;
     const name = id.toLowerCase();
+    // One whose agent is not there waits for it.
+    if (id.includes('Agent')) return { ...own, agent_execution: await seenAgentExecution(name) };
     const ids = await makeWaiting(world.tenant, name);
     if (id !== 'retryExecution') return ids;
     // Only what has ended can be run again from a state.
     await world.http(`/v1/workflows/executions/${ids.execution_id}/cancel`, { method: 'POST', token: mallory });
     await waitUntilFinished(world.kube, { namespace: world.tenant, name });
     return ids;
+  }
+
+  /** A waiting execution, once the replicas know of it. */
+  async function seenAgentExecution(name: string): Promise<string> {
+    const uid = await makeAgentExecution(world.tenant, name, 'absent');
+    const read = async (): Promise<number> => (await world.http(`/v1/executions/${uid}`, { token: mallory })).status;
+    await expect.poll(read, { timeout: 5_000 }).toBe(200);
+    return uid;
   }
 
   it.each([...byThemselves])('%s succeeds', async (id, query) => {
