@@ -219,6 +219,7 @@ class ConversationDrivers implements Drivers {
       return 'done';
     }
     if (log.state.bytes > bytes) return 'grown';
+    if (log.last > 0 && log.state.result === undefined && (await this.#isServed(uid))) throw new Stopped();
     const tell = (news: LiveNews): void => bus.tell(liveAddress(uid), JSON.stringify(news));
     const leave = within.driven.leave.signal;
     const door = new PodDoor({ log, leave, newId: this.#deps.newId, tell: (sequence) => tell({ sequence }) });
@@ -232,10 +233,12 @@ class ConversationDrivers implements Drivers {
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<'done' | 'grown'> {
     const { log, door } = open.conversation;
-    const isTaken = log.last > 0 && log.state.result === undefined;
-    if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     try {
+      // Served before anything is written: whoever finds a record finds its driver as well.
+      await Promise.race([responder.ready, aborted(open.deadline.signal)]);
+      const isTaken = log.last > 0 && log.state.result === undefined;
+      if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });
       await this.#converse(execution, open);
       return 'done';
     } catch (error) {
