@@ -29,7 +29,9 @@ export function createDefinitions(kube: Pick<KubeClient, 'get'>): Definitions {
   return {
     async of(execution) {
       const key = keyOf(execution);
-      const definition = known.get(key) ?? (await read(kube, execution));
+      const held = known.get(key);
+      if (held !== undefined) return held;
+      const definition = await read(kube, execution);
       known.set(key, definition);
       return definition;
     },
@@ -45,7 +47,7 @@ async function read(kube: Pick<KubeClient, 'get'>, execution: AgentExecution): P
   if (spec === undefined) throw lost(execution);
   const named = spec.security?.context;
   const context = named ?? defaultContext;
-  // That of the execution's own namespace: whoever runs a global agent bounds it.
+  // That of the execution's own namespace: the tenant that runs a global agent bounds it.
   const found = await findObject(kube, securityContexts, { namespace: metadata.namespace ?? '', name: context });
   if (found === undefined && named !== undefined) throw noContext(named);
   return { spec, context, security: found?.spec ?? {} };

@@ -55,8 +55,9 @@ export function createPodIdentity({ kube, clock }: PodIdentityDeps): PodIdentity
 
   async function review(token: string, namespace: string): Promise<TokenAnswer> {
     const key = hash('sha256', token);
-    const answer =
-      answers.get(key) ?? (await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience])));
+    const held = answers.get(key);
+    if (held !== undefined) return held;
+    const answer = await asks.run({ tenant: namespace }, () => kube.reviewToken(token, [podAudience]));
     answers.set(key, answer);
     return answer;
   }
