@@ -166,7 +166,6 @@ class ConversationDrivers implements Drivers {
     this.#driven.set(uid, driven);
     driven.ended = this.#drive(execution, driven).then(() => {
       driven.settle();
-      driven.conversation?.door.close();
       this.#driven.delete(uid);
     });
   }
@@ -235,7 +234,7 @@ class ConversationDrivers implements Drivers {
     const { log, door } = open.conversation;
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     try {
-      // Served before anything is written: whoever finds a record finds its driver as well.
+      // Served before anything is written: a replica that finds a record finds its driver as well.
       await Promise.race([responder.ready, aborted(open.deadline.signal)]);
       const isTaken = log.last > 0 && log.state.result === undefined;
       if (isTaken) await log.append({ kind: 'taken_over', by: this.#deps.newId() });

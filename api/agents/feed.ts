@@ -18,6 +18,23 @@ export interface ConversationListener extends AsyncDisposable {
 export interface ConversationFeed {
   /** Records behind a place, the oldest first, a page at most; empty where there are none. */
   read(tenant: string, executionId: string, after: number): Promise<readonly PlacedRecord[]>;
-  /** `onText` hears pieces of text as the model writes them; they are lost where nobody listens. */
+  /** `onText` hears pieces of text as the model writes them; without a listener they are lost. */
   listen(executionId: string, onText?: (text: string) => void): ConversationListener;
+}
+
+/** All records behind a place, page by page, each read once the one before was taken. */
+export async function* recordsBehind(
+  feed: Pick<ConversationFeed, 'read'>,
+  tenant: string,
+  executionId: string,
+  after: number,
+): AsyncGenerator<PlacedRecord> {
+  let last = after;
+  for (;;) {
+    const page = await feed.read(tenant, executionId, last);
+    yield* page;
+    const end = page.at(-1);
+    if (end === undefined) return;
+    last = end.sequence;
+  }
 }

@@ -18,7 +18,7 @@ interface Wanted {
 }
 
 interface Ended {
-  /** Undefined: nobody knows what came of the command. */
+  /** Undefined: the outcome of the command is unknown. */
   readonly result?: DispatchResult;
   readonly dispatch_id: string;
   readonly result_hash?: string;
@@ -43,7 +43,7 @@ export class PodDoor {
   readonly #deps: PodDoorDeps;
   #offer: Offer | undefined;
   #isClosed = false;
-  /** Wakes whoever waits for an offer or for the end. */
+  /** Wakes those that wait for an offer or for the end. */
   #changed = Promise.withResolvers<void>();
 
   constructor(deps: PodDoorDeps) {
@@ -117,7 +117,7 @@ export class PodDoor {
     return false;
   }
 
-  /** Whoever waits is sent away. */
+  /** Sends away those that wait. */
   close(): void {
     this.#isClosed = true;
     this.#wake();

@@ -9,7 +9,7 @@ import { HttpError } from '../../../lib/http/http-error.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { anAgent } from '../../../test/builders/agent-builder.ts';
 import { createAgentExecutionRoutes } from './index.ts';
-import { createMemoryFeed } from './memory-feed.ts';
+import { createMemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentExecutionView } from './schema.ts';
 
 const idOf = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;

@@ -1,5 +1,10 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import type { ConversationFeed, ConversationListener, PlacedRecord } from '../../agents/feed.ts';
+import {
+  type ConversationFeed,
+  type ConversationListener,
+  type PlacedRecord,
+  recordsBehind,
+} from '../../agents/feed.ts';
 import { endPhaseOf } from './stream-events.ts';
 
 /** What happens to an execution, as a reader sees it. */
@@ -56,13 +61,13 @@ interface Ears {
 }
 
 async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bell, listener }: Ears) {
-  const { uid, signal } = followed;
+  const { tenant, uid, signal } = followed;
   let last = followed.after;
   while (!signal.aborted) {
     const rung = bell.reset();
     const execution = news.current(uid);
     for (const text of bell.take()) yield { kind: 'text', text } as const;
-    for await (const placed of recordsBehind(feed, followed, last)) {
+    for await (const placed of recordsBehind(feed, tenant, uid, last)) {
       last = placed.sequence;
       yield { kind: 'record', placed } as const;
       if (placed.record.kind === 'ended') return;
@@ -72,18 +77,6 @@ async function* happenings({ feed, news }: FollowDeps, followed: Followed, { bel
       return;
     }
     if (!rung.aborted) await listener.news(AbortSignal.any([signal, rung]));
-  }
-}
-
-/** Page by page, each read once the one before was taken. */
-async function* recordsBehind(feed: ConversationFeed, { tenant, uid }: Followed, after: number) {
-  let last = after;
-  for (;;) {
-    const page = await feed.read(tenant, uid, last);
-    yield* page;
-    const end = page.at(-1);
-    if (end === undefined) return;
-    last = end.sequence;
   }
 }
 

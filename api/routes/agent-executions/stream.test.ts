@@ -5,7 +5,7 @@ import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import type { EventFrame } from '../../../lib/http/route.ts';
 import { createExecutionNews } from './execution-news.ts';
-import { createMemoryFeed, type MemoryFeed } from './memory-feed.ts';
+import { createMemoryFeed, type MemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentEvent } from './schema.ts';
 import { createEventsRoute, createStreamRoute, placeBehind } from './stream.ts';
 

@@ -1,7 +1,7 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
-import type { Attestations } from '../../agents/attestation.ts';
+import type { Attestations } from '../../agents/attestations.ts';
 import type { Drivers } from '../../agents/drivers.ts';
-import type { ConversationFeed } from '../../agents/feed.ts';
+import { type ConversationFeed, recordsBehind } from '../../agents/feed.ts';
 import { needsDriving } from '../../agents/needs-driving.ts';
 import type { Offered } from '../../agents/pod-door.ts';
 import type { PodIdentity } from '../../agents/pod-identity.ts';
@@ -62,7 +62,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
     podUid: pod.metadata.uid ?? '',
     publicKey,
     securityContext: name,
-    toolPatterns: tools,
+    allowedToolPatterns: tools,
     expiresAt: execution.status?.deadline ?? new Date(deps.clock.now() + sessionMs).toISOString(),
   });
 }
@@ -143,7 +143,7 @@ function replyOf(offered: Offered | undefined, state: ConversationState): Reply 
   return json({ type: 'dispatch', dispatch_id: offered.dispatch_id, action: 'exec', ...offered.plan });
 }
 
-/** The outcome is in the log, whoever wrote it. */
+/** The outcome is in the log, whichever replica wrote it. */
 async function finished(
   deps: AgentPodDeps,
   { metadata }: AgentExecution,
@@ -160,14 +160,8 @@ async function finished(
 
 async function readAll(feed: ConversationFeed, tenant: string, executionId: string): Promise<ConversationState> {
   const state = emptyState();
-  for (let after = 0; ; ) {
-    const page = await feed.read(tenant, executionId, after);
-    for (const { sequence, record } of page) {
-      fold(state, record);
-      after = sequence;
-    }
-    if (page.length === 0) return state;
-  }
+  for await (const { record } of recordsBehind(feed, tenant, executionId, 0)) fold(state, record);
+  return state;
 }
 
 const final = ({ result, toolCalls, messages }: ConversationState): Reply =>

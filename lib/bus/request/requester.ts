@@ -55,7 +55,7 @@ export interface Requester {
   request(address: Address, body: string | Uint8Array, options: RequestOptions): Promise<Uint8Array>;
   /**
    * Sends news to every process that serves the address for `every`, and awaits no answer. News that no process hears, or
-   * that a broken connection loses, is lost: whoever listens reads the truth elsewhere. Never throws.
+   * that a broken connection loses, is lost: a listener reads the truth elsewhere. Never throws.
    */
   tell(address: Address, body: string | Uint8Array): void;
   /**
