@@ -1,0 +1,65 @@
+import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+
+/** On whose behalf a tool is called, after every check of the envelope has passed (spec 3 §5.2). */
+export interface GatewayCaller {
+  /** Slug; undefined in the development bypass only (spec 3 §5.3). */
+  readonly tenant: string | undefined;
+  /** Names the caller in audit events: the agent id of the session. */
+  readonly subject: string;
+  readonly executionId: string;
+  readonly agentId: string;
+  readonly securityContextName: string;
+  readonly security: SecurityContextSpec;
+  /** Namespace of the tenant; undefined in the bypass. */
+  readonly namespace: string | undefined;
+}
+
+/** JSON that came as an object. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export type ToolSourceName = 'workflow' | 'cli' | 'builtin' | 'mcp';
+
+export interface GatewayCallContext {
+  /** Aborts when the client is gone, when the call is out of time, or when the process gives up its work. */
+  readonly signal: AbortSignal;
+  /** UUID of the invocation, the same in every audit event of the call. */
+  readonly invocationId: string;
+}
+
+export interface GatewayAnswer {
+  /** Text of the JSON-RPC result. */
+  readonly content: string;
+  /** Given as `structuredContent` of the result. */
+  readonly structured?: unknown;
+  /** The tool ran and failed (requirements AMB-130). */
+  readonly isError: boolean;
+}
+
+/** One tool of the unified listing (requirements AMB-196). */
+export interface GatewayTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema with `type: object`. `required` is in the order in which absent fields are named. */
+  readonly input_schema: JsonObject;
+  readonly source: ToolSourceName;
+  readonly skip_judge: boolean;
+  readonly fleet_capable: boolean;
+  /**
+   * Runs the tool once: the lane has checked the envelope, the policy and the arguments, and has stored the intent.
+   * @throws AppError for answers with a status (spec 3 §7.1): `invalid` 400 Validation, `not_found` 404 NotFound.
+   */
+  call(caller: GatewayCaller, args: JsonObject, context: GatewayCallContext): Promise<GatewayAnswer>;
+}
+
+/** Tools of one kind, read from caches: neither method waits. Without a tenant only shared tools are seen. */
+export interface ToolSource {
+  list(tenant: string | undefined): Iterable<GatewayTool>;
+  find(tenant: string | undefined, name: string): GatewayTool | undefined;
+}
+
+/** Names that begin so belong to built-in tools; no other source may register them. */
+export const reservedToolPrefixes = ['fs.', 'web.', 'cmd.', 'svc.'] as const;
+
+/** Whether a name is reserved for built-in tools. */
+export const isReservedToolName = (name: string): boolean =>
+  reservedToolPrefixes.some((prefix) => name.startsWith(prefix));
