@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
+import { edgeKeyVariables } from '../lib/keys/edge-key.ts';
 import { logLevels } from '../lib/logger.ts';
 import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
@@ -33,6 +34,7 @@ export const ApiConfig = Type.Object({
   ...identityVariables,
   ...billingVariables,
   ...sealVariables,
+  ...edgeKeyVariables,
   ...grpcVariables,
   ...sensorVariables,
   ...nodeConfigVariables,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { archiveOwnerOf, createArchive } from '../lib/archive/create-archive.ts';
@@ -11,6 +12,10 @@ import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
+import { loadSealKey, type SealKey } from '../lib/envelope/index.ts';
+import { loadEdgeKey } from '../lib/keys/edge-key.ts';
+import type { KeyPair } from '../lib/keys/private-key.ts';
+import { publishPublicKeys } from '../lib/keys/public-keys.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
@@ -49,7 +54,8 @@ export function createServices(deps: ApiDeps): Services {
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const archived = createArchived(deps, bus, cluster);
-  const { agents, operations } = createWorkers(deps, bus, cluster);
+  const keys = loadKeys(deps);
+  const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal }, bus, cluster);
   const own = { archived, cluster, bus, audit, stimuli, rateLimit, feed: agents.feed };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
@@ -63,7 +69,12 @@ export function createServices(deps: ApiDeps): Services {
       followed = cluster.run(following.signal);
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
-      followed = Promise.all([followed, stimuli.run(following.signal), runAgents(agents, bus, following.signal)]);
+      followed = Promise.all([
+        followed,
+        stimuli.run(following.signal),
+        runAgents(agents, bus, following.signal),
+        publishKeys(deps, keys, following.signal),
+      ]);
     },
     async close() {
       following.abort();
@@ -74,8 +85,31 @@ export function createServices(deps: ApiDeps): Services {
   };
 }
 
+interface Keys {
+  readonly seal: SealKey;
+  /** Absent: hosts can be neither enrolled nor commanded. */
+  readonly edge: KeyPair | undefined;
+}
+
+function loadKeys({ config, logger }: ApiDeps): Keys {
+  const readFile = (path: string): string => readFileSync(path, 'utf8');
+  return { seal: loadSealKey(config, readFile, logger), edge: loadEdgeKey(config, readFile) };
+}
+
+/** A key of this process alone is of use to no other process. */
+async function publishKeys(deps: ApiDeps, { seal, edge }: Keys, stop: AbortSignal): Promise<void> {
+  if (deps.config.WINDLASS_SEAL_KEY === undefined) return;
+  const namespace = deps.config.WINDLASS_SYSTEM_NAMESPACE;
+  const keys = { seal: seal.publicKey, ...(edge && { edge: edge.publicKey }) };
+  await publishPublicKeys({ ...deps, namespace }, keys, stop);
+}
+
 /** Agents and the tools that they work with. */
-function createWorkers(deps: ApiDeps, bus: EventBus, cluster: Cluster): Pick<Services, 'agents' | 'operations'> {
+function createWorkers(
+  deps: ApiDeps & { readonly sealKey: SealKey },
+  bus: EventBus,
+  cluster: Cluster,
+): Pick<Services, 'agents' | 'operations'> {
   const operations = createOperations(deps.clock);
   const toolbox = createTools(deps, { cluster, operations });
   return { operations, agents: createAgents({ ...deps, bus, cluster, toolbox }) };

@@ -3,6 +3,7 @@ import { limits } from '../crds/limits.ts';
 import { oneOf } from '../crds/schema/parts.ts';
 import { archiveVariables } from '../lib/archive/archive-config.ts';
 import { busVariables } from '../lib/bus/index.ts';
+import { edgeKeyVariables } from '../lib/keys/edge-key.ts';
 import { logLevels } from '../lib/logger.ts';
 import { nodeConfigVariables } from '../lib/node-config/index.ts';
 import { s3Variables } from '../lib/output-store/s3-config.ts';
@@ -38,6 +39,7 @@ export const ControllersConfig = Type.Object({
   ...busVariables,
   ...archiveVariables,
   ...nodeConfigVariables,
+  ...edgeKeyVariables,
   /** Slug of the tenant that the release's namespace belongs to, which is also the namespace of the Lease. */
   WINDLASS_SYSTEM_TENANT: Type.String({ pattern: tenantSlugPattern, default: 'system' }),
   WINDLASS_LEADER_ELECT: Type.Boolean({ default: true }),

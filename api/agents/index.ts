@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
   createEnvelopeProof,
   createSessions,
-  loadSealKey,
   type SealKey,
   type Session,
   type Sessions,
@@ -28,6 +26,7 @@ import { needsDriving } from './needs-driving.ts';
 import { createPodIdentity } from './pod-identity.ts';
 
 interface AgentsDeps extends ApiDeps {
+  readonly sealKey: SealKey;
   readonly bus: EventBus;
   readonly cluster: Cluster;
   readonly toolbox: Toolbox;
@@ -63,8 +62,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
   });
-  const key = loadSealKey(deps.config, (path) => readFileSync(path, 'utf8'), logger);
-  const signed: Signed = { key, sessions: createSessions(bus), definitions };
+  const signed: Signed = { key: deps.sealKey, sessions: createSessions(bus), definitions };
   const podDeps = podRoutesDeps(deps, signed);
   return {
     feed,

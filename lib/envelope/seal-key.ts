@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import { ConfigError } from '../config.ts';
+import { readKeyPair } from '../keys/private-key.ts';
 import type { Logger } from '../logger.ts';
 
 /** Settings of the tokens that sign sessions in. */
@@ -29,27 +29,14 @@ export interface SealKey {
 export function loadSealKey(config: SealConfig, readFile: (path: string) => string, logger: Logger): SealKey {
   const { WINDLASS_SEAL_KEY: path } = config;
   if (path === undefined) logger.warn({ variable: 'WINDLASS_SEAL_KEY' }, 'seal key made for this process alone');
-  const privateKey = path === undefined ? generateKeyPairSync('ed25519').privateKey : readPem(path, readFile);
+  const pair =
+    path === undefined
+      ? generateKeyPairSync('ed25519')
+      : readKeyPair({ variable: 'WINDLASS_SEAL_KEY', path }, readFile);
   return {
-    privateKey,
-    publicKey: createPublicKey(privateKey),
+    privateKey: pair.privateKey,
+    publicKey: pair.publicKey,
     issuer: config.SEAL_GATEWAY_SEAL_JWT_ISSUER,
     audience: config.SEAL_GATEWAY_SEAL_JWT_AUDIENCE,
   };
-}
-
-function readPem(path: string, readFile: (path: string) => string): KeyObject {
-  const key = privateKeyOf(path, readFile);
-  if (key?.asymmetricKeyType === 'ed25519') return key;
-  const problem = 'must name a file that holds a private Ed25519 key as PEM (PKCS #8)';
-  throw new ConfigError([{ name: 'WINDLASS_SEAL_KEY', problem }]);
-}
-
-function privateKeyOf(path: string, readFile: (path: string) => string): KeyObject | undefined {
-  try {
-    return createPrivateKey(readFile(path));
-  } catch {
-    // The reason might hold a part of the file.
-    return undefined;
-  }
 }
