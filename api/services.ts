@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { archiveOwnerOf, createArchive } from '../lib/archive/create-archive.ts';
@@ -12,12 +11,10 @@ import type { ApiDeps } from './api-deps.ts';
 import { createBilling } from './billing/index.ts';
 import { type Cluster, createCluster } from './cluster/index.ts';
 import { type Caller, createAuthentication } from '../lib/identity/index.ts';
-import { loadSealKey, type SealKey } from '../lib/envelope/index.ts';
-import { loadEdgeKey } from '../lib/keys/edge-key.ts';
-import type { KeyPair } from '../lib/keys/private-key.ts';
-import { publishPublicKeys } from '../lib/keys/public-keys.ts';
+import type { SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
+import { loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createStimuli } from './ingest/index.ts';
@@ -41,22 +38,22 @@ export interface Services {
 export function createServices(deps: ApiDeps): Services {
   const { config, kube, clock, logger, metrics } = deps;
   const authentication = createAuthentication(deps, config);
-  const cluster = createCluster({
-    kube,
-    clock,
-    reflector: (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
-    systemTenant: config.WINDLASS_SYSTEM_TENANT,
-    systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
-  });
+  const cluster = createOwnCluster(deps);
   const bus = createBus(deps);
   const audit = createAuditTrail({ events: bus, clock, newId: deps.newId }, 'api');
-  const systemTenant = config.WINDLASS_SYSTEM_TENANT;
+  const { WINDLASS_SYSTEM_TENANT: systemTenant } = config;
   const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
-  const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
-  const archived = createArchived(deps, bus, cluster);
   const keys = loadKeys(deps);
   const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal }, bus, cluster);
-  const own = { archived, cluster, bus, audit, stimuli, rateLimit, feed: agents.feed };
+  const own = {
+    archived: createArchived(deps, bus, cluster),
+    rateLimit: createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND),
+    cluster,
+    bus,
+    audit,
+    stimuli,
+    feed: agents.feed,
+  };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
@@ -69,12 +66,9 @@ export function createServices(deps: ApiDeps): Services {
       followed = cluster.run(following.signal);
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
-      followed = Promise.all([
-        followed,
-        stimuli.run(following.signal),
-        runAgents(agents, bus, following.signal),
-        publishKeys(deps, keys, following.signal),
-      ]);
+      const { signal } = following;
+      const running = [stimuli.run(signal), runAgents(agents, bus, signal), publishKeys(deps, keys, signal)];
+      followed = Promise.all([followed, ...running]);
     },
     async close() {
       following.abort();
@@ -85,23 +79,14 @@ export function createServices(deps: ApiDeps): Services {
   };
 }
 
-interface Keys {
-  readonly seal: SealKey;
-  /** Absent: hosts can be neither enrolled nor commanded. */
-  readonly edge: KeyPair | undefined;
-}
-
-function loadKeys({ config, logger }: ApiDeps): Keys {
-  const readFile = (path: string): string => readFileSync(path, 'utf8');
-  return { seal: loadSealKey(config, readFile, logger), edge: loadEdgeKey(config, readFile) };
-}
-
-/** A key of this process alone is of use to no other process. */
-async function publishKeys(deps: ApiDeps, { seal, edge }: Keys, stop: AbortSignal): Promise<void> {
-  if (deps.config.WINDLASS_SEAL_KEY === undefined) return;
-  const namespace = deps.config.WINDLASS_SYSTEM_NAMESPACE;
-  const keys = { seal: seal.publicKey, ...(edge && { edge: edge.publicKey }) };
-  await publishPublicKeys({ ...deps, namespace }, keys, stop);
+function createOwnCluster({ config, kube, clock, logger, metrics }: ApiDeps): Cluster {
+  return createCluster({
+    kube,
+    clock,
+    reflector: (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
+    systemTenant: config.WINDLASS_SYSTEM_TENANT,
+    systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
+  });
 }
 
 /** Agents and the tools that they work with. */
