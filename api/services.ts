@@ -36,28 +36,17 @@ export interface Services {
 }
 
 export function createServices(deps: ApiDeps): Services {
-  const { config, kube, clock, logger, metrics } = deps;
+  const { config, clock } = deps;
   const authentication = createAuthentication(deps, config);
   const cluster = createOwnCluster(deps);
   const bus = createBus(deps);
-  const audit = createAuditTrail({ events: bus, clock, newId: deps.newId }, 'api');
-  const { WINDLASS_SYSTEM_TENANT: systemTenant } = config;
-  const stimuli = createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry });
+  const shared = createShared(deps, bus, cluster);
   const keys = loadKeys(deps);
   const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal }, bus, cluster);
-  const own = {
-    archived: createArchived(deps, bus, cluster),
-    rateLimit: createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND),
-    cluster,
-    bus,
-    audit,
-    stimuli,
-    feed: agents.feed,
-  };
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, ...own, seal: agents.seal, billing: createBilling(config, deps) },
+    routes: { ...deps, ...shared, feed: agents.feed, seal: agents.seal, billing: createBilling(config, deps) },
     agents,
     operations,
     authenticate: (headers) => authentication.authenticate(headers),
@@ -67,7 +56,7 @@ export function createServices(deps: ApiDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const running = [stimuli.run(signal), runAgents(agents, bus, signal), publishKeys(deps, keys, signal)];
+      const running = [shared.stimuli.run(signal), runAgents(agents, bus, signal), publishKeys(deps, keys, signal)];
       followed = Promise.all([followed, ...running]);
     },
     async close() {
@@ -76,6 +65,20 @@ export function createServices(deps: ApiDeps): Services {
       await authentication.close();
       await bus.close(busGraceMs);
     },
+  };
+}
+
+/** Everything that more than one route stands on. */
+function createShared(deps: ApiDeps, bus: EventBus, cluster: Cluster) {
+  const { config, kube, clock, logger, metrics, newId } = deps;
+  const { WINDLASS_SYSTEM_TENANT: systemTenant } = config;
+  return {
+    cluster,
+    bus,
+    audit: createAuditTrail({ events: bus, clock, newId }, 'api'),
+    stimuli: createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry }),
+    archived: createArchived(deps, bus, cluster),
+    rateLimit: createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND),
   };
 }
 
