@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [
-            '{crds,lib,controllers,api,client,cli,dev}/**/*.test.ts',
+            '{crds,lib,controllers,api,gateway,relay,edge,client,cli,dev}/**/*.test.ts',
             'test/{contract,hostile,replay}/**/*.test.ts',
           ],
           exclude: ignored,

@@ -9,14 +9,14 @@ import type { NodeConfig } from '../lib/node-config/index.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ToolRuns } from '../lib/tools/toolbox.ts';
 import type { ApiConfig } from './config.ts';
-import type { ApiMetrics } from './metrics.ts';
+import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
 
 /** What one replica of the API is made of. */
 export interface ApiDeps {
   readonly config: ApiConfig;
   readonly logger: Logger;
-  readonly metrics: ApiMetrics;
+  readonly metrics: ServerMetrics;
   readonly clock: Clock;
   readonly kube: KubeClient;
   readonly runtime: ProcessRuntime;

@@ -23,7 +23,7 @@ import { loadNodeConfig, type NodeConfig } from '../lib/node-config/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { ApiConfig } from './config.ts';
 import { docsScript } from './docs-script.ts';
-import { createApiMetrics } from './metrics.ts';
+import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { secretsFromEnvironment } from './routes/webhooks/index.ts';
 import { runApi } from './run-api.ts';
 
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
   process.once('exit', () => output.flush());
   const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'api', destination: output });
   const nodeConfig = loadNodeConfig(config, process.env, logger);
-  const metrics = createApiMetrics();
+  const metrics = createServerMetrics();
   const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
   const kube = createKubeClient(
     { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },

@@ -4,7 +4,7 @@ import type { Caller } from '../lib/identity/caller.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { openTransports, type Transports } from './open-transports.ts';
 import { createRoutes } from './routes/index.ts';
-import { createInternalRoutes } from './routes/service/index.ts';
+import { createInternalRoutes } from '../lib/http/service/index.ts';
 import { createServices, type Services } from './services.ts';
 
 /**

@@ -5,7 +5,7 @@ import { contracts as billing } from './billing/index.ts';
 import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
-import { contracts as service } from './service/index.ts';
+import { contracts as service } from '../../lib/http/service/index.ts';
 import { submitStimulus } from './stimuli/contract.ts';
 import { contracts as volumes } from './volumes/index.ts';
 import { receiveWebhook } from './webhooks/contract.ts';

@@ -21,7 +21,7 @@ import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import type { ArchivedExecutions } from './executions/archived.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
-import { createHealthRoutes } from './service/index.ts';
+import { createHealthRoutes } from '../../lib/http/service/index.ts';
 import { createSealInvokeRoutes, type SealInvokeDeps } from './seal/invoke.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createApiMetrics } from '../../api/metrics.ts';
+import { createServerMetrics } from '../../lib/process/server-metrics.ts';
 import { createExecutionMetrics } from '../../controllers/execution/metrics.ts';
 import { createMetrics } from '../../controllers/runtime/metrics.ts';
 import { createBusMetrics } from '../../lib/bus/index.ts';
@@ -28,7 +28,7 @@ const { panels } = JSON.parse(read('charts/windlass/files/dashboard.json')) as {
 let known = new Set<string>();
 
 beforeAll(async () => {
-  const api = createApiMetrics();
+  const api = createServerMetrics();
   createBusMetrics(api.registry);
   createModelMetrics(api.registry);
   const controllers = createMetrics();

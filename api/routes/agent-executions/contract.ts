@@ -4,7 +4,7 @@ import { agentPhases } from '../../../crds/schema/agent-execution.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownAgent, unknownExecution, unknownTenant } from '../not-found.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../paging.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { eventsExample, recordExample, streamExample, summaryExample, viewExample } from './examples.ts';
 import {
   AgentEvent,

@@ -6,7 +6,7 @@ import type { Caller } from '../../../lib/identity/caller.ts';
 import type { ConversationFeed } from '../../agents/feed.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { newestPage } from '../executions/list/page.ts';
-import { timeCursor } from '../paging.ts';
+import { timeCursor } from '../../../lib/http/paging.ts';
 import { listAgentExecutions, readAgentExecution, readAgentTranscript } from './contract.ts';
 import { findExecution, locateExecution } from './find.ts';
 import { presentExecution, presentSummary } from './present.ts';

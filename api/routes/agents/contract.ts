@@ -3,7 +3,7 @@ import { AgentManifest } from '../../../crds/schema/agent-manifest.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownAgent, unknownTenant, unknownVersion } from '../not-found.ts';
-import { pageQuery, unknownCursor } from '../paging.ts';
+import { pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { notAnOperator, quotaExceeded } from '../workflows/errors.ts';
 import { definitionExample, identityExample, manifestExample } from './examples.ts';
 import { AgentDefinition, AgentIdentity, AgentRegistration, AgentVersion, agentParams, agentScopes } from './schema.ts';

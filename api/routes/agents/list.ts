@@ -3,7 +3,7 @@ import { isLabelName } from '../../../crds/label-name.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { createCursor, pageOf } from '../paging.ts';
+import { createCursor, pageOf } from '../../../lib/http/paging.ts';
 import { listAgents } from './contract.ts';
 import { presentIdentity } from './present.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestCaller, type TestServer } from '../../../test/support/http-server.ts';
 import { docsScript } from '../../docs-script.ts';
 import { openApiDocument } from '../../openapi/document.ts';
-import { readMetrics, readReadiness } from '../service/contract.ts';
+import { readMetrics, readReadiness } from '../../../lib/http/service/contract.ts';
 import { readDocs, readDocsScript, readOpenApi, readRoot } from './contract.ts';
 import { createDocsRoutes } from './index.ts';
 

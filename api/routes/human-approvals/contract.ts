@@ -3,7 +3,7 @@ import { limits } from '../../../crds/limits.ts';
 import { timestamp } from '../../../crds/schema/parts.ts';
 import { uidPattern } from '../../../crds/uid.ts';
 import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
-import { pageQuery, unknownCursor } from '../paging.ts';
+import { pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { unmatchedResponse } from '../unmatched-response.ts';
 
 const tag = 'Human approvals';

@@ -6,7 +6,7 @@ import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
-import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
+import { pageOf, type TimeKey, timeCursor } from '../../../lib/http/paging.ts';
 import { goneText, listHumanApprovals, readHumanApproval } from './contract.ts';
 import { type Pending, pendingOf } from './pending.ts';
 import { presentListed, presentRequest } from './present.ts';

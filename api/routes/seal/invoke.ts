@@ -22,7 +22,7 @@ import {
   type ToolCaller,
 } from '../../../lib/tools/tool.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
-import { callError, refusalError } from './rpc-error.ts';
+import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 
 export interface SealInvokeDeps {
   readonly audit: AuditTrail;

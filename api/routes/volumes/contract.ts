@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { defineContract, type ErrorContract } from '../../../lib/http/contract.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../paging.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 

@@ -15,7 +15,7 @@ import {
 import type { TenantDirectory } from '../../../lib/tenant/tenant-directory.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { notFound } from '../not-found.ts';
-import { pageOf, type TimeKey, timeCursor } from '../paging.ts';
+import { pageOf, type TimeKey, timeCursor } from '../../../lib/http/paging.ts';
 import { deleteVolume, listVolumes, readVolume, unknownVolume, type VolumeView } from './contract.ts';
 import { presentVolume } from './present.ts';
 

@@ -3,7 +3,7 @@ import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../paging.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
 import { notAnOperator, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {

@@ -2,7 +2,7 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
 import { givenMetadata, isObjectLabel, workflowName } from '../../../lib/manifest/index.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import { type Cursor, createCursor, type Page, type PageOptions, pageOf } from '../paging.ts';
+import { type Cursor, createCursor, type Page, type PageOptions, pageOf } from '../../../lib/http/paging.ts';
 
 /** Where a workflow stands in a list. A caller sees at most one of a name in each scope. */
 interface ListKey {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { oneOf } from '../../../../crds/schema/parts.ts';
 import { phases } from '../../../../crds/schema/workflow-execution-status.ts';
 import { defineContract } from '../../../../lib/http/contract.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../../paging.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../../../lib/http/paging.ts';
 import { noArchive } from '../archived.ts';
 import { ExecutionSummary, summaryExample } from '../execution-object.ts';
 

@@ -2,7 +2,7 @@ import { limits } from '../../../../crds/limits.ts';
 import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
 import type { Cluster } from '../../../cluster/index.ts';
 import type { Caller } from '../../../../lib/identity/caller.ts';
-import { createCursor, timeCursor } from '../../paging.ts';
+import { createCursor, timeCursor } from '../../../../lib/http/paging.ts';
 import type { ArchivedExecutions } from '../archived.ts';
 import { presentSummary } from '../present.ts';
 import { listExecutions } from './contract.ts';

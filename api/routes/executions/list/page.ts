@@ -2,7 +2,7 @@ import { labels } from '../../../../crds/labels.ts';
 import { limits } from '../../../../crds/limits.ts';
 import type { WorkflowExecution } from '../../../../crds/schema/workflow-execution.ts';
 import type { Phase } from '../../../../crds/schema/workflow-execution-status.ts';
-import type { Page, PageOptions, TimeKey } from '../../paging.ts';
+import type { Page, PageOptions, TimeKey } from '../../../../lib/http/paging.ts';
 
 export interface PageQuery extends PageOptions<TimeKey> {
   /** Name or id. */

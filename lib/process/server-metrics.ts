@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { HttpMetrics } from '../lib/http/index.ts';
-import type { ReflectorObserver } from '../lib/informer/index.ts';
-import type { RequestReport } from '../lib/kube/index.ts';
-import { createKubeRequests, registerBuildInfo } from '../lib/process/shared-metrics.ts';
+import type { HttpMetrics } from '../http/index.ts';
+import type { ReflectorObserver } from '../informer/index.ts';
+import type { RequestReport } from '../kube/index.ts';
+import { createKubeRequests, registerBuildInfo } from './shared-metrics.ts';
 
-/** Everything that the API counts. Label values come from closed sets: operations, methods, statuses, kinds, verbs. */
-export interface ApiMetrics extends HttpMetrics {
+/** Everything that a process with an HTTP listener counts. Label values come from closed sets: operations, methods, statuses, kinds, verbs. */
+export interface ServerMetrics extends HttpMetrics {
   /** For what only one area counts. */
   readonly registry: Registry;
   forReflector(kind: string): ReflectorObserver;
@@ -18,7 +18,7 @@ const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Own registry: two of them in one process do not meet. */
-export function createApiMetrics(): ApiMetrics {
+export function createServerMetrics(): ServerMetrics {
   const registry = new Registry();
   registerBuildInfo(registry);
   collectDefaultMetrics({ register: registry });

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import type { Contract } from '../../../lib/http/contract.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
-import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
-import type { Check } from '../../../lib/process/health-server.ts';
+import type { Contract } from '../contract.ts';
+import { HttpError } from '../http-error.ts';
+import { defineRoute, json, type Route } from '../route.ts';
+import type { Check } from '../../process/health-server.ts';
 import { readHealth, readMetrics, readReadiness } from './contract.ts';
 
 export const contracts: readonly Contract[] = [readHealth];

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { limits } from '../../crds/limits.ts';
 import { uidPattern } from '../../crds/uid.ts';
-import type { ErrorContract } from '../../lib/http/contract.ts';
-import { invalidField } from '../../lib/http/request-errors.ts';
+import type { ErrorContract } from './contract.ts';
+import { invalidField } from './request-errors.ts';
 
 /** The query parameters of a list that comes in pages. */
 export const pageQuery = (rows: string, defaultLimit: number = limits.pageSizeDefault) => ({

@@ -1,7 +1,7 @@
-import { EnvelopeError, type EnvelopeFault } from '../../../lib/envelope/index.ts';
-import { AppError, type ErrorCode } from '../../../lib/errors.ts';
-import { HttpError } from '../../../lib/http/http-error.ts';
-import type { ToolRefusal } from '../../../lib/tools/tool.ts';
+import { EnvelopeError, type EnvelopeFault } from './index.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { ToolRefusal } from '../tools/tool.ts';
 
 /** How a call is refused (spec 3 §7.2). */
 interface RpcForm {
