@@ -28,7 +28,12 @@ const sending =
 const event = (id: number, data: object): string => `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 
 function follow(server: string, changes: Partial<TransportOptions> = {}, signal?: AbortSignal) {
-  const options: TransportOptions = {
+  const options = optionsFor(server, changes);
+  return followEvents(createTransport(options), { operation: stream, request: { id: 'r' }, options: { signal } });
+}
+
+function optionsFor(server: string, changes: Partial<TransportOptions> = {}): TransportOptions {
+  return {
     server,
     getToken: () => 't',
     tenant: undefined,
@@ -40,7 +45,6 @@ function follow(server: string, changes: Partial<TransportOptions> = {}, signal?
     timeoutMs: 30_000,
     ...changes,
   };
-  return followEvents(createTransport(options), { operation: stream, request: { id: 'r' }, options: { signal } });
 }
 
 async function all(events: AsyncIterable<ServerEvent<unknown>>): Promise<unknown[]> {
@@ -48,6 +52,32 @@ async function all(events: AsyncIterable<ServerEvent<unknown>>): Promise<unknown
   for await (const { data } of events) seen.push(data);
   return seen;
 }
+
+describe('following events of a call that may not be repeated', () => {
+  const once: Operation = { ...stream, method: 'POST', path: '/v1/runs' };
+  const followOnce = (server: string, operation: Operation, request: object = {}) => {
+    const events = followEvents(createTransport(optionsFor(server)), {
+      operation,
+      request: { ...request },
+      options: {},
+    });
+    return all(events);
+  };
+
+  it('ends with an error when the connection is lost, and asks once', async () => {
+    await using server = await loopback(sending(event(1, { started: {} })), sending(event(2, { completed: {} })));
+    await expect(followOnce(server.url, once)).rejects.toThrow('broke off');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('goes on where a key makes the repetition safe', async () => {
+    await using server = await loopback(sending(event(1, { started: {} })), sending(event(2, { completed: {} })));
+    const keyed: Operation = { ...once, headers: { ...once.headers, idempotencyKey: 'idempotency-key' } };
+    const seen = await followOnce(server.url, keyed, { idempotencyKey: 'k' });
+    expect(seen).toEqual([{ started: {} }, { completed: {} }]);
+    expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['k', 'k']);
+  });
+});
 
 describe('following events', () => {
   it('goes on after the last event when the connection is lost, and ends after a terminal event', async () => {

@@ -1,8 +1,9 @@
 import { chunksOf } from './byte-stream.ts';
+import { WindlassConnectionError } from './api-error.ts';
 import { createEventStreamParser } from './event-stream.ts';
 import type { CallOptions, Operation, OperationRequest, ServerEvent } from './operation.ts';
 import { backoff } from './retry.ts';
-import { isPassing, parseJson, type Transport } from './transport.ts';
+import { isPassing, isRepeatable, parseJson, type Transport } from './transport.ts';
 
 /** Three keep-alive comments that did not come. */
 const silenceMs = 45_000;
@@ -17,7 +18,7 @@ interface StreamCall {
 /**
  * Every event of a stream once and in order, over as many connections as it takes: each goes on after the last event
  * that was seen. Ends after a terminal event, and where the server says that nothing follows (204). Throws when the
- * first connection fails, when a later one is refused, and the signal's reason when it aborts.
+ * first connection fails, when a later one is refused, when a call that may not be repeated loses its connection, and the signal's reason when it aborts.
  */
 export async function* followEvents(
   transport: Transport,
@@ -46,8 +47,9 @@ async function* oneConnection(
       if (isTerminal(operation, event)) return true;
     }
   } catch (error) {
-    if (!place.opened || !isPassing(error)) throw error;
+    if (!place.opened || !isPassing(error) || !isRepeatable(operation, request)) throw error;
   }
+  if (!isRepeatable(operation, request)) throw new WindlassConnectionError('the stream broke off before its end');
   return false;
 }
 

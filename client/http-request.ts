@@ -13,6 +13,7 @@ const accept: Readonly<Record<Operation['reply'], string>> = {
   json: 'application/json',
   events: 'text/event-stream',
   bytes: '*/*',
+  none: '*/*',
 };
 
 /** The HTTP request of a call. Throws a TypeError where a parameter of the path is missing. */

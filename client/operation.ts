@@ -10,7 +10,7 @@ export interface Operation {
   readonly headers: Readonly<Record<string, string>>;
   /** Of the body; absent where there is none. */
   readonly mediaType?: string;
-  readonly reply: 'json' | 'events' | 'bytes';
+  readonly reply: 'json' | 'events' | 'bytes' | 'none';
   /** Names of the events after which nothing follows. Without them a stream that ends is opened again. */
   readonly lastEvents?: readonly string[];
 }

@@ -62,7 +62,8 @@ async function send(
   }
 }
 
-function isRepeatable(operation: Operation, request: OperationRequest): boolean {
+/** Whether the same call sent again does nothing twice. */
+export function isRepeatable(operation: Operation, request: OperationRequest): boolean {
   return (
     operation.method === 'GET' ||
     (operation.headers['idempotencyKey'] !== undefined && Boolean(request['idempotencyKey']))
@@ -116,7 +117,7 @@ async function attempt(
 /** An error whose words are lost is an error all the same. */
 async function textOf({ reply }: Operation, response: Response): Promise<string> {
   if (!response.ok) return response.text().catch(() => '');
-  return reply === 'json' ? response.text() : '';
+  return reply === 'json' || reply === 'none' ? response.text() : '';
 }
 
 /** The JSON of an answer. */

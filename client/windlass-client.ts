@@ -80,6 +80,7 @@ async function answer(
   options: CallOptions,
 ): Promise<unknown> {
   const given = await transport.send(operation, request, options);
+  if (operation.reply === 'none') return undefined;
   return operation.reply === 'bytes' ? byteStream(given.response, options) : jsonOf(given);
 }
 

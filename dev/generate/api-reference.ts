@@ -24,8 +24,8 @@ const introduction = [
   'to browse and to try them. In the examples `$SERVER` is the address of the API and `$TOKEN` an access token of the',
   'OpenID Connect provider that it trusts; see [the API](../api.md).',
   '',
-  'Every success is 200. Every other answer is JSON: `error` never changes for the same cause, `message` says what to',
-  'do, `details` is a list of `{path, message}`, one for each thing that is wrong.',
+  'Every success is 200, or 204 without a body. Every other answer is JSON: `error` never changes for the same cause,',
+  '`message` says what to do, `details` is a list of `{path, message}`, one for each thing that is wrong.',
 ].join('\n');
 
 function operation(contract: Contract): string[] {
@@ -38,11 +38,15 @@ function operation(contract: Contract): string[] {
     ...body(contract),
     fence('sh', curl(contract)),
     success.description,
-    success.kind === 'json'
-      ? fence('json', JSON.stringify(success.example, null, 2))
-      : fence('text', success.example.trimEnd()),
+    ...answerExample(success),
     ...(errors.length === 0 ? [] : [errorTable(errors)]),
   ];
+}
+
+function answerExample(success: Contract['success']): string[] {
+  if (success.kind === 'none') return ['The answer is 204 and has no body.'];
+  if (success.kind === 'json') return [fence('json', JSON.stringify(success.example, null, 2))];
+  return [fence('text', success.example.trimEnd())];
 }
 
 const fence = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;

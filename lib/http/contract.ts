@@ -29,10 +29,11 @@ export type BodyContract =
     }
   | { readonly kind: 'bytes'; readonly maxBytes?: number };
 
-/** What a request that succeeds is answered with, under status 200. */
+/** What a request that succeeds is answered with, under status 200; `none`: under 204, without a body. */
 export type SuccessContract =
   | { readonly kind: 'json'; readonly description: string; readonly schema: TSchema; readonly example: unknown }
   | { readonly kind: 'text'; readonly description: string; readonly mediaType: string; readonly example: string }
+  | { readonly kind: 'none'; readonly description: string }
   | {
       readonly kind: 'events';
       readonly description: string;
@@ -60,7 +61,7 @@ export interface ErrorContract {
 export interface Contract {
   /** camelCase, unique. */
   readonly operationId: string;
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** With parameters in braces: `/v1/workflows/{workflow}`. */
   readonly path: string;
   readonly tag: string;
@@ -71,7 +72,10 @@ export interface Contract {
   readonly params?: TObject;
   /** What a parameter that breaks its schema is answered with. Default: 400 `invalid_request` with details. */
   readonly invalidParams?: { readonly status: number; readonly error: string };
-  /** Text is read as the property's type: string, integer, boolean or enumeration; `default` fills in what is absent. */
+  /**
+   * Text is read as the property's type: string, integer, boolean or enumeration; `default` fills in what is absent. A
+   * parameter whose type is a list may be given several times, each time one entry; `maxItems` bounds it.
+   */
   readonly query?: TObject;
   /** Names in lower case. */
   readonly headers?: TObject;

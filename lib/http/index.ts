@@ -4,4 +4,4 @@ export { HttpError } from './http-error.ts';
 export type { HttpMetrics } from './http-metrics.ts';
 export { type Listener, listen } from './listener.ts';
 export { createRateLimit, type RateLimit } from './rate-limit.ts';
-export { defineRoute, json, type Route } from './route.ts';
+export { defineRoute, json, noContent, type Route } from './route.ts';

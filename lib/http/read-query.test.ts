@@ -9,6 +9,7 @@ const schema = Type.Object({
   full: Type.Optional(Type.Boolean()),
   scope: Type.Optional(oneOf(['user', 'tenant'])),
   q: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.Array(Type.String(), { maxItems: 3 })),
 });
 
 function refusal(query: string): unknown {
@@ -29,6 +30,8 @@ describe('query parameters', () => {
     ['q', { limit: 50, q: '' }],
     ['q=a=b', { limit: 50, q: 'a=b' }],
     ['limit=-3', { limit: -3 }],
+    ['tag=a', { limit: 50, tag: ['a'] }],
+    ['tag=a&tag=b&tag=a', { limit: 50, tag: ['a', 'b', 'a'] }],
   ])('%j is read as %j', (query, want) => {
     expect(readQuery(query, schema)).toEqual(want);
   });
@@ -47,7 +50,7 @@ describe('query parameters', () => {
   });
 
   it.each([
-    ['lmit=1', [{ path: 'query.lmit', message: 'unknown parameter; there are limit, full, scope, q' }]],
+    ['lmit=1', [{ path: 'query.lmit', message: 'unknown parameter; there are limit, full, scope, q, tag' }]],
     ['q=1&q=1', [{ path: 'query.q', message: 'is given twice' }]],
     ['__proto__=1', [{ path: 'query.__proto__', message: expect.stringContaining('unknown') }]],
     ['constructor=1&toString=2', [expect.anything(), expect.anything()]],

@@ -5,7 +5,7 @@ import { invalidRequest } from './request-errors.ts';
 
 /**
  * The query's parameters, text turned into the type of their schema. Throws HttpError that names each one that is
- * unknown, repeated or badly encoded. What the schema says about values is not checked here.
+ * unknown, repeated though it is no list, or badly encoded. What the schema says about values is not checked here.
  */
 export function readQuery(query: string, schema: TObject | undefined): Record<string, unknown> {
   const properties: Readonly<Record<string, TSchema>> = schema?.properties ?? {};
@@ -16,11 +16,22 @@ export function readQuery(query: string, schema: TObject | undefined): Record<st
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const path = `query.${name}`;
     if (property === undefined) problems.push({ path, message: unknownText(properties) });
+    else if (isList(property)) addEntry(values, name, typedText(text, property.items));
     else if (Object.hasOwn(values, name)) problems.push({ path, message: 'is given twice' });
     else values[name] = typedText(text, property);
   }
   if (problems.length > 0) throw invalidRequest('the query parameters are not valid', problems);
   return withDefaults(values, properties);
+}
+
+type ListSchema = TSchema & { readonly items: TSchema };
+
+const isList = (schema: TSchema): schema is ListSchema => 'type' in schema && schema.type === 'array';
+
+function addEntry(values: Record<string, unknown>, name: string, entry: unknown): void {
+  const known = values[name];
+  if (Array.isArray(known)) known.push(entry);
+  else values[name] = [entry];
 }
 
 /** Each parameter's default where it is absent. */

@@ -59,7 +59,7 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
   /** 302, for people: to a path of this server. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** 204: there are no events to come, and whoever reconnects by itself stops. */
+  /** 204: the operation is done and has nothing to say, or there are no events to come, and a client stops reconnecting. */
   | { readonly kind: 'no_content' }
 );
 
@@ -92,6 +92,9 @@ export function defineRoute<C extends Contract, Caller>(
 ): Route<Caller> {
   return { contract, handle, admit };
 }
+
+/** Answers a contract of success `none`. */
+export const noContent: Reply = { kind: 'no_content' };
 
 /** The usual answer. */
 export function json(value: unknown): Reply {

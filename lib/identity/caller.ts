@@ -1,6 +1,13 @@
 /** What kind of client stands behind a token (spec 1 §5.2). */
 type IdentityKind = 'consumer' | 'operator' | 'service-account';
 
+/** A tenant of a team that a bearer belongs to. */
+export interface Team {
+  /** Slug of the team's tenant. */
+  readonly tenant: string;
+  readonly isAdmin: boolean;
+}
+
 /** Who calls, and for which tenant: the token's claims after they were checked, with `X-Tenant-Id` taken into account. */
 export interface Caller {
   /** Claim `sub`: who is written down as the author of decisions and cancellations. */
@@ -12,6 +19,10 @@ export interface Caller {
   readonly roles: readonly string[];
   /** Those of the roles that name a scope, such as `svc.edge.hosts.read`. */
   readonly scopes: readonly string[];
+  /** From the claim of team memberships; absent: none. */
+  readonly teams?: readonly Team[];
+  /** The one of them that a person named by `X-Tenant-Id`: it counts only for operations of edge hosts (ADR 0072). */
+  readonly team?: Team;
   /** When the token ends, in milliseconds since the Unix epoch, clocks that differ included: streams end with it. */
   readonly until: number;
 }

@@ -21,6 +21,8 @@ describe('the configuration of identity', () => {
       claims: {
         tenantClaim: 'tenant_id',
         roleClaim: 'svc_role',
+        teamClaim: 'team_memberships',
+        roleScopes: new Map(),
         kindClaim: 'identity_kind',
         usernameClaim: 'preferred_username',
         usernamePrefix: 'service-account-',

@@ -6,6 +6,7 @@ import type { OidcVerifierOptions } from './oidc-verifier.ts';
 import { parseProviderAddress } from './provider-address.ts';
 import { tenantSlugPattern } from '../tenant/names.ts';
 import type { ClaimNames } from './identity.ts';
+import { parseRoleScopes, roleScopesPattern } from './role-scopes.ts';
 import type { ScopeRules } from './scope-call.ts';
 
 const claim = (name: string) => Type.String({ minLength: 1, default: name });
@@ -29,6 +30,10 @@ export const identityVariables = {
   WINDLASS_OIDC_JWKS_GRACE_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 3_600 }),
   WINDLASS_OIDC_TENANT_CLAIM: claim('tenant_id'),
   WINDLASS_OIDC_ROLE_CLAIM: claim('svc_role'),
+  /** Tenants of the teams of a person (spec 2 §5): a list of `<tenant>`, `<tenant>:admin`, or `{tenant_id, role}`. */
+  WINDLASS_OIDC_TEAM_CLAIM: claim('team_memberships'),
+  /** Scopes that a role of the provider stands for: `fleet-operator=svc.edge.fleet.read,svc.edge.fleet.manage;…`. */
+  WINDLASS_OIDC_ROLE_SCOPES: Type.String({ pattern: roleScopesPattern, maxLength: 16_384, default: '' }),
   WINDLASS_OIDC_KIND_CLAIM: claim('identity_kind'),
   WINDLASS_OIDC_USERNAME_CLAIM: claim('preferred_username'),
   WINDLASS_OIDC_SERVICE_ACCOUNT_PREFIX: Type.String({ minLength: 1, default: 'service-account-' }),
@@ -63,6 +68,8 @@ export function identityOptions(config: IdentityConfig): IdentityOptions {
     claims: {
       tenantClaim: config.WINDLASS_OIDC_TENANT_CLAIM,
       roleClaim: config.WINDLASS_OIDC_ROLE_CLAIM,
+      teamClaim: config.WINDLASS_OIDC_TEAM_CLAIM,
+      roleScopes: parseRoleScopes(config.WINDLASS_OIDC_ROLE_SCOPES),
       kindClaim: config.WINDLASS_OIDC_KIND_CLAIM,
       usernameClaim: config.WINDLASS_OIDC_USERNAME_CLAIM,
       usernamePrefix: config.WINDLASS_OIDC_SERVICE_ACCOUNT_BY_USERNAME

@@ -4,6 +4,8 @@ import { readIdentity } from './identity.ts';
 const names = {
   tenantClaim: 'tenant_id',
   roleClaim: 'svc_role',
+  teamClaim: 'team_memberships',
+  roleScopes: new Map(),
   kindClaim: 'identity_kind',
   usernameClaim: 'preferred_username',
   usernamePrefix: 'service-account-',

@@ -3,12 +3,16 @@ import { isServiceAccount, type ServiceAccountRule } from './service-account.ts'
 import type { Claims } from './token-verifier.ts';
 import { isTenantSlug } from '../tenant/names.ts';
 import type { Caller } from './caller.ts';
+import { type RoleScopes, scopesOf } from './role-scopes.ts';
 import { isOperator } from './roles.ts';
+import { readTeams } from './teams.ts';
 
 /** Names of the claims that tell who a bearer is. */
 export interface ClaimNames extends ServiceAccountRule {
   readonly tenantClaim: string;
   readonly roleClaim: string;
+  readonly teamClaim: string;
+  readonly roleScopes: RoleScopes;
 }
 
 /** What a token says of its bearer, whatever the request. */
@@ -17,18 +21,17 @@ export type Identity = Omit<Caller, 'tenant'> & {
   readonly tenant: string | undefined;
 };
 
-/** Scopes are roles of the provider that are named like one: `svc.edge.hosts.read` (spec 2 §5, AMB-018). */
-const scopePrefix = 'svc.';
-
 export function readIdentity(claims: Claims, names: ClaimNames): Identity {
   const roles = listClaim(claims, names.roleClaim);
+  const teams = readTeams(claims, names.teamClaim);
   const tenant = textClaim(claims, names.tenantClaim);
   return {
     subject: claims.sub,
     kind: isServiceAccount(claims, names) ? 'service-account' : isOperator({ roles }) ? 'operator' : 'consumer',
     tenant: tenant !== undefined && isTenantSlug(tenant) ? tenant : undefined,
     roles,
-    scopes: roles.filter((role) => role.startsWith(scopePrefix)),
+    scopes: scopesOf(roles, names.roleScopes),
+    ...(teams.length > 0 && { teams }),
     until: validUntil(claims),
   };
 }

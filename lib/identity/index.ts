@@ -1,7 +1,8 @@
 export { defaultAlgorithms, type SignatureAlgorithm, signatureAlgorithms } from './algorithms.ts';
 export { type Authentication, createAuthentication } from './authentication.ts';
 export { bearerToken } from './bearer-token.ts';
-export type { Caller } from './caller.ts';
+export type { Caller, Team } from './caller.ts';
+export { readTeams } from './teams.ts';
 export { claimAt, listClaim, textClaim, validUntil } from './claims.ts';
 export { IdentityConfig, identityVariables } from './config.ts';
 export { createOidcVerifier, type OidcVerifierOptions } from './oidc-verifier.ts';

@@ -14,6 +14,24 @@ const identity = (change: Partial<Identity> = {}): Identity => ({
 });
 const machine = (change: Partial<Identity> = {}): Identity => identity({ kind: 'service-account', ...change });
 
+describe('EDGE-AUTH-11 the team of a call', () => {
+  const teams = [{ tenant: 'blue', isAdmin: true }];
+  const ada = { ...identity({ kind: 'consumer' }), teams };
+
+  it('is the one that is named, and the tenant stays that of the token', () => {
+    expect(scopeCall(ada, 'blue', rules)).toMatchObject({ tenant: 'acme', team: teams[0] });
+  });
+
+  it('is none where none, or a tenant of others, is named', () => {
+    expect(scopeCall(ada, undefined, rules)).not.toHaveProperty('team');
+    expect(scopeCall(ada, 'red', rules)).not.toHaveProperty('team');
+  });
+
+  it('is none of a service account, whatever its claims say', () => {
+    expect(scopeCall({ ...ada, kind: 'service-account' }, 'blue', rules)).not.toHaveProperty('team');
+  });
+});
+
 describe('the tenant of a call', () => {
   it('ORCH-AUTH-07 of a service account is the one it names', () => {
     expect(scopeCall(machine(), 'other', rules).tenant).toBe('other');

@@ -15,7 +15,7 @@ export interface ScopeRules {
 /**
  * Which tenant a call is for (spec 1 §5.2): that of the token, and for service accounts the one they name, else the
  * system tenant, whatever their token says (AMB-147). `named` is the header `X-Tenant-Id`, which counts for service
- * accounts only: for others the answer is the same with and without. @throws HttpError 403 or 400.
+ * accounts only: for others the tenant is the same with and without, and a team of theirs is noted. @throws HttpError 403 or 400.
  */
 export function scopeCall(identity: Identity, named: string | undefined, rules: ScopeRules): Caller {
   if (rules.operatorsOnly && !isOperator(identity)) {
@@ -24,7 +24,8 @@ export function scopeCall(identity: Identity, named: string | undefined, rules: 
   if (identity.kind === 'service-account') return { ...identity, tenant: delegated(named) ?? rules.systemTenant };
   const { tenant } = identity;
   if (tenant === undefined) throw new HttpError({ code: 'forbidden', message: 'the token names no tenant' });
-  return { ...identity, tenant };
+  const team = named === undefined ? undefined : identity.teams?.find((one) => one.tenant === named);
+  return { ...identity, tenant, ...(team !== undefined && { team }) };
 }
 
 /** A slug that no tenant has is fine: it stands for a tenant without anything in it. */

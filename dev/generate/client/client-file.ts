@@ -73,7 +73,7 @@ function bodyType({ mediaType, schema }: NonNullable<Operation['body']>): string
 }
 
 function replyType({ id, reply }: Operation): string {
-  if (reply.kind === 'bytes') return '';
+  if (reply.kind === 'bytes' || reply.kind === 'none') return '';
   const what = reply.kind === 'events' ? 'What an event carries of' : 'What is answered by';
   const name = `${typeName(id)}${reply.kind === 'events' ? 'Event' : 'Reply'}`;
   return `/** ${what} {@link Operations.${id}}. */\nexport type ${name} = ${schemaType(reply.schema)};\n`;
@@ -92,13 +92,16 @@ function signature(operation: Operation): string {
 
 function returned({ id, reply }: Operation): string {
   if (reply.kind === 'json') return `Promise<${typeName(id)}Reply>`;
+  if (reply.kind === 'none') return 'Promise<void>';
   return reply.kind === 'events' ? `AsyncIterable<ServerEvent<${typeName(id)}Event>>` : 'Promise<ByteStream>';
 }
 
 /** Summary, description, where it is, and how it can fail in ways of its own. */
-function documentation({ method, path, source }: Operation): string {
+function documentation({ method, path, source, reply }: Operation): string {
   const failures = Object.entries(source.responses)
-    .filter(([status, { $ref }]) => status !== '200' && $ref === undefined)
+    .filter(
+      ([status, { $ref }]) => status !== '200' && (status !== '204' || reply.kind !== 'none') && $ref === undefined,
+    )
     .map(([status, { description }]) => `- ${status} ${(description ?? '').replaceAll(/\s+/g, ' ')}`.trimEnd());
   const parts = [source.summary, source.description, `\`${method} ${path}\``, failures.join('\n')];
   const tags = source.deprecated ? ['@deprecated'] : [];

@@ -57,7 +57,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly body: { readonly mediaType: string; readonly required: boolean; readonly schema: Schema } | undefined;
   readonly reply: {
-    readonly kind: 'json' | 'events' | 'bytes';
+    readonly kind: 'json' | 'events' | 'bytes' | 'none';
     readonly schema: Schema;
     readonly lastEvents?: readonly string[];
   };
@@ -122,6 +122,7 @@ function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
 }
 
 function replyOf({ operationId, responses }: OpenApiOperation): Operation['reply'] {
+  if (responses['200'] === undefined && responses['204'] !== undefined) return { kind: 'none', schema: {} };
   const content = responses['200']?.content;
   if (content === undefined) throw new Error(`${operationId} has no content under 200`);
   const [mediaType, { schema = {}, 'x-last-events': lastEvents }] = firstOf(content, [

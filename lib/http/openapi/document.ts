@@ -35,7 +35,7 @@ function namedSchemas(contracts: readonly Contract[], given: Readonly<Record<str
   for (const { operationId, body, success } of contracts) {
     const operation = operationId.charAt(0).toUpperCase() + operationId.slice(1);
     if (body !== undefined && body.kind !== 'bytes') name(body.schema, `${operation}Body`);
-    if (success.kind !== 'text') name(success.schema, `${operation}Answer`);
+    if (success.kind !== 'text' && success.kind !== 'none') name(success.schema, `${operation}Answer`);
   }
   return schemas;
 }

@@ -17,7 +17,8 @@ export function createResponses(contract: Contract, writer: SchemaWriter): JsonO
     return [String(status), response];
   });
   const { success } = contract;
-  return { 200: successResponse(success, writer), ...noContentResponse(success), ...Object.fromEntries(errors) };
+  const done = success.kind === 'none' ? { 204: doneResponse(success) } : { 200: successResponse(success, writer) };
+  return { ...done, ...noContentResponse(success), ...Object.fromEntries(errors) };
 }
 
 /** The answers that operations refer to. */
@@ -34,7 +35,9 @@ const requestId = {
   },
 };
 
-function successResponse(success: SuccessContract, writer: SchemaWriter): JsonObject {
+type SuccessWithBody = Exclude<SuccessContract, { readonly kind: 'none' }>;
+
+function successResponse(success: SuccessWithBody, writer: SchemaWriter): JsonObject {
   const { description, example } = success;
   const answer = (mediaType: string, content: JsonObject): JsonObject => ({
     description,
@@ -53,6 +56,8 @@ function successResponse(success: SuccessContract, writer: SchemaWriter): JsonOb
       });
   }
 }
+
+const doneResponse = ({ description }: SuccessContract): JsonObject => ({ description, headers: requestId });
 
 /** What a client is told that asks for more of a stream that has ended. */
 function noContentResponse(success: SuccessContract): JsonObject {
