@@ -110,6 +110,40 @@ export const stimulusRouterReasons = {
 } as const;
 export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
 
+/** Reasons of the condition `Ready` of an ApiSpec. */
+export const apiSpecReasons = {
+  Accepted: 'The document was read, and tool workflows can call its operations.',
+  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NameTaken: 'An older ApiSpec that the tenant sees has the name; the message says where.',
+  InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
+  DocumentMissing: 'A ConfigMap of document_parts is missing, or its bytes are not those of the document.',
+  InvalidDocument: 'The document is no OpenAPI 3.0 or 3.1 document that can be used; the message names the place.',
+} as const;
+export type ApiSpecReason = keyof typeof apiSpecReasons;
+
+/** Reasons of the condition `Ready` of a ToolWorkflow. */
+export const toolWorkflowReasons = {
+  Accepted: 'Agents can call the tool.',
+  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NameTaken: 'An older tool that the tenant sees has the name; the message says where.',
+  InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
+  ApiSpecNotFound: 'No ApiSpec of that name or uid is here or in the global namespace.',
+  ApiSpecNotReady: 'The ApiSpec exists, and its document was not accepted, or not yet.',
+  OperationNotFound: 'The ApiSpec has no operation with the operation_id of a step.',
+} as const;
+export type ToolWorkflowReason = keyof typeof toolWorkflowReasons;
+
+/** Reasons of the condition `Ready` of a CliTool. */
+export const cliToolReasons = {
+  Accepted: 'Agents can call the tool.',
+  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NameTaken: 'An older tool that the tenant sees has the name; the message says where.',
+  InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
+  WorkflowPending: 'The Workflow that invocations run is being made, or was not judged yet.',
+  WorkflowRefused: 'The Workflow that invocations run was refused; the message is its own.',
+} as const;
+export type CliToolReason = keyof typeof cliToolReasons;
+
 /** Reasons of Events that belong to no condition. */
 export const eventReasons = {
   VolumeDeleted: 'A Volume was deleted, and its claim with it unless that was made elsewhere.',

@@ -1,8 +1,11 @@
 import type { TSchema } from 'typebox';
 import { limits } from './limits.ts';
 import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } from './schema/agent.ts';
+import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
+import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
+import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
 import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -171,6 +174,65 @@ const securityContext: KindDefinition = {
   columns: [age],
 };
 
+const apiSpec: KindDefinition = {
+  kind: 'ApiSpec',
+  singular: 'apispec',
+  plural: 'apispecs',
+  shortNames: ['wapi'],
+  description:
+    'An HTTP API whose operations tool workflows call: its OpenAPI document, its address and its credentials.',
+  spec: ApiSpecSpec,
+  status: ApiSpecStatus,
+  nameLength: limits.nameLength,
+  columns: [
+    { name: 'Operations', type: 'integer', jsonPath: '.status.operations' },
+    { name: 'Server', type: 'string', jsonPath: '.status.server' },
+    { name: 'Credentials', type: 'string', jsonPath: '.spec.credentials.kind', priority: 1 },
+    ...readyColumns,
+    age,
+    readyMessage,
+  ],
+};
+
+const toolWorkflow: KindDefinition = {
+  kind: 'ToolWorkflow',
+  singular: 'toolworkflow',
+  plural: 'toolworkflows',
+  shortNames: ['wtool'],
+  description:
+    'A tool that calls operations of one ApiSpec in a chain. Agents call it by name through the tool gateway.',
+  spec: ToolWorkflowSpec,
+  status: ToolWorkflowStatus,
+  nameLength: limits.nameLength,
+  columns: [
+    { name: 'Tool', type: 'string', jsonPath: '.spec.name', priority: 1 },
+    { name: 'Spec', type: 'string', jsonPath: '.status.api_spec' },
+    { name: 'Steps', type: 'integer', jsonPath: '.status.steps' },
+    ...readyColumns,
+    age,
+    readyMessage,
+  ],
+};
+
+const cliTool: KindDefinition = {
+  kind: 'CliTool',
+  singular: 'clitool',
+  plural: 'clitools',
+  shortNames: ['wcli'],
+  description: 'A tool that runs a command in a container. Agents call it by name through the tool gateway.',
+  spec: CliToolSpec,
+  status: CliToolStatus,
+  nameLength: limits.nameLength,
+  columns: [
+    { name: 'Tool', type: 'string', jsonPath: '.spec.name', priority: 1 },
+    { name: 'Image', type: 'string', jsonPath: '.spec.image' },
+    { name: 'Timeout', type: 'integer', jsonPath: '.spec.timeout_seconds', priority: 1 },
+    ...readyColumns,
+    age,
+    readyMessage,
+  ],
+};
+
 /** Every kind of the API group, in the order of the reference pages. */
 export const kinds: readonly KindDefinition[] = [
   workflow,
@@ -180,4 +242,7 @@ export const kinds: readonly KindDefinition[] = [
   agent,
   agentExecution,
   securityContext,
+  apiSpec,
+  toolWorkflow,
+  cliTool,
 ];

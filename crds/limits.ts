@@ -122,6 +122,27 @@ export const limits = {
   /** Longest verdict of a judge, in characters: one state reads those of all its judges in one turn. */
   judgeOutputLength: 65_536,
   templateLength: 65_536,
+  /** Our ceilings for tools that tenants register (spec 3 §8: "not shown"); length of a description in characters. */
+  toolDescriptionLength: 4_096,
+  toolSteps: 64,
+  /** Characters of all body templates of one tool workflow: etcd takes 1.5 MiB for the object. */
+  toolTemplatesLength: 512 * 1024,
+  stepExtractors: 32,
+  extractorLength: 1_024,
+  /** Our ceiling for n of `RetryN`; a step without backoff asks an upstream so many times more. */
+  stepRetriesMax: 20,
+  operationIdLength: 256,
+  apiUrlLength: 2_048,
+  /** requirements AMB-196: a document inline in its object, in ConfigMaps beside it, and of one tenant together. */
+  apiDocumentInlineBytes: 512 * 1024,
+  apiDocumentBytes: 5 * 1024 * 1024,
+  apiDocumentsTenantBytes: 64 * 1024 * 1024,
+  /** ConfigMaps of one document, and compressed bytes of one of them: Kubernetes takes 1 MiB. */
+  apiDocumentParts: 8,
+  apiDocumentPartBytes: 768 * 1024,
+  /** Our bounds of the command of a CLI tool. */
+  cliToolTimeoutSecondsDefault: 60,
+  cliToolTimeoutSecondsMax: 3_600,
   /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */
   imageReferenceLength: 1_024,
   /** Our ceiling for the length of a quantity as Kubernetes writes it, such as `1.5Gi`. */

@@ -4,6 +4,9 @@ import type { TSchema } from 'typebox';
 import { toJsonSchema } from './json-schema.ts';
 import type { Place, Problem } from './problem.ts';
 import { AgentSpec } from './schema/agent.ts';
+import { ApiSpecSpec } from './schema/api-spec.ts';
+import { CliToolSpec } from './schema/cli-tool.ts';
+import { ToolWorkflowSpec } from './schema/tool-workflow.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -25,11 +28,16 @@ export function createValidator(schema: TSchema, base: Place = []): Validator {
 }
 
 /** Validators of the specs that users write; paths begin with `spec`. */
-export const validateSpec: Readonly<Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent', Validator>> = {
+export const validateSpec: Readonly<
+  Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent' | 'ApiSpec' | 'ToolWorkflow' | 'CliTool', Validator>
+> = {
   Workflow: createValidator(WorkflowSpec, ['spec']),
   WorkflowExecution: createValidator(WorkflowExecutionSpec, ['spec']),
   Volume: createValidator(VolumeSpec, ['spec']),
   Agent: createValidator(AgentSpec, ['spec']),
+  ApiSpec: createValidator(ApiSpecSpec, ['spec']),
+  ToolWorkflow: createValidator(ToolWorkflowSpec, ['spec']),
+  CliTool: createValidator(CliToolSpec, ['spec']),
 };
 
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */

@@ -1,7 +1,10 @@
 import { group, version } from '../crds/labels.ts';
 import type { Agent, SecurityContext } from '../crds/schema/agent.ts';
 import type { AgentExecution } from '../crds/schema/agent-execution.ts';
+import type { ApiSpec } from '../crds/schema/api-spec.ts';
+import type { CliTool } from '../crds/schema/cli-tool.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
+import type { ToolWorkflow } from '../crds/schema/tool-workflow.ts';
 import type { Volume } from '../crds/schema/volume.ts';
 import type { Workflow } from '../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../crds/schema/workflow-execution.ts';
@@ -43,5 +46,26 @@ export const securityContexts = defineResource<SecurityContext>({
   version,
   plural: 'securitycontexts',
   kind: 'SecurityContext',
+  namespaced: true,
+});
+export const apiSpecs = defineResource<ApiSpec>({
+  group,
+  version,
+  plural: 'apispecs',
+  kind: 'ApiSpec',
+  namespaced: true,
+});
+export const toolWorkflows = defineResource<ToolWorkflow>({
+  group,
+  version,
+  plural: 'toolworkflows',
+  kind: 'ToolWorkflow',
+  namespaced: true,
+});
+export const cliTools = defineResource<CliTool>({
+  group,
+  version,
+  plural: 'clitools',
+  kind: 'CliTool',
   namespaced: true,
 });

@@ -17,6 +17,7 @@ import { routerPolicy } from './router-policy.ts';
 import { statusPolicy } from './status-policy.ts';
 import { agentPodPolicy, agentTokenPolicy, podBindingPolicy, stepPodPolicy } from './step-pod-policies.ts';
 import { tenantPolicy } from './tenant-policy.ts';
+import { apiSpecPolicy, toolIdentityPolicy, toolStepPolicy } from './tool-policies.ts';
 import { agentVersionPolicy, versionPolicy } from './version-policy.ts';
 import { warningPolicy } from './warning-policy.ts';
 
@@ -43,12 +44,15 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     agentPodPolicy,
     agentTokenPolicy,
     volumePolicy,
+    apiSpecPolicy,
+    toolIdentityPolicy,
   ].map((policy) => policy(identities));
   const policies = [
     definitionPolicy,
     versionPolicy,
     agentVersionPolicy,
     routerPolicy,
+    toolStepPolicy,
     eventPolicy,
     warningPolicy,
     ...ofAccounts,

@@ -207,14 +207,45 @@ const models: LimitGroup = {
   ],
 };
 
+const tools: LimitGroup = {
+  title: 'Tools that tenants register',
+  rows: [
+    items('`steps` of a ToolWorkflow', 'toolSteps'),
+    row(
+      '`body_template` of all steps together',
+      'toolTemplatesLength',
+      'characters',
+      'the body templates of all steps have more than … characters',
+    ),
+    entries('`extractors` of a step', 'stepExtractors'),
+    characters('The JSONPath of an extractor', 'extractorLength'),
+    row('n of `RetryN`', 'stepRetriesMax', '', 'with n from 0 to …'),
+    characters('`operation_id`', 'operationIdLength'),
+    characters('`server_url`, `token_url`, `audience`', 'apiUrlLength'),
+    characters('`description` of a tool or an API', 'toolDescriptionLength'),
+    row('`document` in an ApiSpec', 'apiDocumentInlineBytes', 'bytes', 'must have at most … characters'),
+    row('A document, over HTTP', 'apiDocumentBytes', 'bytes', 'the document has … bytes; at most … are taken'),
+    row(
+      'Compressed documents of one tenant beside their objects',
+      'apiDocumentsTenantBytes',
+      'bytes',
+      'the documents of this tenant would take … bytes; at most … are kept',
+    ),
+    items('ConfigMaps of one document', 'apiDocumentParts'),
+    row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
+  ],
+};
+
 /** Every ceiling of ours that a user can meet, by what meets it (requirements AMB-192). */
-export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, models, requests];
+export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, models, tools, requests];
 
 /**
  * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from
  * one place to another without anything being refused.
  */
 export const notMet: readonly (keyof typeof limits)[] = [
+  'apiDocumentPartBytes',
+  'cliToolTimeoutSecondsDefault',
   'transitionsDefault',
   'stateVisitsDefault',
   'stateTimeoutDefault',

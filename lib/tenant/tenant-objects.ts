@@ -43,6 +43,9 @@ export const defaultQuota = {
   'count/agents.windlass.dev': '1000',
   'count/agentexecutions.windlass.dev': '10000',
   'count/securitycontexts.windlass.dev': '200',
+  'count/apispecs.windlass.dev': '200',
+  'count/toolworkflows.windlass.dev': '1000',
+  'count/clitools.windlass.dev': '200',
   'count/controllerrevisions.apps': '5000',
   'count/configmaps': '20000',
 } as const;

@@ -1,6 +1,9 @@
 import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
+import type { CliTool } from '../../../crds/schema/cli-tool.ts';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
+import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
 import type { Workflow } from '../../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
@@ -16,3 +19,6 @@ export const volumes = row<Volume>('Volume', 'volumes');
 export const stimulusRouters = row<StimulusRouter>('StimulusRouter', 'stimulusrouters');
 export const agents = row<Agent>('Agent', 'agents');
 export const agentExecutions = row<AgentExecution>('AgentExecution', 'agentexecutions');
+export const apiSpecs = row<ApiSpec>('ApiSpec', 'apispecs');
+export const toolWorkflows = row<ToolWorkflow>('ToolWorkflow', 'toolworkflows');
+export const cliTools = row<CliTool>('CliTool', 'clitools');

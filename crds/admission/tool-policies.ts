@@ -1,0 +1,68 @@
+import { limits } from '../limits.ts';
+import { toolStepPattern } from '../tool-name.ts';
+import { accountVariables, type Identities } from './accounts.ts';
+import { noIdAsName } from './ownership-policies.ts';
+import type { AdmissionPolicy } from './policy.ts';
+import { isClusters } from './tenant-policy.ts';
+
+const policy = 'dyn(s).on_error';
+const isWord = `(type(${policy}) == string && ${policy} in ['AbortWorkflow', 'Continue'])`;
+const isRetry = `(type(${policy}) == map && size(${policy}) == 1 && 'RetryN' in ${policy} && type(${policy}.RetryN) == int && ${policy}.RetryN >= 0 && ${policy}.RetryN <= ${limits.stepRetriesMax})`;
+const badKeys = `s.extractors.filter(k, !k.matches('${toolStepPattern}'))`;
+
+/** Rules of steps that a schema cannot say: one value of two types, and the keys of a map (GW-WF-09, GW-WF-10). */
+export const toolStepPolicy: AdmissionPolicy = {
+  name: 'tool-workflow-steps',
+  resources: ['toolworkflows'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    badPolicies: `object.spec.steps.filter(s, !(has(${policy}) && (${isWord} || ${isRetry})))`,
+    badVariables: `object.spec.steps.filter(s, has(s.extractors) && size(${badKeys}) > 0)`,
+  },
+  rules: [
+    {
+      expression: 'size(variables.badPolicies) == 0',
+      message: `'spec.steps[' + variables.badPolicies[0].name + '].on_error: must be AbortWorkflow, Continue or {"RetryN": n} with n from 0 to ${limits.stepRetriesMax}'`,
+    },
+    {
+      expression: 'size(variables.badVariables) == 0',
+      message: `'spec.steps[' + variables.badVariables[0].name + '].extractors: the name of a variable must match ${toolStepPattern}'`,
+    },
+  ],
+};
+
+const networks = (object: string): string =>
+  `(has(${object}.spec.allow_internal_addresses) ? ${object}.spec.allow_internal_addresses : [])`;
+
+/**
+ * Which internal addresses the gateway may ask on behalf of a tenant is for administrators of the cluster to say: the
+ * gateway has a place in the network that the tenant has not. Taking networks away is open to all who may write the object.
+ */
+export const apiSpecPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'api-spec-addresses',
+  resources: ['apispecs'],
+  operations: ['CREATE', 'UPDATE'],
+  variables: {
+    ...accountVariables(identities),
+    isClusters,
+    opened: `${networks('object')}.filter(n, oldObject == null || !(n in ${networks('oldObject')}))`,
+  },
+  rules: [
+    {
+      expression: 'size(variables.opened) == 0 || variables.isTrusted || variables.isClusters',
+      message:
+        "'spec.allow_internal_addresses: ' + variables.opened[0] + ' is opened by those who may write all namespaces only'",
+      reason: 'Forbidden',
+    },
+    noIdAsName,
+  ],
+});
+
+/** An id never means a name (ADR 0050). */
+export const toolIdentityPolicy = (identities: Identities): AdmissionPolicy => ({
+  name: 'tool-identities',
+  resources: ['toolworkflows', 'clitools'],
+  operations: ['CREATE'],
+  variables: accountVariables(identities),
+  rules: [noIdAsName],
+});

@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { memoryRules } from '../rules/state-rules.ts';
+import { toolNameRules } from '../rules/tool-rules.ts';
+import { registeredName } from './api-spec.ts';
+import { Conditions } from './condition.ts';
+import { containerFields } from './container.ts';
+import type { KubernetesObject } from './object.ts';
+import { anySchema, cel, memoryPattern } from './parts.ts';
+
+/** A command in a container, called as a tool (spec 3 §1.2, requirements AMB-196). No shell reads its arguments. */
+export const CliToolSpec = Type.Object(
+  {
+    name: Type.Optional(registeredName('Name that agents call. Default: the name of the object.')),
+    description: Type.String({
+      minLength: 1,
+      maxLength: limits.toolDescriptionLength,
+      description: 'Shown in the listing of tools.',
+    }),
+    input_schema: anySchema({ description: 'JSON Schema of the arguments; its type is object.' }),
+    image: containerFields.image,
+    image_pull_policy: containerFields.image_pull_policy,
+    registry_credentials: containerFields.registry_credentials,
+    command: Type.Array(Type.String({ maxLength: limits.templateLength }), {
+      minItems: 1,
+      maxItems: limits.commandElements,
+      description:
+        'Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument.',
+    }),
+    env: containerFields.env,
+    workdir: containerFields.workdir,
+    timeout_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.cliToolTimeoutSecondsMax,
+        default: limits.cliToolTimeoutSecondsDefault,
+        description: 'Longest time of the command.',
+      }),
+    ),
+    resources: Type.Optional(
+      Type.Object(
+        {
+          cpu: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Millicores.' })),
+          memory: Type.Optional(
+            Type.String({
+              pattern: memoryPattern,
+              maxLength: limits.quantityLength,
+              description: 'A quantity of Kubernetes above zero, as 512Mi.',
+              ...cel(...memoryRules),
+            }),
+          ),
+        },
+        { additionalProperties: false, description: 'Resources of the container.' },
+      ),
+    ),
+  },
+  { additionalProperties: false, ...cel(...toolNameRules) },
+);
+export type CliToolSpec = Static<typeof CliToolSpec>;
+
+export const CliToolStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    conditions: Type.Optional(Conditions),
+    workflow: Type.Optional(
+      Type.String({ description: 'Name of the Workflow that invocations run; it belongs to this object.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CliToolStatus = Static<typeof CliToolStatus>;
+
+export type CliTool = KubernetesObject<'CliTool', CliToolSpec, CliToolStatus>;

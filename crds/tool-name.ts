@@ -1,0 +1,11 @@
+/** Beginnings of the names of built-in tools: no registered tool may have a name that begins so (spec 3 §9). */
+export const builtInPrefixes = ['fs.', 'web.', 'cmd.', 'svc.'] as const;
+
+/** The name of a tool that a tenant registers: letters, digits and `_`, then `.` and `-` as well, 128 at most. */
+export const registeredNamePattern = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$';
+
+/** Step names of a tool workflow that its templates read as something else: `{{state.input.x}}` (spec 3 §2.4). */
+export const reservedToolSteps: readonly string[] = ['input'];
+
+/** The name of a step and of an extracted variable, which `{{state.<step>.<variable>}}` reads. */
+export const toolStepPattern = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
