@@ -1,6 +1,6 @@
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
 export { envelopeLimits } from './limits.ts';
-export { readPublicKey } from './public-key.ts';
+export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealVariables } from './seal-key.ts';
 export { createSessions, type Session, type Sessions } from './sessions.ts';
 export { issueToken, readToken, type SealClaims } from './token.ts';

@@ -29,6 +29,24 @@ export function readPublicKey(text: unknown, field: string): KeyObject {
   const raw = typeof text === 'string' && text.length === keyLength ? Buffer.from(text, 'base64') : Buffer.alloc(0);
   if (raw.length !== keyBytes || raw.toString('base64') !== text)
     throw refused(field, 'must be the base64 of a raw Ed25519 public key of 32 bytes, not PEM');
+  return keyOf(raw, field);
+}
+
+/**
+ * The same for the 32 raw bytes of a key.
+ * @throws AppError `invalid`; the message begins with the name of the field.
+ */
+export function readRawPublicKey(raw: Uint8Array, field: string): KeyObject {
+  if (raw.length !== keyBytes) throw refused(field, 'must be a raw Ed25519 public key of 32 bytes');
+  return keyOf(Buffer.from(raw), field);
+}
+
+/** The 32 bytes of a key. */
+export function rawPublicKey(key: KeyObject): Buffer {
+  return key.export({ format: 'der', type: 'spki' }).subarray(spkiPrefix.length);
+}
+
+function keyOf(raw: Buffer, field: string): KeyObject {
   if (isWeak(raw)) throw refused(field, 'is a key of small order or not in canonical form; make another key pair');
   return createPublicKey({ key: Buffer.concat([spkiPrefix, raw]), format: 'der', type: 'spki' });
 }

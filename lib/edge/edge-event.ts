@@ -1,0 +1,70 @@
+import { EdgeEvent } from '../../proto/generated/windlass/node/v1/node.ts';
+import { AppError } from '../errors.ts';
+import { openSealed, type SealedMessage, type Sealing, seal } from './envelope.ts';
+import { readFields, writeField } from './wire.ts';
+
+/** What a daemon says, without its kind's wrapping. */
+export type EdgeEventCase = NonNullable<EdgeEvent['event']>;
+type Kind = EdgeEventCase['$case'];
+
+/** A message of a daemon as it was received; nothing of it is believed before its envelope is checked. */
+export interface ReceivedEvent {
+  readonly event: EdgeEventCase;
+  readonly sealed: SealedMessage;
+}
+
+/** Kinds by their field in EdgeEvent. */
+const kinds: readonly Kind[] = ['hello', 'heartbeat', 'commandResult', 'commandProgress', 'capabilityUpdate'];
+/** Field of the envelope in each of them. */
+const envelopeField = 1;
+
+/**
+ * Reads a message of a daemon. What the signature does not cover, the wrapping, holds exactly one known field.
+ * @throws AppError `invalid` for anything else, `unauthenticated` where the envelope is missing.
+ */
+export function readEdgeEvent(bytes: Uint8Array): ReceivedEvent {
+  const [field, ...more] = readFields(bytes);
+  const kind = field === undefined ? undefined : kinds[field.number - 1];
+  if (field === undefined || kind === undefined || field.type !== 2 || more.length > 0) {
+    throw invalid(
+      'an EdgeEvent holds exactly one of hello, heartbeat, command_result, command_progress and capability_update',
+    );
+  }
+  const sealed = openSealed(kind, bytes.subarray(field.valueFrom, field.to), envelopeField);
+  const event = decode(bytes);
+  if (event?.$case !== kind) throw invalid('the event cannot be read');
+  return { event, sealed };
+}
+
+/** The bytes of a message of a daemon, signed. The event's own envelope is not looked at. */
+export function sealEdgeEvent(event: EdgeEventCase, sealing: Sealing): Uint8Array {
+  const plain = EdgeEvent.encode({ event: withoutEnvelope(event) }).finish();
+  const [field] = readFields(plain);
+  const rest = field === undefined ? new Uint8Array() : plain.subarray(field.valueFrom, field.to);
+  return writeField(kinds.indexOf(event.$case) + 1, seal(event.$case, { number: envelopeField, rest }, sealing));
+}
+
+function withoutEnvelope(event: EdgeEventCase): EdgeEventCase {
+  switch (event.$case) {
+    case 'hello':
+      return { $case: 'hello', value: { ...event.value, envelope: undefined } };
+    case 'heartbeat':
+      return { $case: 'heartbeat', value: { ...event.value, envelope: undefined } };
+    case 'commandResult':
+      return { $case: 'commandResult', value: { ...event.value, envelope: undefined } };
+    case 'commandProgress':
+      return { $case: 'commandProgress', value: { ...event.value, envelope: undefined } };
+    case 'capabilityUpdate':
+      return { $case: 'capabilityUpdate', value: { ...event.value, envelope: undefined } };
+  }
+}
+
+function decode(bytes: Uint8Array): EdgeEvent['event'] {
+  try {
+    return EdgeEvent.decode(bytes).event;
+  } catch (error) {
+    throw new AppError('invalid', 'the event cannot be read', { reason: 'MessageInvalid', cause: error });
+  }
+}
+
+const invalid = (problem: string): AppError => new AppError('invalid', problem, { reason: 'MessageInvalid' });

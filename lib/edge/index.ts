@@ -1,0 +1,31 @@
+export {
+  argsHash,
+  type CommandClaims,
+  type CommandFacts,
+  mintCommandToken,
+  readCommandToken,
+} from './command-token.ts';
+export { type ExpectedCommand, type OpenedCommand, openEdgeCommand, sealEdgeCommand } from './edge-command.ts';
+export { type EdgeEventCase, type ReceivedEvent, readEdgeEvent, sealEdgeEvent } from './edge-event.ts';
+export {
+  challengeBytes,
+  edgeDomains,
+  isChallengeSignedBy,
+  isRotationProof,
+  rotationProofBytes,
+  signChallenge,
+  signedBytes,
+  signRotationProof,
+} from './edge-signature.ts';
+export {
+  commandIdOf,
+  type EnrollmentClaims,
+  type EnrollmentFacts,
+  mintEnrollmentToken,
+  nodeIdOf,
+  readEnrollmentToken,
+} from './enrollment-token.ts';
+export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './envelope.ts';
+export { edgeLimits } from './limits.ts';
+export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNodeToken } from './node-token.ts';
+export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';

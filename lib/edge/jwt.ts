@@ -1,0 +1,50 @@
+import type { KeyObject } from 'node:crypto';
+import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { edgeLimits } from './limits.ts';
+
+/** Issuer of every token of edge mode, unless a part says otherwise. */
+export const edgeIssuer = 'windlass';
+
+export const signEdgeToken = (key: KeyObject, claims: JWTPayload): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' }).sign(key);
+
+/** How a token is checked beside its signature. */
+export interface TokenCheck {
+  readonly audience: string;
+  /** Milliseconds since the Unix epoch. `any`: also a token whose time is over. */
+  readonly now: number | 'any';
+}
+
+/** The claims of a token that the key has signed, for the audience, and whose time it is; else undefined. */
+export async function verifiedClaims(
+  key: KeyObject,
+  token: string,
+  { audience, now }: TokenCheck,
+): Promise<JWTPayload | undefined> {
+  if (token.length > edgeLimits.tokenLength) return undefined;
+  const currentDate = now === 'any' ? new Date(issuedOf(token)) : new Date(now);
+  try {
+    const options = { issuer: edgeIssuer, audience, algorithms: ['EdDSA', 'Ed25519'], currentDate };
+    return (await jwtVerify(token, key, { ...options, requiredClaims: ['exp', 'iat'] })).payload;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the token says that it was issued: at that moment it was valid, if it ever was. */
+function issuedOf(token: string): number {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const issued = typeof claims === 'object' && claims !== null && 'iat' in claims ? claims.iat : undefined;
+    return typeof issued === 'number' && Number.isSafeInteger(issued) ? issued * 1_000 : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Whole seconds since the Unix epoch. */
+export const seconds = (ms: number): number => Math.floor(ms / 1_000);
+
+/** Whether every value is a text with something in it. */
+export const areTexts = (values: readonly unknown[]): values is readonly string[] =>
+  values.every((value) => typeof value === 'string' && value !== '');

@@ -1,0 +1,40 @@
+/** Bounds of edge mode (spec 2 §3, §4.1, §8; requirements AMB-011, AMB-096, AMB-112). */
+export const edgeLimits = {
+  /** One message of a stream, either way. */
+  messageBytes: 4 * 1_048_576,
+  /** An unary request of an enrollment or a rotation. */
+  unaryBytes: 64 * 1024,
+  /** A token of any kind, in characters. */
+  tokenLength: 4_096,
+  /** Length of a UUID: a node id, a stream id, a command id. */
+  uuidLength: 36,
+  /** How far the clock of a daemon may be from ours, either way. */
+  skewMs: 300_000,
+  /** spec 2 §4.2: life of an enrollment token, default and longest. */
+  enrollmentSeconds: 900,
+  /** AMB-112: life of a node security token, and how long an old key counts beside a new one. */
+  nodeTokenMs: 24 * 3_600_000,
+  overlapMs: 300_000,
+  /** spec 2 §4.1: how often a daemon says that it lives; and after more than which silence it is Unhealthy. */
+  heartbeatMs: 30_000,
+  staleMs: 90_000,
+  /** design §14: how long a stream may be away before its host is Disconnected. */
+  disconnectGraceMs: 10_000,
+  /** Between AttestNode and ChallengeNode. */
+  attestationMs: 60_000,
+  /** spec 2 §5: calls of AttestNode a minute and address. */
+  attestationsPerMinute: 5,
+  /** What a command may carry to a daemon: a request over the bus holds it. */
+  argsBytes: 256 * 1024,
+  /** Result of a command beside which nothing else is kept: what one message of a stream of the bus takes. */
+  payloadBytes: 512 * 1024,
+  /** Text of an error and of a reason. */
+  messageLength: 4_096,
+  /** Output of one command that is passed on while it runs. */
+  progressBytes: 64 * 1024,
+  /** Of what a daemon says about itself. */
+  localTools: 256,
+  mountPoints: 256,
+  labels: 64,
+  nameLength: 253,
+} as const;

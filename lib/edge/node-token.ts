@@ -1,0 +1,59 @@
+import { hash, type KeyObject } from 'node:crypto';
+import { rawPublicKey } from '../envelope/public-key.ts';
+import { areTexts, edgeIssuer, seconds, signEdgeToken, verifiedClaims } from './jwt.ts';
+
+const audience = 'edge-node';
+
+/** What a NodeSecurityToken says (spec 2 §2.4). Times in seconds since the Unix epoch. */
+export interface NodeClaims {
+  readonly nodeId: string;
+  /** The tenant that the host is bound to. */
+  readonly tid: string;
+  readonly jti: string;
+  /** Names the daemon's key, so that the token is of no use with another one. */
+  readonly keyHash: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** Names a key: SHA-256 of its 32 bytes, in base64url. */
+export const keyHashOf = (key: KeyObject): string => hash('sha256', rawPublicKey(key), 'base64url');
+
+export interface NodeTokenFacts extends Pick<NodeClaims, 'nodeId' | 'tid' | 'jti'> {
+  readonly publicKey: KeyObject;
+  /** Milliseconds since the Unix epoch; equal facts give the same token. */
+  readonly issuedAt: number;
+  readonly lifeMs: number;
+}
+
+/** Issues a token; the relay's key signs it. */
+export function mintNodeToken(relayKey: KeyObject, facts: NodeTokenFacts): Promise<string> {
+  const { nodeId, tid, jti, publicKey, issuedAt, lifeMs } = facts;
+  const iat = seconds(issuedAt);
+  return signEdgeToken(relayKey, {
+    iss: edgeIssuer,
+    aud: audience,
+    sub: nodeId,
+    tid,
+    jti,
+    cnf: { 'x5t#S256': keyHashOf(publicKey) },
+    iat,
+    exp: iat + seconds(lifeMs),
+  });
+}
+
+/** The claims of a token that the relay's key has signed; undefined for anything else. `any` takes one that has expired. */
+export async function readNodeToken(
+  relayPublicKey: KeyObject,
+  token: string,
+  now: number | 'any',
+): Promise<NodeClaims | undefined> {
+  const claims = await verifiedClaims(relayPublicKey, token, { audience, now });
+  if (claims === undefined) return undefined;
+  const { sub, tid, jti, cnf, iat = 0, exp = 0 } = claims;
+  const keyHash = typeof cnf === 'object' && cnf !== null && 'x5t#S256' in cnf ? cnf['x5t#S256'] : undefined;
+  const texts = [sub, tid, jti, keyHash];
+  if (!areTexts(texts)) return undefined;
+  const [nodeId = '', tenant = '', id = '', named = ''] = texts;
+  return { nodeId, tid: tenant, jti: id, keyHash: named, iat, exp };
+}

@@ -1,0 +1,108 @@
+import { AppError } from '../errors.ts';
+
+/** A field of a protobuf message, where it is in the message's bytes. */
+interface WireField {
+  readonly number: number;
+  /** 0 varint, 1 eight bytes, 2 bytes with a length, 5 four bytes. */
+  readonly type: number;
+  /** Where the field begins with its tag, where its value begins, and where both end. */
+  readonly from: number;
+  readonly valueFrom: number;
+  readonly to: number;
+}
+
+/** Highest field number of protobuf. */
+const numberMax = 2 ** 29 - 1;
+/** No message of the protocol has more; a map or a list has a field for each member. */
+const fieldsMax = 4_096;
+
+/**
+ * The fields of a message in the order of their bytes, without what is inside them. Refuses what two readers could
+ * take for different things: varints that are longer than they need be, tags of 2^32 or more, groups, cut-off values.
+ * @throws AppError `invalid`
+ */
+export function readFields(bytes: Uint8Array): WireField[] {
+  const fields: WireField[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const tag = readVarint(bytes, from);
+    const type = Number(tag.value & 7n);
+    const number = Number(tag.value >> 3n);
+    if (number < 1 || number > numberMax) throw malformed('a field number is out of range');
+    const end = valueEnd(bytes, type, tag.next);
+    if (end.to > bytes.length) throw malformed('a field is cut off');
+    if (fields.length === fieldsMax) throw malformed(`it has more than ${fieldsMax} fields`);
+    fields.push({ number, type, from, ...end });
+    from = end.to;
+  }
+  return fields;
+}
+
+/** A message without one of its fields, and that field's value. */
+export interface CutMessage {
+  /** The bytes of all other fields, in their order. */
+  readonly rest: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/**
+ * Takes a field with a message in it out of the bytes of another message. Undefined where there is none.
+ * @throws AppError `invalid` where the field is there twice, or the bytes are no canonical message.
+ */
+export function cutField(bytes: Uint8Array, number: number): CutMessage | undefined {
+  const found = readFields(bytes).filter((field) => field.number === number);
+  const [field, second] = found;
+  if (field === undefined) return undefined;
+  if (second !== undefined) throw malformed(`field ${number} is there twice`);
+  if (field.type !== 2) throw malformed(`field ${number} is no message`);
+  return {
+    rest: Buffer.concat([bytes.subarray(0, field.from), bytes.subarray(field.to)]),
+    value: bytes.subarray(field.valueFrom, field.to),
+  };
+}
+
+/** The bytes of a field with a message in it: its tag, its length, its value. */
+export function writeField(number: number, value: Uint8Array): Uint8Array {
+  return Buffer.concat([varint((number << 3) | 2), varint(value.length), value]);
+}
+
+function valueEnd(bytes: Uint8Array, type: number, at: number): { readonly valueFrom: number; readonly to: number } {
+  switch (type) {
+    case 0:
+      return { valueFrom: at, to: readVarint(bytes, at, 64n).next };
+    case 1:
+      return { valueFrom: at, to: at + 8 };
+    case 2: {
+      const length = readVarint(bytes, at);
+      return { valueFrom: length.next, to: length.next + Number(length.value) };
+    }
+    case 5:
+      return { valueFrom: at, to: at + 4 };
+    default:
+      throw malformed(`wire type ${type} is not taken`);
+  }
+}
+
+/** Of at most `bits` bits, in its shortest form. */
+function readVarint(bytes: Uint8Array, from: number, bits = 32n): { readonly value: bigint; readonly next: number } {
+  let value = 0n;
+  for (let at = from, shift = 0n; shift < 70n; at += 1, shift += 7n) {
+    const byte = bytes[at];
+    if (byte === undefined) throw malformed('a number is cut off');
+    value |= BigInt(byte & 0x7f) << shift;
+    if (byte >= 0x80) continue;
+    if (byte === 0 && at > from) throw malformed('a number is longer than it needs to be');
+    if (value >> bits > 0n) throw malformed(`a number has more than ${bits} bits`);
+    return { value, next: at + 1 };
+  }
+  throw malformed('a number has more than ten bytes');
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+const malformed = (problem: string): AppError =>
+  new AppError('invalid', `the message is no canonical protobuf: ${problem}`, { reason: 'MessageInvalid' });
