@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { canonicalHash } from '../definition/canonical.ts';
-import { areTexts, edgeIssuer, seconds, signEdgeToken, verifiedClaims } from './jwt.ts';
+import { edgeIssuer, seconds, signEdgeToken, textClaims, timesOf, verifiedClaims } from './jwt.ts';
 
 const audience = 'edge-command';
 
@@ -61,9 +61,9 @@ export async function readCommandToken(
 ): Promise<CommandClaims | undefined> {
   const claims = await verifiedClaims(edgePublicKey, token, { audience, now });
   if (claims === undefined) return undefined;
-  const { sub, tid, node, cid, tool, ah, ctx, deadline_s: deadlineSeconds, iat = 0, exp = 0 } = claims;
-  const texts = [sub, tid, node, cid, tool, ah, ctx];
-  if (!areTexts(texts) || typeof deadlineSeconds !== 'number' || !(deadlineSeconds > 0)) return undefined;
-  const [author = '', tenant = '', host = '', commandId = '', name = '', argsSum = '', context = ''] = texts;
-  return { author, tid: tenant, node: host, commandId, tool: name, ah: argsSum, context, deadlineSeconds, iat, exp };
+  const texts = textClaims(claims, ['sub', 'tid', 'node', 'cid', 'tool', 'ah', 'ctx']);
+  const { deadline_s: deadlineSeconds } = claims;
+  if (texts === undefined || typeof deadlineSeconds !== 'number' || !(deadlineSeconds > 0)) return undefined;
+  const { sub: author, cid: commandId, ctx: context, ...others } = texts;
+  return { ...others, author, commandId, context, deadlineSeconds, ...timesOf(claims) };
 }

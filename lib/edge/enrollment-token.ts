@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { areTexts, edgeIssuer, seconds, signEdgeToken, verifiedClaims } from './jwt.ts';
+import { edgeIssuer, seconds, signEdgeToken, textClaims, timesOf, verifiedClaims } from './jwt.ts';
 import { edgeLimits } from './limits.ts';
 
 const audience = 'edge-enrollment';
@@ -42,12 +42,11 @@ export async function readEnrollmentToken(
 ): Promise<EnrollmentClaims | undefined> {
   const claims = await verifiedClaims(edgePublicKey, token, { audience, now });
   if (claims === undefined) return undefined;
-  const { sub, tid, jti, name, nbf, iat = 0, exp = 0 } = claims;
-  const texts = [sub, tid, jti];
-  if (!areTexts(texts) || typeof nbf !== 'number') return undefined;
-  if (exp - iat > edgeLimits.enrollmentSeconds) return undefined;
-  const [issuedBy = '', tenant = '', id = ''] = texts;
-  const own = { jti: id, tid: tenant, issuedBy, nbf, exp };
+  const texts = textClaims(claims, ['sub', 'tid', 'jti']);
+  const { iat, exp } = timesOf(claims);
+  const { name, nbf } = claims;
+  if (texts === undefined || nbf === undefined || exp - iat > edgeLimits.enrollmentSeconds) return undefined;
+  const own = { jti: texts.jti, tid: texts.tid, issuedBy: texts.sub, nbf, exp };
   return typeof name === 'string' && name !== '' ? { ...own, name } : own;
 }
 

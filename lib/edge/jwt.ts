@@ -45,6 +45,23 @@ function issuedOf(token: string): number {
 /** Whole seconds since the Unix epoch. */
 export const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
-/** Whether every value is a text with something in it. */
-export const areTexts = (values: readonly unknown[]): values is readonly string[] =>
-  values.every((value) => typeof value === 'string' && value !== '');
+/** The named claims, where every one of them is a text with something in it. */
+export function textClaims<Name extends string>(
+  claims: JWTPayload,
+  names: readonly Name[],
+): Readonly<Record<Name, string>> | undefined {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value: unknown = claims[name];
+    if (typeof value !== 'string' || value === '') return undefined;
+    found[name] = value;
+  }
+  // Every name was put in.
+  return found as Record<Name, string>;
+}
+
+/** `verifiedClaims` lets no token through that lacks one of them. */
+export const timesOf = ({ iat = 0, exp = 0 }: JWTPayload): { readonly iat: number; readonly exp: number } => ({
+  iat,
+  exp,
+});

@@ -1,6 +1,7 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { rawPublicKey } from '../envelope/public-key.ts';
-import { areTexts, edgeIssuer, seconds, signEdgeToken, verifiedClaims } from './jwt.ts';
+import { isJsonObject } from '../json-object.ts';
+import { edgeIssuer, seconds, signEdgeToken, textClaims, timesOf, verifiedClaims } from './jwt.ts';
 
 const audience = 'edge-node';
 
@@ -50,10 +51,14 @@ export async function readNodeToken(
 ): Promise<NodeClaims | undefined> {
   const claims = await verifiedClaims(relayPublicKey, token, { audience, now });
   if (claims === undefined) return undefined;
-  const { sub, tid, jti, cnf, iat = 0, exp = 0 } = claims;
-  const keyHash = typeof cnf === 'object' && cnf !== null && 'x5t#S256' in cnf ? cnf['x5t#S256'] : undefined;
-  const texts = [sub, tid, jti, keyHash];
-  if (!areTexts(texts)) return undefined;
-  const [nodeId = '', tenant = '', id = '', named = ''] = texts;
-  return { nodeId, tid: tenant, jti: id, keyHash: named, iat, exp };
+  const texts = textClaims(claims, ['sub', 'tid', 'jti']);
+  const keyHash = keyHashIn(claims['cnf']);
+  if (texts === undefined || keyHash === undefined) return undefined;
+  const { sub: nodeId, tid, jti } = texts;
+  return { nodeId, tid, jti, keyHash, ...timesOf(claims) };
+}
+
+function keyHashIn(cnf: unknown): string | undefined {
+  const found = isJsonObject(cnf) ? cnf['x5t#S256'] : undefined;
+  return typeof found === 'string' && found !== '' ? found : undefined;
 }
