@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { extract } from './extract.ts';
+import { toolWorkflowLimits } from './limits.ts';
+import { ExtractorError } from './parse-extractor.ts';
+
+const body = {
+  id: 7,
+  nothing: null,
+  data: {
+    id: 'x',
+    'app.io/name': 'dotted',
+    list: [
+      { status: 'new', id: 1 },
+      { status: 'ready', id: 2, at: { n: 5 } },
+    ],
+  },
+  items: [
+    { name: 'first', id: 11 },
+    { name: 'second', id: 12, email: 'a@b.example' },
+  ],
+};
+const jobs = {
+  data: [
+    { status: 'new', id: 1 },
+    { status: 'ready', id: 2 },
+    { status: 'ready', id: 3 },
+  ],
+};
+
+describe('extract', () => {
+  it.each([
+    ['GW-WF-17', '$.id', body, 7],
+    ['GW-WF-18', '$.data.id', body, 'x'],
+    ['GW-WF-19', '$.items[0].name', body, 'first'],
+    ['GW-WF-20', '$.items[*].id', body, 11],
+    ['GW-WF-21', '$..email', body, 'a@b.example'],
+    ['GW-WF-22', "$.data[?(@.status=='ready')].id", jobs, 2],
+    ['GW-WF-23', '$.items', body, body.items],
+    ['GW-WF-23', '$.data.list', body, body.data.list],
+    ['GW-WF-17', '$.nothing', body, null],
+    ['GW-WF-17', '$', body, body],
+    ['GW-WF-17', '$', 0, 0],
+    ['GW-WF-18', "$['data']['app.io/name']", body, 'dotted'],
+    ['GW-WF-18', '$.data["id"]', body, 'x'],
+    ['GW-WF-19', '$[1]', ['a', 'b'], 'b'],
+    ['GW-WF-20', '$.*', { a: 1, b: 2 }, 1],
+    ['GW-WF-21', '$..list[0].id', body, 1],
+    ['GW-WF-21', '$..[1].name', body, 'second'],
+    ['GW-WF-22', '$.data[?(@.id>=3)].id', jobs, 3],
+    ['GW-WF-22', "$.data[?(@.id < 3 && @.status != 'new')].id", jobs, 2],
+    ['GW-WF-22', "$.data[?(@.id == 9 || @.status === 'ready')].id", jobs, 2],
+    ['GW-WF-22', '$.data.list[?(@.at.n==5)].id', body, 2],
+    ['GW-WF-22', '$.data.list[?(@.at)].id', body, 2],
+    ['GW-WF-22', '$[?(@ > 1)]', [1, 2, 3], 2],
+    ['GW-WF-22', "$[?(@['a'][0]==true)].b", [{ a: [false] }, { a: [true], b: 'c' }], 'c'],
+  ])('%s gives the first match of %s', (_id, expression, from, want) => {
+    expect(extract(expression, from)).toEqual({ value: want });
+  });
+
+  it.each(['$.none', '$.id.deeper', '$.items[9]', '$.data[?(@.status)].id', '$..nowhere', '$.items[*].none'])(
+    'finds nothing at %s',
+    (expression) => expect(extract(expression, body)).toBeUndefined(),
+  );
+
+  it.each(['$.__proto__', '$.constructor', '$.toString', "$['__proto__']", '$..constructor', '$.items.constructor'])(
+    'GW-WF-09 reads nothing of a prototype at %s',
+    (expression) => expect(extract(expression, body)).toBeUndefined(),
+  );
+
+  it('gives the own members of those names', () => {
+    expect(extract('$.constructor', { constructor: 1 })).toEqual({ value: 1 });
+  });
+
+  it('compares without converting, and what is absent equals nothing', () => {
+    expect(extract('$[?(@.a==1)].b', [{ a: '1', b: 2 }])).toBeUndefined();
+    expect(extract("$[?(@.a<'b')].b", [{ a: 1, b: 2 }])).toBeUndefined();
+    expect(extract('$[?(@.a==null)].b', [{ b: 2 }, { a: null, b: 3 }])).toEqual({ value: 3 });
+    expect(extract('$[?(@.a!=1)].b', [{ b: 2 }])).toEqual({ value: 2 });
+  });
+
+  it.each([
+    '',
+    'id',
+    '.id',
+    '$id',
+    '$.',
+    '$..',
+    '$[',
+    '$[]',
+    '$.a b',
+    '$.a[1:3]',
+    '$.a[-1]',
+    '$.a[0,1]',
+    "$['a','b']",
+    '$.a^',
+    '$.a~',
+    '$.a.@string()',
+    '$..a..b',
+    '$[(@.length-1)]',
+    '$[?(@.a.match(/(a+)+$/))]',
+    "$[?(@.constructor.constructor('return process')())]",
+    '$[?(@.a=1)]',
+    '$[?(@.a==@.b)]',
+    '$[?(@.a==$.b)]',
+    '$[?(1==1)]',
+    '$[?(!@.a)]',
+    '$[?((@.a))]',
+    '$[?(@.a==1;@.b)]',
+    '$[?(@property=="a")]',
+    '$[?(@.a==1)',
+    '$[?(@.a=="x)]',
+    '$[?(@.a in b)]',
+    '$[?(@.a==`b`)]',
+    "$['`a']",
+    "$['a;b']",
+    "$['']",
+    '$.a\u0000',
+    "$['a\nb']",
+    '$[?(@.a==1e999)]',
+    '$[?(@.a==01)]',
+  ])('GW-WF-09 refuses %j, which is neither a path nor a comparison', (expression) => {
+    expect(() => extract(expression, body)).toThrow(ExtractorError);
+  });
+
+  it('takes the limits and not one more', () => {
+    const { segments, extractorLength, manySegments } = toolWorkflowLimits;
+    expect(extract(`$${'.a'.repeat(segments)}`, {})).toBeUndefined();
+    expect(() => extract(`$${'.a'.repeat(segments + 1)}`, {})).toThrow(ExtractorError);
+    expect(extract(`$${'[*]'.repeat(manySegments)}`, {})).toBeUndefined();
+    expect(() => extract(`$${'[*]'.repeat(manySegments + 1)}`, {})).toThrow(ExtractorError);
+    expect(extract(`$.${'a'.repeat(extractorLength - 2)}`, {})).toBeUndefined();
+    expect(() => extract(`$.${'a'.repeat(extractorLength - 1)}`, {})).toThrow(ExtractorError);
+  });
+
+  it('refuses hostile expressions in time', () => {
+    const started = performance.now();
+    for (const piece of ['[?(@.a==1)]', "['a", '..', '[?(', '.a', '@', "\\'", ' ', '[?(@.a=="\\"'])
+      try {
+        extract(`$${piece.repeat(200)}`, body);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ExtractorError);
+      }
+    expect(performance.now() - started).toBeLessThan(200);
+  });
+
+  it('keeps no expression for ever', () => {
+    for (let index = 0; index < 5_000; index += 1)
+      expect(extract(`$.a${index}`, { [`a${index}`]: index })).toEqual({ value: index });
+  });
+});

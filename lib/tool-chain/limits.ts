@@ -1,0 +1,36 @@
+/** Bounds of a tool workflow that are the same in every installation; those that configuration changes are in `ChainLimits`. */
+export const toolWorkflowLimits = {
+  /** Our ceiling for the steps of one workflow (spec 3 §8 gives none). */
+  steps: 50,
+  nameLength: 63,
+  /** Extractors of one step, and characters of one expression. */
+  extractors: 50,
+  extractorLength: 512,
+  /** Segments of a path, and those among them that visit more than one value. */
+  segments: 32,
+  manySegments: 4,
+  /** Further attempts of `RetryN`. */
+  retries: 10,
+} as const;
+
+/** What one invocation may take; the configuration of the gateway sets it. Bytes are those of UTF-8. */
+export interface ChainLimits {
+  readonly steps: number;
+  readonly bodyBytes: number;
+  /** Of a response when it is unpacked. */
+  readonly responseBytes: number;
+  readonly stepMs: number;
+  readonly chainMs: number;
+}
+
+/** Used where the configuration sets nothing (issue 13, part 5). */
+export const chainLimitsDefault: ChainLimits = {
+  steps: toolWorkflowLimits.steps,
+  bodyBytes: 1024 * 1024,
+  responseBytes: 10 * 1024 * 1024,
+  stepMs: 30_000,
+  chainMs: 300_000,
+};
+
+/** Bounds of one response beside its bytes: values of its JSON, and how deep they are nested. */
+export const responseLimits = { values: 250_000, depth: 64 } as const;
