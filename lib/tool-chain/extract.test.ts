@@ -134,12 +134,8 @@ describe('extract', () => {
 
   it('refuses hostile expressions in time', () => {
     const started = performance.now();
-    for (const piece of ['[?(@.a==1)]', "['a", '..', '[?(', '.a', '@', "\\'", ' ', '[?(@.a=="\\"'])
-      try {
-        extract(`$${piece.repeat(200)}`, body);
-      } catch (error) {
-        expect(error).toBeInstanceOf(ExtractorError);
-      }
+    for (const piece of ['[?(@.a==1)]', "['a", '..', '[?(', '[a', '@', "\\'", ' ', '[?(@.a=="\\"'])
+      expect(() => extract(`$${piece.repeat(200)}`, body)).toThrow(ExtractorError);
     expect(performance.now() - started).toBeLessThan(200);
   });
 
