@@ -4,6 +4,8 @@ import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } fr
 import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
 import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
+import { EdgeGroupSpec, EdgeGroupStatus } from './schema/edge-group.ts';
+import { FleetRunSpec, FleetRunStatus } from './schema/fleet-run.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
@@ -233,6 +235,41 @@ const cliTool: KindDefinition = {
   ],
 };
 
+const edgeGroup: KindDefinition = {
+  kind: 'EdgeGroup',
+  singular: 'edgegroup',
+  plural: 'edgegroups',
+  shortNames: ['weg'],
+  description:
+    'Edge hosts by a selector and by name, as a target of fleet runs. Its members are resolved when it is read.',
+  spec: EdgeGroupSpec,
+  status: EdgeGroupStatus,
+  columns: [{ name: 'Display', type: 'string', jsonPath: '.spec.name' }, age],
+};
+
+const fleetRun: KindDefinition = {
+  kind: 'FleetRun',
+  singular: 'fleetrun',
+  plural: 'fleetruns',
+  shortNames: ['wfr'],
+  description:
+    'One tool over many edge hosts. Its targets are fixed at the start; it ends complete, halted, cancelled or refused.',
+  spec: FleetRunSpec,
+  status: FleetRunStatus,
+  columns: [
+    { name: 'Tool', type: 'string', jsonPath: '.spec.tool' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
+    { name: 'Targets', type: 'integer', jsonPath: '.status.targets_resolved' },
+    { name: 'OK', type: 'integer', jsonPath: '.status.summary.ok' },
+    { name: 'Err', type: 'integer', jsonPath: '.status.summary.err' },
+    age,
+    { name: 'By', type: 'string', jsonPath: '.spec.requested_by', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+  ],
+};
+
 /** Every kind of the API group, in the order of the reference pages. */
 export const kinds: readonly KindDefinition[] = [
   workflow,
@@ -245,4 +282,6 @@ export const kinds: readonly KindDefinition[] = [
   apiSpec,
   toolWorkflow,
   cliTool,
+  edgeGroup,
+  fleetRun,
 ];

@@ -149,4 +149,28 @@ export const limits = {
   quantityLength: 32,
   /** Below it no container of Linux starts: the runtimes ask for 6 MiB (requirements AMB-192, a warning). */
   memoryBytesMin: 6 * 1024 * 1024,
+  /** Our ceilings for hosts and groups: a display name, tags of a host and their length, the length of a label's value. */
+  edgeNameLength: 253,
+  edgeTags: 50,
+  edgeTagLength: 128,
+  edgeLabelLength: 256,
+  /** Our ceilings for a selector's lists and for the hosts that a group names. */
+  edgeSelectorItems: 20,
+  edgePinnedMembers: 1_000,
+  /** Our ceiling for the hosts of one fleet run, and for those that it lists as skipped. */
+  fleetTargets: 10_000,
+  /** requirements AMB-103: defaults of a dispatch policy. */
+  fleetConcurrencyDefault: 10,
+  fleetDeadlineSecsDefault: 60,
+  /** Our ceiling for the deadline of one command: a day. */
+  fleetDeadlineSecsMax: 86_400,
+  /** Our ceiling for the arguments of a fleet run, in bytes of JSON: each host gets them all. */
+  fleetArgsBytes: 64 * 1024,
+  /** requirements AMB-115: what a run's record keeps of each output stream of one host, and commands that a host lists. */
+  fleetTailBytes: 4 * 1024,
+  hostRecentCommands: 20,
+  /** Parts of the record of one run in the output store. */
+  fleetRecordParts: 250,
+  /** How long a fleet run that has ended is kept, where it does not say. */
+  fleetRunTtlSecondsDefault: 7 * 24 * 3600,
 } as const;

@@ -6,6 +6,8 @@ export interface SourceSchema {
   readonly type?: string;
   readonly description?: string;
   readonly default?: string | number | boolean;
+  /** Of a field with a type: null counts as a value. */
+  readonly nullable?: boolean;
   readonly enum?: readonly string[];
   readonly format?: string;
   readonly pattern?: string;

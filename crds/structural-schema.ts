@@ -6,5 +6,4 @@ export interface StructuralSchema
   readonly properties?: Readonly<Record<string, StructuralSchema>>;
   readonly additionalProperties?: StructuralSchema;
   readonly items?: StructuralSchema;
-  readonly nullable?: boolean;
 }

@@ -17,6 +17,7 @@ const copied = [
   'minProperties',
   'maxProperties',
   'required',
+  'nullable',
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-map-type',
   'x-kubernetes-list-type',

@@ -7,6 +7,8 @@ import { AgentSpec } from './schema/agent.ts';
 import { ApiSpecSpec } from './schema/api-spec.ts';
 import { CliToolSpec } from './schema/cli-tool.ts';
 import { ToolWorkflowSpec } from './schema/tool-workflow.ts';
+import { EdgeGroupSpec } from './schema/edge-group.ts';
+import { FleetRunSpec } from './schema/fleet-run.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -29,7 +31,7 @@ export function createValidator(schema: TSchema, base: Place = []): Validator {
 
 /** Validators of the specs that users write; paths begin with `spec`. */
 export const validateSpec: Readonly<
-  Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent' | 'ApiSpec' | 'ToolWorkflow' | 'CliTool', Validator>
+  Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent' | 'ApiSpec' | 'ToolWorkflow' | 'CliTool' | 'EdgeGroup' | 'FleetRun', Validator>
 > = {
   Workflow: createValidator(WorkflowSpec, ['spec']),
   WorkflowExecution: createValidator(WorkflowExecutionSpec, ['spec']),
@@ -38,6 +40,8 @@ export const validateSpec: Readonly<
   ApiSpec: createValidator(ApiSpecSpec, ['spec']),
   ToolWorkflow: createValidator(ToolWorkflowSpec, ['spec']),
   CliTool: createValidator(CliToolSpec, ['spec']),
+  EdgeGroup: createValidator(EdgeGroupSpec, ['spec']),
+  FleetRun: createValidator(FleetRunSpec, ['spec']),
 };
 
 /** Validator of a whole workflow in the manifest form (spec 1 §2.6). */

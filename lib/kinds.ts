@@ -3,6 +3,8 @@ import type { Agent, SecurityContext } from '../crds/schema/agent.ts';
 import type { AgentExecution } from '../crds/schema/agent-execution.ts';
 import type { ApiSpec } from '../crds/schema/api-spec.ts';
 import type { CliTool } from '../crds/schema/cli-tool.ts';
+import type { EdgeGroup } from '../crds/schema/edge-group.ts';
+import type { FleetRun } from '../crds/schema/fleet-run.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { ToolWorkflow } from '../crds/schema/tool-workflow.ts';
 import type { Volume } from '../crds/schema/volume.ts';
@@ -67,5 +69,19 @@ export const cliTools = defineResource<CliTool>({
   version,
   plural: 'clitools',
   kind: 'CliTool',
+  namespaced: true,
+});
+export const edgeGroups = defineResource<EdgeGroup>({
+  group,
+  version,
+  plural: 'edgegroups',
+  kind: 'EdgeGroup',
+  namespaced: true,
+});
+export const fleetRuns = defineResource<FleetRun>({
+  group,
+  version,
+  plural: 'fleetruns',
+  kind: 'FleetRun',
   namespaced: true,
 });

@@ -4,6 +4,7 @@ import { agentExecutionPolicy } from './agent-execution-policy.ts';
 import { definitionPolicy } from './definition-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
+import { fleetRunPolicy } from './fleet-run-policy.ts';
 import { inputMutation } from './input-mutation.ts';
 import {
   agentIdentityPolicy,
@@ -46,6 +47,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     volumePolicy,
     apiSpecPolicy,
     toolIdentityPolicy,
+    fleetRunPolicy,
   ].map((policy) => policy(identities));
   const policies = [
     definitionPolicy,

@@ -46,6 +46,8 @@ export const defaultQuota = {
   'count/apispecs.windlass.dev': '200',
   'count/toolworkflows.windlass.dev': '1000',
   'count/clitools.windlass.dev': '200',
+  'count/edgegroups.windlass.dev': '500',
+  'count/fleetruns.windlass.dev': '5000',
   'count/controllerrevisions.apps': '5000',
   'count/configmaps': '20000',
 } as const;

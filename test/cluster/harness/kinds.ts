@@ -2,6 +2,8 @@ import type { Agent } from '../../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../../crds/schema/cli-tool.ts';
+import type { EdgeGroup } from '../../../crds/schema/edge-group.ts';
+import type { FleetRun } from '../../../crds/schema/fleet-run.ts';
 import type { StimulusRouter } from '../../../crds/schema/stimulus-router.ts';
 import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
 import type { Volume } from '../../../crds/schema/volume.ts';
@@ -22,3 +24,5 @@ export const agentExecutions = row<AgentExecution>('AgentExecution', 'agentexecu
 export const apiSpecs = row<ApiSpec>('ApiSpec', 'apispecs');
 export const toolWorkflows = row<ToolWorkflow>('ToolWorkflow', 'toolworkflows');
 export const cliTools = row<CliTool>('CliTool', 'clitools');
+export const edgeGroups = row<EdgeGroup>('EdgeGroup', 'edgegroups');
+export const fleetRuns = row<FleetRun>('FleetRun', 'fleetruns');
