@@ -31,7 +31,18 @@ export function createValidator(schema: TSchema, base: Place = []): Validator {
 
 /** Validators of the specs that users write; paths begin with `spec`. */
 export const validateSpec: Readonly<
-  Record<'Workflow' | 'WorkflowExecution' | 'Volume' | 'Agent' | 'ApiSpec' | 'ToolWorkflow' | 'CliTool' | 'EdgeGroup' | 'FleetRun', Validator>
+  Record<
+    | 'Workflow'
+    | 'WorkflowExecution'
+    | 'Volume'
+    | 'Agent'
+    | 'ApiSpec'
+    | 'ToolWorkflow'
+    | 'CliTool'
+    | 'EdgeGroup'
+    | 'FleetRun',
+    Validator
+  >
 > = {
   Workflow: createValidator(WorkflowSpec, ['spec']),
   WorkflowExecution: createValidator(WorkflowExecutionSpec, ['spec']),

@@ -236,8 +236,40 @@ const tools: LimitGroup = {
   ],
 };
 
+const edge: LimitGroup = {
+  title: 'Edge hosts, groups and fleet runs',
+  rows: [
+    characters('`name` of a host or a group', 'edgeNameLength'),
+    items('`tags` of a host, and `AllOf`', 'edgeTags'),
+    characters('A tag', 'edgeTagLength'),
+    characters('The value of a label', 'edgeLabelLength'),
+    items('`tools`, `tags` and `labels` of a selector', 'edgeSelectorItems'),
+    items('`pinned_members` of a group', 'edgePinnedMembers'),
+    row('Hosts of one fleet run', 'fleetTargets', 'hosts', 'a run takes at most …'),
+    row('`args` of a fleet run as JSON', 'fleetArgsBytes', 'bytes', 'bytes of JSON; at most … are allowed'),
+    row('`per_target_deadline_secs`', 'fleetDeadlineSecsMax', 'seconds', 'must be at most …, not …'),
+    {
+      ...row('`stdout_tail` and `stderr_tail` of a host', 'fleetTailBytes', 'bytes', ''),
+      otherwise: 'nothing: only the end is kept',
+    },
+    {
+      ...row('`recent_commands` of a host', 'hostRecentCommands', 'commands', ''),
+      otherwise: 'nothing: only the newest are kept',
+    },
+  ],
+};
+
 /** Every ceiling of ours that a user can meet, by what meets it (requirements AMB-192). */
-export const limitGroups: readonly LimitGroup[] = [definition, templates, execution, agents, models, tools, requests];
+export const limitGroups: readonly LimitGroup[] = [
+  definition,
+  templates,
+  execution,
+  agents,
+  models,
+  tools,
+  edge,
+  requests,
+];
 
 /**
  * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from
@@ -285,4 +317,8 @@ export const notMet: readonly (keyof typeof limits)[] = [
   'refsPerValue',
   'successors',
   'warnings',
+  'fleetConcurrencyDefault',
+  'fleetDeadlineSecsDefault',
+  'fleetRecordParts',
+  'fleetRunTtlSecondsDefault',
 ];

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
+import type { EdgeSelector } from '../../crds/schema/edge-group.ts';
+import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
+import { type EdgeHostState, type FleetHost, groupMembers, matcherOf, resolveTarget } from './selector.ts';
+
+const host = (nodeId: string, fields: Partial<FleetHost> = {}): FleetHost => ({
+  nodeId,
+  uid: `uid-${nodeId}`,
+  name: nodeId,
+  status: 'Connected',
+  os: 'linux',
+  tools: ['cmd.run'],
+  tags: [],
+  labels: {},
+  ...fields,
+});
+
+const ids = (target: FleetTarget, hosts: readonly FleetHost[], groups: Record<string, object> = {}) => {
+  const { resolved, skipped } = resolveTarget(target, { hosts, group: (id) => groups[id] });
+  return { resolved: resolved.map(({ nodeId }) => nodeId), skipped };
+};
+
+const fleet = [
+  host('c', { os: 'darwin', tags: ['web', 'eu'], labels: { tier: 'front' } }),
+  host('a', { tags: ['web'], tools: ['cmd.run', 'fs.read'] }),
+  host('b', { tags: ['db', 'eu'], labels: { tier: 'back' } }),
+];
+
+describe('a selector', () => {
+  const cases: Record<string, { selector: EdgeSelector; want: string[] }> = {
+    'AMB-101 that is empty matches every host': { selector: {}, want: ['a', 'b', 'c'] },
+    'EDGE-RES-15 matches by os': { selector: { os: 'darwin' }, want: ['c'] },
+    'EDGE-RES-15 matches by tools, all of them': { selector: { tools: ['cmd.run', 'fs.read'] }, want: ['a'] },
+    'EDGE-RES-16 AllOf asks for every tag': { selector: { tags: [{ AllOf: ['web', 'eu'] }] }, want: ['c'] },
+    'EDGE-RES-17 Has asks for one tag': { selector: { tags: [{ Has: 'web' }] }, want: ['a', 'c'] },
+    'EDGE-RES-18 Equals compares one label': { selector: { labels: [{ Equals: { tier: 'back' } }] }, want: ['b'] },
+    'EDGE-RES-15 is the conjunction of all that is given': {
+      selector: { os: 'linux', tags: [{ Has: 'eu' }], labels: [{ Equals: { tier: 'front' } }] },
+      want: [],
+    },
+    'EDGE-RES-18 does not match names that every object has': {
+      selector: { labels: [{ Equals: { constructor: 'x' } }] },
+      want: [],
+    },
+  };
+  it.each(Object.entries(cases))('%s', (_, { selector, want }) => {
+    expect(ids({ Selector: selector }, fleet).resolved).toEqual(want);
+  });
+});
+
+describe('a target', () => {
+  it('EDGE-RES-19 Node names one host', () => {
+    expect(ids({ Node: 'b' }, fleet)).toEqual({ resolved: ['b'], skipped: [] });
+  });
+
+  it('EDGE-RES-19 All is every host of the tenant', () => {
+    expect(ids({ All: null }, fleet).resolved).toEqual(['a', 'b', 'c']);
+  });
+
+  it('EDGE-RES-19 Group unites its selector and its pins', () => {
+    const groups = { g: { selector: { os: 'darwin' }, pinned_members: ['a', 'gone'] } };
+    expect(ids({ Group: 'g' }, fleet, groups)).toEqual({
+      resolved: ['a', 'c'],
+      skipped: [{ node_id: 'gone', reason: 'NotFound' }],
+    });
+  });
+
+  it('EDGE-RES-19 Group without a selector is its pins alone', () => {
+    expect(ids({ Group: 'g' }, fleet, { g: { pinned_members: ['b'] } }).resolved).toEqual(['b']);
+  });
+
+  it('EDGE-RES-19 an unknown group is refused', () => {
+    expect(() => ids({ Group: 'g' }, fleet)).toThrow('target.Group: there is no group g');
+  });
+
+  it.each([
+    ['Disconnected', 'Disconnected'],
+    ['Unhealthy', 'Unhealthy'],
+    ['Revoked', 'Revoked'],
+  ] as const)('EDGE-REST-27 a host that is %s is skipped with the reason', (status, reason) => {
+    expect(ids({ Node: 'a' }, [host('a', { status })])).toEqual({ resolved: [], skipped: [{ node_id: 'a', reason }] });
+  });
+
+  it('EDGE-REST-27 an unknown host is skipped', () => {
+    expect(ids({ Node: 'z' }, fleet)).toEqual({ resolved: [], skipped: [{ node_id: 'z', reason: 'NotFound' }] });
+  });
+
+  it('EDGE-FLOW-18 revoked hosts belong to no selector', () => {
+    expect(ids({ All: null }, [host('a', { status: 'Revoked' })])).toEqual({ resolved: [], skipped: [] });
+  });
+
+  const many = (count: number) => Array.from({ length: count }, (_, index) => host(`n${index}`));
+  it('EDGE-RES-19 takes as many hosts as a run may have, and no more', () => {
+    expect(ids({ All: null }, many(limits.fleetTargets)).resolved).toHaveLength(limits.fleetTargets);
+    expect(() => ids({ All: null }, many(limits.fleetTargets + 1))).toThrow('a run takes at most 10000');
+  });
+});
+
+const states: readonly EdgeHostState[] = ['Connected', 'Disconnected', 'Unhealthy', 'Revoked'];
+const word = fc.constantFrom('a', 'b', 'c', 'd');
+const anyHost = fc.record({
+  nodeId: fc.string({ minLength: 1, maxLength: 3 }),
+  status: fc.constantFrom(...states),
+  os: fc.constantFrom('linux', 'darwin', undefined),
+  tools: fc.array(word),
+  tags: fc.array(word),
+  labels: fc.dictionary(word, word),
+});
+const anyHosts = fc.uniqueArray(anyHost, { selector: ({ nodeId }) => nodeId, maxLength: 20 });
+const anySelector: fc.Arbitrary<EdgeSelector> = fc.record(
+  {
+    os: fc.constantFrom('linux', 'darwin'),
+    tools: fc.array(word, { maxLength: 2 }),
+    tags: fc.array(fc.oneof(fc.record({ Has: word }), fc.record({ AllOf: fc.array(word, { minLength: 1 }) })), {
+      maxLength: 2,
+    }),
+    labels: fc.array(
+      fc.tuple(word, word).map(([name, value]) => ({ Equals: { [name]: value } })),
+      { maxLength: 2 },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+describe('resolving any selector over any hosts', () => {
+  const world = (hosts: readonly Pick<FleetHost, 'nodeId'>[]) => hosts.map(({ nodeId, ...rest }) => host(nodeId, rest));
+
+  it('EDGE-RES-15 gives every host that matches once, sorted, whatever order they come in', () => {
+    fc.assert(
+      fc.property(anyHosts, anySelector, (given, selector) => {
+        const hosts = world(given);
+        const once = ids({ Selector: selector }, hosts);
+        expect(ids({ Selector: selector }, hosts.toReversed())).toEqual(once);
+        const all = [...once.resolved, ...once.skipped.map(({ node_id: id }) => id)];
+        const want = hosts.filter((one) => one.status !== 'Revoked' && matcherOf(selector)(one));
+        expect(new Set(all)).toEqual(new Set(want.map(({ nodeId }) => nodeId)));
+        expect(all).toHaveLength(want.length);
+        expect(once.resolved).toEqual([...once.resolved].sort((a, b) => (a < b ? -1 : 1)));
+      }),
+    );
+  });
+
+  it('EDGE-RES-15 matches fewer hosts or the same with each thing that is asked for besides', () => {
+    fc.assert(
+      fc.property(anyHosts, anySelector, word, (given, selector, tag) => {
+        const hosts = world(given);
+        const more = { ...selector, tags: [...(selector.tags ?? []), { Has: tag }] };
+        const wide = new Set(ids({ Selector: selector }, hosts).resolved);
+        expect(ids({ Selector: more }, hosts).resolved.every((id) => wide.has(id))).toBe(true);
+      }),
+    );
+  });
+
+  it('EDGE-RES-14 the members of a group are those that the group as a target resolves to or skips', () => {
+    fc.assert(
+      fc.property(anyHosts, anySelector, (given, selector) => {
+        const hosts = world(given);
+        const pinned = hosts.slice(0, 2).map(({ nodeId }) => nodeId);
+        const group = { selector, pinned_members: pinned };
+        const { resolved, skipped } = ids({ Group: 'g' }, hosts, { g: group });
+        const members = groupMembers(group, hosts).map(({ nodeId }) => nodeId);
+        expect(new Set(members)).toEqual(new Set([...resolved, ...skipped.map(({ node_id: id }) => id)]));
+      }),
+    );
+  });
+});

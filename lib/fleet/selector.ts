@@ -1,0 +1,118 @@
+import { limits } from '../../crds/limits.ts';
+import type { EdgeGroupSpec, EdgeSelector } from '../../crds/schema/edge-group.ts';
+import type { FleetTarget } from '../../crds/schema/fleet-run.ts';
+import { AppError } from '../errors.ts';
+
+/** spec 2 §2.1. */
+export type EdgeHostState = 'Connected' | 'Disconnected' | 'Unhealthy' | 'Revoked';
+
+/** A host as far as a target can tell hosts apart. */
+export interface FleetHost {
+  readonly nodeId: string;
+  /** uid of its EdgeHost. */
+  readonly uid: string;
+  readonly name: string;
+  readonly status: EdgeHostState;
+  readonly os?: string | undefined;
+  readonly tools: readonly string[];
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export type SkipReason = Exclude<EdgeHostState, 'Connected'> | 'NotFound';
+
+export interface SkippedHost {
+  readonly node_id: string;
+  readonly reason: SkipReason;
+}
+
+/** Both lists in the order of node ids, each host once. */
+export interface ResolvedTarget {
+  readonly resolved: readonly FleetHost[];
+  readonly skipped: readonly SkippedHost[];
+}
+
+type Members = Pick<EdgeGroupSpec, 'selector' | 'pinned_members'>;
+
+/** The hosts and groups of one tenant: nothing else can be a target. */
+export interface FleetWorld {
+  readonly hosts: Iterable<FleetHost>;
+  /** By id; undefined where the tenant has no such group. */
+  group(id: string): Members | undefined;
+}
+
+/**
+ * Which hosts a target means now (spec 2 §2.3, §2.4): connected ones are resolved, the others skipped with the reason. A
+ * revoked host counts only where it is named. Pure.
+ * @throws AppError `not_found` for an unknown group, `limit_exceeded` for more hosts than a run takes.
+ */
+export function resolveTarget(target: FleetTarget, world: FleetWorld): ResolvedTarget {
+  const { matches, named } = membersOf(target, world);
+  const missing = new Set(named);
+  const resolved = new Map<string, FleetHost>();
+  const skipped = new Map<string, SkipReason>();
+  for (const host of world.hosts) {
+    const isNamed = missing.delete(host.nodeId);
+    if (!isNamed && (host.status === 'Revoked' || matches === undefined || !matches(host))) continue;
+    if (host.status === 'Connected') resolved.set(host.nodeId, host);
+    else skipped.set(host.nodeId, host.status);
+  }
+  for (const nodeId of missing) skipped.set(nodeId, 'NotFound');
+  checkSize(resolved.size);
+  return {
+    resolved: [...resolved.values()].sort((a, b) => byText(a.nodeId, b.nodeId)),
+    skipped: [...skipped]
+      .map(([nodeId, reason]) => ({ node_id: nodeId, reason }))
+      .sort((a, b) => byText(a.node_id, b.node_id))
+      .slice(0, limits.fleetTargets),
+  };
+}
+
+/** The members of a group now, of whatever status but revoked ones that only its selector names (spec 2 §2.3). */
+export function groupMembers(group: Members, hosts: Iterable<FleetHost>): FleetHost[] {
+  const pinned = new Set(group.pinned_members);
+  const matches = group.selector === undefined ? undefined : matcherOf(group.selector);
+  return [...hosts]
+    .filter((host) => pinned.has(host.nodeId) || (host.status !== 'Revoked' && matches?.(host) === true))
+    .sort((a, b) => byText(a.nodeId, b.nodeId));
+}
+
+type Matches = (host: FleetHost) => boolean;
+
+interface Meant {
+  /** Undefined: none but those that are named. */
+  readonly matches: Matches | undefined;
+  readonly named: readonly string[];
+}
+
+function membersOf(target: FleetTarget, world: FleetWorld): Meant {
+  if (target.Node !== undefined) return { matches: undefined, named: [target.Node] };
+  if (target.Selector !== undefined) return { matches: matcherOf(target.Selector), named: [] };
+  if (target.Group === undefined) return { matches: () => true, named: [] };
+  const group = world.group(target.Group);
+  if (group === undefined) {
+    throw new AppError('not_found', `target.Group: there is no group ${target.Group}`, { reason: 'GroupNotFound' });
+  }
+  const { selector, pinned_members: named = [] } = group;
+  return { matches: selector === undefined ? undefined : matcherOf(selector), named };
+}
+
+/** All that a selector gives must hold; an empty one matches every host (requirements AMB-101). */
+export function matcherOf({ os, tools = [], tags = [], labels = [] }: EdgeSelector): Matches {
+  const wanted = tags.flatMap(({ AllOf: all = [], Has: has }) => (has === undefined ? all : [...all, has]));
+  const pairs = labels.flatMap(({ Equals: equals }) => Object.entries(equals));
+  return (host) =>
+    (os === undefined || host.os === os) &&
+    tools.every((tool) => host.tools.includes(tool)) &&
+    wanted.every((tag) => host.tags.includes(tag)) &&
+    pairs.every(([name, value]) => Object.hasOwn(host.labels, name) && host.labels[name] === value);
+}
+
+function checkSize(hosts: number): void {
+  if (hosts <= limits.fleetTargets) return;
+  const message = `target: ${hosts} hosts are meant; a run takes at most ${limits.fleetTargets}`;
+  throw new AppError('limit_exceeded', message, { reason: 'TooManyTargets' });
+}
+
+/** By code units: the same on every machine, whatever its locale. */
+const byText = (left: string, right: string): number => (left < right ? -1 : Number(left > right));
