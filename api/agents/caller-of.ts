@@ -24,7 +24,8 @@ export function callerOf({ metadata, spec: asked, status }: AgentExecution, { te
     security,
     mounts: [
       workspace,
-      ...(asked.volumes ?? []).map(({ mount_path: path, access_mode: mode }) => ({
+      ...(asked.volumes ?? []).map(({ volume, mount_path: path, access_mode: mode }) => ({
+        volume,
         path,
         writable: mode === 'read-write',
       })),

@@ -1,3 +1,4 @@
+import type { EventSink } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Effect } from '../../lib/conversation/next.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -18,6 +19,8 @@ export interface ConversationDeps {
   readonly caller: ToolCaller & { readonly agent: NonNullable<ToolCaller['agent']> };
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
+  /** Takes domain events. */
+  readonly events: EventSink;
   /** Tells listeners of a record or a piece of text. */
   readonly tell: (news: LiveNews) => void;
 }

@@ -10,6 +10,7 @@ import {
   specOf,
   startReplica,
 } from '../../test/agents/replica.ts';
+import { storedEvents } from '../../test/nats/stored-events.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
 import { createConversationFeed } from './live.ts';
 
@@ -130,6 +131,30 @@ describe('drivers on a real NATS server', () => {
     expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', tool_calls: 1 });
     const ended = (await recordsOf('large')).find(({ kind }) => kind === 'tool_ended');
     expect(ended).toMatchObject({ content: expect.stringContaining('[cut: ') as string });
+  });
+
+  it('ORCH-EVT-01 WF-STOR-13 WF-STOR-14 publish each file operation on a volume, and the refused ones', async () => {
+    const shared = new SharedExecutions();
+    const write = apiTool(async () => 'written');
+    const ask = script(
+      replyOf('', [['fs.write', { path: '/data/a', content: 'x' }]]),
+      replyOf('', [['fs.read', { path: '/data/b' }]]),
+      replyOf('ok'),
+    );
+    replica({ shared, ask, tools: [{ ...write, name: 'fs.write' }] });
+    const execution = executionOf('files');
+    const volumes = [{ volume: 'shared', mount_path: '/data', access_mode: 'read-write' }] as const;
+    shared.put({ ...execution, spec: { ...execution.spec, volumes: [...volumes] } });
+    await outcomes(shared);
+    const events = await vi.waitFor(async () => {
+      const found = (await storedEvents(nats.server, 'acme', 'volume')).filter(({ subject }) => subject === 'files');
+      expect(found).toHaveLength(2);
+      return found;
+    });
+    expect(events).toMatchObject([
+      { type: 'StorageEvent', data: { operation: 'write', volume: 'shared', path: '/a', outcome: 'ok' } },
+      { type: 'StorageEvent', data: { operation: 'read', volume: 'shared', path: '/b', outcome: 'denied' } },
+    ]);
   });
 
   it('answer a call of an unknown tool, and one whose arguments are no JSON, without running anything', async () => {

@@ -310,13 +310,14 @@ class ConversationDrivers implements Drivers {
     execution: AgentExecution,
     parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
   ): Promise<ConversationDeps> {
-    const { clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
+    const { bus, clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
     const whole = await executions.whole(execution);
     if (whole === undefined) throw new Stopped();
     const { spec, security } = await definitionOf(whole);
     const { metadata, status } = whole;
     return {
       ...parts,
+      events: bus,
       clock,
       logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
       models,

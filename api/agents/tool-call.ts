@@ -6,6 +6,7 @@ import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../..
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
+import { type FileCall, storageEvent } from './storage-event.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
@@ -22,7 +23,10 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
   }
   const admitted = deps.toolbox.admit(deps.caller, call.name, args);
-  if (isRefusal(admitted)) return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
+  if (isRefusal(admitted)) {
+    if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
+    return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
+  }
   const verdict = await verdictOf(deps, admitted, { call, args }, signal);
   if (verdict !== undefined) return refuse(deps, effect, verdict);
   return run(deps, admitted, { effect, args }, signal);
@@ -115,6 +119,7 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
   }
   const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
+  raiseStorageEvent(deps, running, answer.isError ? 'error' : 'ok');
   await record(deps, {
     kind: 'tool_ended',
     call_id: call.id,
@@ -124,6 +129,17 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     ran: true,
     ...dispatch,
   });
+}
+
+/** Raised before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id. */
+function raiseStorageEvent(
+  { caller, clock, events }: ConversationDeps,
+  { effect: { call }, args }: Running,
+  outcome: FileCall['outcome'],
+): void {
+  const time = new Date(clock.now()).toISOString();
+  const event = storageEvent(caller, { id: call.id, tool: call.name, args, time, outcome });
+  if (event !== undefined) events.raise(event);
 }
 
 interface Answered {

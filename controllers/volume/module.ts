@@ -15,11 +15,11 @@ export const volumeModule = defineModule({
     /** A claim wakes the volume of its own name, and every volume that names it. */
     claims: (change, { volumes }) =>
       wakeItself(change).flatMap((key) => [key, ...volumes.cache.byIndex('claim', key).map(keyOf)]),
-    /** A step that has ended may be the last that holds a claim which is being deleted. */
-    pods: ({ after }, { claims }) =>
-      after === undefined || !isDone(after)
-        ? []
-        : claimKeys(after).filter((key) => claims.cache.get(key)?.metadata.deletionTimestamp !== undefined),
+    /** A step has mounted volumes, or has let them go and may be the last to hold a claim that is being deleted. */
+    pods: ({ before, after }, { volumes }) => {
+      if (after === undefined || (before?.status?.phase === after.status?.phase && !isDone(after))) return [];
+      return claimKeys(after).flatMap((key) => [key, ...volumes.cache.byIndex('claim', key).map(keyOf)]);
+    },
   },
   reconcile: ({ kube, clock, events, facts, config, informers: { volumes, claims, pods } }) =>
     createVolumeReconcile({

@@ -23,6 +23,7 @@ import { writeStatus } from '../runtime/write-status.ts';
 import { claimKey, decideVolume, endOfData, refusedStatus, type VolumeDecision } from './decide.ts';
 import { deleteAsRead } from './delete-as-read.ts';
 import { endFact } from './end-fact.ts';
+import { storageFacts } from './storage-facts.ts';
 import { type ReleaseClaimDeps, releaseClaim } from './release-claim.ts';
 
 export interface VolumeSettings {
@@ -60,6 +61,7 @@ export function createVolumeReconcile(deps: VolumeDeps) {
     if (volume === undefined) seen.delete(key);
     else seen.set(key, volume);
     if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return undefined;
+    tellUse(deps, volume);
     const { status, lookAt, isOver } = await bringForward(deps, volume);
     await report(deps, volume, status);
     if (isOver === true) await deleteAsRead(deps.kube, volumes, volume);
@@ -67,6 +69,13 @@ export function createVolumeReconcile(deps: VolumeDeps) {
       ? undefined
       : { requeueAfterMs: Math.max(0, lookAt - deps.clock.now()), reason: 'volume expires' };
   };
+}
+
+/** Steps that mount the volume, and those that have let it go. */
+function tellUse({ facts, pods }: VolumeDeps, volume: Volume): void {
+  for (const pod of pods.byIndex('claim', claimKey(volume))) {
+    for (const fact of storageFacts(volume, pod)) facts.raise(fact);
+  }
 }
 
 /** Makes or deletes the claim; what was made is judged at once, for it may never be changed by anybody else. */

@@ -86,6 +86,21 @@ function baseOf(glob: string): string {
 /** The absolute form of a path that a tool was given. */
 export const absolutePath = (path: string): string => posix.resolve(workspace, path);
 
+/** The volume in which a path lies by its text, with the path in it; undefined where no volume is mounted above it. */
+export function volumeOf(
+  { mounts }: Pick<ToolCaller, 'mounts'>,
+  path: string,
+): { readonly volume: string; readonly path: string } | undefined {
+  const absolute = absolutePath(path);
+  const above = mounts.filter((mount) => isWithin(posix.normalize(mount.path), absolute));
+  const nearest = above.reduce<(typeof above)[number] | undefined>(
+    (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
+    undefined,
+  );
+  if (nearest?.volume === undefined) return undefined;
+  return { volume: nearest.volume, path: `/${posix.relative(posix.normalize(nearest.path), absolute)}` };
+}
+
 /** Whether a path may be touched as far as its text says; `runner fs` decides for the place that it leads to. */
 export function isInside(boundaries: readonly Boundary[], path: string): boolean {
   return boundaries.some((boundary) => touches(boundary.path, path));

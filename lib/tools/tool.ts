@@ -1,5 +1,12 @@
 import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 
+export interface Mount {
+  readonly path: string;
+  readonly writable: boolean;
+  /** Name of the Volume; absent: a folder of the pod. */
+  readonly volume?: string;
+}
+
 /** Whose call it is, and what bounds it. */
 export interface ToolCaller {
   readonly tenant: string;
@@ -12,7 +19,7 @@ export interface ToolCaller {
   readonly agent?: { readonly name: string; readonly uid: string; readonly spec: AgentSpec };
   readonly security: SecurityContextSpec;
   /** Folders of the pod with volumes, the workspace included. */
-  readonly mounts: readonly { readonly path: string; readonly writable: boolean }[];
+  readonly mounts: readonly Mount[];
 }
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
