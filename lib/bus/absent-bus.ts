@@ -25,7 +25,7 @@ export function createAbsentBus(clock: Clock): EventBus {
     },
     objects: () => ({ put: refuse, get: refuse, page: refuse, trim: refuse }),
     objectBytes: refuse,
-    stream: () => ({ append: refuse, read: refuse }),
+    stream: () => ({ append: refuse, read: refuse, last: refuse, scan: refuse, oldest: refuse, before: refuse }),
     request: refuse,
     requestAll: refuse,
     tell: () => undefined,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ConfigError, type ConfigProblem } from '../config.ts';
+import { gatewayAuditStream } from '../audit-chain/stream-name.ts';
 import { conversationStream } from '../conversation/record.ts';
 import { defined } from '../defined.ts';
 
@@ -80,7 +81,10 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
     events: retention(config.WINDLASS_EVENTS_MAX_AGE_HOURS, config.WINDLASS_EVENTS_MAX_MB),
     audit: retention(config.WINDLASS_AUDIT_MAX_AGE_HOURS, config.WINDLASS_AUDIT_MAX_MB),
     keysMax: Math.floor((config.WINDLASS_KEYS_MAX_MB * 1_048_576) / keyBytes),
-    streamBytes: { [conversationStream]: config.WINDLASS_CONVERSATIONS_MAX_MB * 1_048_576 },
+    streamBytes: {
+      [conversationStream]: config.WINDLASS_CONVERSATIONS_MAX_MB * 1_048_576,
+      [gatewayAuditStream]: config.WINDLASS_AUDIT_MAX_MB * 1_048_576,
+    },
   };
 }
 

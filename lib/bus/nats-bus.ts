@@ -145,9 +145,9 @@ class NatsBus implements EventBus {
   }
 
   stream(definition: StreamDefinition): MessageStream {
-    const { name, retention } = definition;
-    const maxBytes = this.#options.streamBytes?.[name] ?? retention.maxBytes;
-    return createNatsStream(this.#calls, { name, retention: { ...retention, maxBytes } });
+    const { retention } = definition;
+    const maxBytes = this.#options.streamBytes?.[definition.name] ?? retention.maxBytes;
+    return createNatsStream(this.#calls, { ...definition, retention: { ...retention, maxBytes } });
   }
 
   subscribe(definition: SubscriptionDefinition, handle: HandleDelivery): Subscription {

@@ -29,6 +29,10 @@ export interface Session extends Publisher {
   readonly requests: SessionRequests;
   /** Makes the stream behind a definition, once. */
   prepare(definition: StreamDefinition): Promise<void>;
+  /** The newest message of a subject, by the leader of the stream. */
+  last(stream: string, subject: string): Promise<StoredMsg | null>;
+  /** First and last sequence of a stream. */
+  bounds(stream: string): Promise<{ readonly first: number; readonly last: number }>;
   /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
   next(stream: string, filter: string, from: number): Promise<StoredMsg | null>;
   /** Which of the servers it is. */
@@ -86,10 +90,11 @@ export async function openSession({ clock, logger }: SessionDeps, options: Sessi
       const kv = await new Kvm(client).open(bucketName(definition), { allow_direct: false });
       return createSessionBucket({ kv, publisher, accounts }, definition);
     };
+    const shares = await openShares(deps, sharedStreams(options));
     return {
-      shares: await openShares(deps, sharedStreams(options)),
+      shares,
       ...sessionOf({ connection, logger }, publisher, open),
-      ...streamsOf({ client, manager, logger, replicas: options.replicas }),
+      ...streamsOf({ client, manager, logger, shares, replicas: options.replicas }),
       requests: createSessionRequests({ connection, toHeaders: headersOf(() => new MsgHdrsImpl()) }),
     };
   } catch (error) {
@@ -144,7 +149,7 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Omit<Session, 'shares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next'> {
+): Omit<Session, 'shares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'> {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
@@ -174,18 +179,29 @@ interface SessionParts {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly logger: Logger;
+  readonly shares: StreamShares;
   readonly replicas: number;
 }
 
-function streamsOf(parts: SessionParts): Pick<Session, 'objects' | 'consumers' | 'prepare' | 'next'> {
-  const { manager, logger, replicas } = parts;
+function streamsOf(
+  parts: SessionParts,
+): Pick<Session, 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
+  const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   return {
     objects: createSessionObjects(parts),
     consumers: createSessionConsumers(parts),
-    prepare: once((definition: StreamDefinition) =>
-      prepareStream({ streams, logger }, ownStream(definition, replicas)),
-    ),
+    prepare: once(async (definition: StreamDefinition) => {
+      const wanted = ownStream(definition, replicas);
+      await prepareStream({ streams, logger }, wanted);
+      if (definition.isRecord === true && definition.newest === undefined)
+        await shares.add({ name: wanted.name, maxBytes: definition.retention.maxBytes });
+    }),
+    last: (stream, subject) => streams.getMessage(stream, { last_by_subj: subject }),
+    async bounds(stream) {
+      const { state } = await streams.info(stream);
+      return { first: state.first_seq, last: state.last_seq };
+    },
     next(stream, filter, from) {
       // The library's type lacks what nats-server has taken here since version 2.9.
       const query = { seq: from, next_by_subj: filter };

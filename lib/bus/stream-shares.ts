@@ -39,6 +39,8 @@ export function subjectShare({ messages, bytes, subjects }: StreamUse, maxBytes:
 export interface StreamShares {
   /** A body of so many bytes is to be published. Waits where too much was since the shares were taken. Never rejects. */
   admit(stream: string, bytes: number): Promise<void> | undefined;
+  /** Takes the shares of one more stream. Never rejects. */
+  add(stream: SharedStream): Promise<void>;
 }
 
 interface StreamSharesDeps {
@@ -58,6 +60,11 @@ export async function openShares(deps: StreamSharesDeps, shared: readonly Shared
   await Promise.all([...keepers.values()].map((keeper) => keeper.refresh()));
   return {
     admit: (stream, bytes) => keepers.get(stream)?.admit(bytes + headBytes),
+    add: (stream) => {
+      const keeper = createKeeper(deps, stream);
+      keepers.set(stream.name, keeper);
+      return keeper.refresh();
+    },
   };
 }
 

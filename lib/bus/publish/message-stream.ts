@@ -8,6 +8,10 @@ export interface StreamDefinition {
   /** Lower-case word, such as `conversations`. */
   readonly name: string;
   readonly retention: Retention;
+  /** A record of what was done: no client can take a message out, and each subject has a share (ADR 0048). */
+  readonly isRecord?: boolean;
+  /** How many messages of one subject the stream keeps. Default: any number, or the subject's share of a record. */
+  readonly newest?: number;
 }
 
 export interface NewMessage {
@@ -43,6 +47,14 @@ export interface MessageStream {
   append(message: NewMessage): Promise<number | undefined>;
   /** Messages under one key with a sequence above `after`, the oldest first, at most `busLimits.pageMessages` of them. */
   read(query: { readonly tenant: string; readonly key: string; readonly after: number }): Promise<StreamMessage[]>;
+  /** The newest message under one key, by the leader of the stream. */
+  last(query: { readonly tenant: string; readonly key: string }): Promise<StreamMessage | undefined>;
+  /** Messages of one tenant, or of all, with a sequence above `after`, the oldest first, at most a page of them. */
+  scan(query: { readonly tenant: string | undefined; readonly after: number }): Promise<StreamMessage[]>;
+  /** The oldest message that the stream keeps; undefined where it keeps none. */
+  oldest(): Promise<StreamMessage | undefined>;
+  /** A sequence that every message which was stored at `ms` (since the epoch) or later is above. */
+  before(ms: number): Promise<number>;
 }
 
 /** Streams of our own. */

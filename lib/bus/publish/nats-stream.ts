@@ -1,49 +1,94 @@
 import type { BusCalls } from '../calls.ts';
 import { busLimits } from '../limits.ts';
+import type { StoredMsg } from '@nats-io/jetstream';
 import type { Session } from '../session.ts';
 import { messageId } from '../subjects.ts';
 import type { MessageStream, StreamDefinition, StreamMessage } from './message-stream.ts';
-import { ownStreamName, ownSubject } from './stream-subjects.ts';
+import { ownStreamName, ownSubject, readSubject, sourceFilter } from './stream-subjects.ts';
 
 /** A stream of our own on NATS, which is made by the first use. */
 export function createNatsStream(calls: BusCalls, definition: StreamDefinition): MessageStream {
+  const name = ownStreamName(definition);
   return {
+    ...readsOf(calls, definition),
     append: ({ tenant, key, body, id, after }) =>
       calls.call('append', async (session, end) => {
         const subject = ownSubject(definition, tenant, key);
         await calls.within(end, session.prepare(definition));
+        if (definition.isRecord === true) {
+          const turn = session.shares.admit(name, body.length);
+          if (turn !== undefined) await calls.within(end, turn);
+        }
         const headers = {
-          'Nats-Expected-Stream': [ownStreamName(definition)],
+          'Nats-Expected-Stream': [name],
           ...(id === undefined ? {} : { 'Nats-Msg-Id': [messageId(id)] }),
           ...(after === undefined ? {} : { 'Nats-Expected-Last-Subject-Sequence': [String(after)] }),
         };
         return session.publish({ subject, body, headers });
       }),
-    read: ({ tenant, key, after }) =>
-      calls.long('read', async (session) => {
-        const filter = ownSubject(definition, tenant, key);
-        await session.prepare(definition);
-        return readPage(session, ownStreamName(definition), { filter, after, tenant, key });
-      }),
   };
 }
 
-interface Page extends Pick<StreamMessage, 'tenant' | 'key'> {
+function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append'> {
+  const name = ownStreamName(definition);
+  const all = sourceFilter(definition, undefined, undefined);
+  const read = <R>(work: (session: Session) => Promise<R>): Promise<R> =>
+    calls.long('read', async (session) => {
+      await session.prepare(definition);
+      return work(session);
+    });
+  const toMessage = (found: StoredMsg | null): StreamMessage | undefined =>
+    found === null ? undefined : messageOf(definition, found);
+  return {
+    read: ({ tenant, key, after }) =>
+      read((session) => readPage(session, definition, { filter: ownSubject(definition, tenant, key), after })),
+    last: ({ tenant, key }) =>
+      read(async (session) => toMessage(await session.last(name, ownSubject(definition, tenant, key)))),
+    scan: ({ tenant, after }) =>
+      read((session) => readPage(session, definition, { filter: sourceFilter(definition, tenant, undefined), after })),
+    oldest: () => read(async (session) => toMessage(await session.next(name, all, 1))),
+    before: (ms) => read((session) => seek(session, { name, all }, ms)),
+  };
+}
+
+/** Halves the range of sequences until it is empty: the server finds messages by sequence, and time rises with it. */
+async function seek(
+  session: Session,
+  { name, all }: { readonly name: string; readonly all: string },
+  ms: number,
+): Promise<number> {
+  let { first: low, last: high } = await session.bounds(name);
+  // All that is below `low` is older, and all from `high` on is not, or there is nothing.
+  high += 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = await session.next(name, all, middle);
+    if (found === null || found.seq >= high || found.time.getTime() >= ms) high = middle;
+    else low = found.seq + 1;
+  }
+  return Math.max(0, low - 1);
+}
+
+function messageOf(definition: StreamDefinition, found: StoredMsg): StreamMessage {
+  const { seq: sequence, data: body, timestamp: time, subject } = found;
+  return { ...readSubject(definition, subject), sequence, body, time };
+}
+
+interface Page {
   readonly filter: string;
   readonly after: number;
 }
 
 /** One request for the first message after a place, by subject: the server seeks, and no consumer is made for a read. */
-async function readPage(session: Session, stream: string, page: Page): Promise<StreamMessage[]> {
-  const { tenant, key, filter } = page;
+async function readPage(session: Session, definition: StreamDefinition, page: Page): Promise<StreamMessage[]> {
+  const stream = ownStreamName(definition);
   const found: StreamMessage[] = [];
   let { after } = page;
   while (found.length < busLimits.pageMessages) {
-    const message = await session.next(stream, filter, after + 1);
+    const message = await session.next(stream, page.filter, after + 1);
     if (message === null) break;
-    const { seq: sequence, data: body, timestamp: time } = message;
-    found.push({ tenant, key, sequence, body, time });
-    after = sequence;
+    found.push(messageOf(definition, message));
+    after = message.seq;
   }
   return found;
 }

@@ -18,7 +18,8 @@ export function ownSubject(definition: StreamDefinition, tenant: string, key: st
 
 /** The stream behind a definition. Nothing can be taken out of it but by age and size. */
 export function ownStream(definition: StreamDefinition, replicas: number): WantedStream {
-  const { maxAgeMs, maxBytes } = definition.retention;
+  const { retention, isRecord = false, newest } = definition;
+  const { maxAgeMs, maxBytes } = retention;
   return {
     name: ownStreamName(definition),
     subjects: [`${ownRoot(definition)}.*.*`],
@@ -30,6 +31,8 @@ export function ownStream(definition: StreamDefinition, replicas: number): Wante
     duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
     compression: 's2',
     num_replicas: replicas,
+    ...(newest === undefined ? {} : { max_msgs_per_subject: newest }),
+    ...(isRecord ? { deny_delete: true, deny_purge: true } : {}),
   };
 }
 

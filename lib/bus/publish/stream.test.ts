@@ -1,5 +1,8 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
+import { systemClock } from '../../clock.ts';
 import { busLimits } from '../index.ts';
 
 /** A stream of our own on the real server, used as the log of a conversation. */
@@ -67,5 +70,60 @@ describe('a log', () => {
       code: 'invalid',
     });
     expect(await log.append({ tenant: acme, key: 'x'.repeat(512), body: '' })).toBeGreaterThan(0);
+  });
+});
+
+describe('a record', () => {
+  const record = { ...definition, name: 'record', isRecord: true };
+
+  it('gives the newest message of a key, the messages of a tenant or of all, and the oldest', async () => {
+    const log = nats.connect().stream(record);
+    expect(await log.oldest()).toBeUndefined();
+    expect(await log.last({ tenant: acme, key: 'l0' })).toBeUndefined();
+    for (const [tenant, key, body] of [
+      [acme, 'l0', '1'],
+      ['other', 'l0', '2'],
+      [acme, 'l1', '3'],
+      [acme, 'l0', '4'],
+    ] as const)
+      await log.append({ tenant, key, body });
+    const bodies = async (tenant: string | undefined, after = 0) =>
+      (await log.scan({ tenant, after })).map((message) => `${message.tenant} ${message.key} ${text(message.body)}`);
+    expect(await bodies(undefined)).toEqual(['acme l0 1', 'other l0 2', 'acme l1 3', 'acme l0 4']);
+    expect(await bodies(acme)).toEqual(['acme l0 1', 'acme l1 3', 'acme l0 4']);
+    expect(await bodies(acme, 1)).toEqual(['acme l1 3', 'acme l0 4']);
+    expect(text((await log.last({ tenant: acme, key: 'l0' }))?.body ?? new Uint8Array())).toBe('4');
+    expect((await log.oldest())?.sequence).toBe(1);
+  });
+
+  it('finds the place from which messages are of a time or later', async () => {
+    const log = nats.connect().stream({ ...record, name: 'times' });
+    expect(await log.before(0)).toBe(0);
+    const times: number[] = [];
+    for (let index = 0; index < 9; index += 1) {
+      await log.append({ tenant: acme, key: 'k', body: String(index) });
+      times.push(Date.parse((await log.last({ tenant: acme, key: 'k' }))?.time ?? ''));
+      await systemClock.sleep(5);
+    }
+    for (const [index, time] of times.entries()) {
+      expect(await log.before(time)).toBe(index);
+      expect(await log.before(time + 2)).toBe(index + 1);
+    }
+    expect(await log.before(0)).toBe(0);
+  });
+
+  it('cannot be made to forget, and gives each subject a share', async () => {
+    const log = nats
+      .connect()
+      .stream({ ...record, name: 'kept', retention: { maxAgeMs: 3_600_000, maxBytes: 65_536 } });
+    await log.append({ tenant: acme, key: 'k', body: 'x' });
+    const connection = await connect({ servers: nats.server.url });
+    const { streams } = await jetstreamManager(connection);
+    const name = 'WINDLASS_STREAM_kept';
+    await expect(streams.deleteMessage(name, 1)).rejects.toThrow(/delete|permitted|denied/);
+    await expect(streams.purge(name)).rejects.toThrow(/purge|permitted|denied/);
+    const { config } = await streams.info(name);
+    await connection.close();
+    expect(config.max_msgs_per_subject).toBeGreaterThan(0);
   });
 });

@@ -1,0 +1,225 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import type { EventBus } from '../bus/index.ts';
+import { systemClock } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { silentLogger } from '../logger.ts';
+import {
+  type AuditChain,
+  type AuditQuery,
+  auditLimits,
+  type ChainedEvent,
+  createAuditChain,
+  createAuditRecord,
+  type GatewayEvent,
+  gatewayEventTypes,
+  keyIdOf,
+  verify,
+} from './index.ts';
+import { publicHalf } from './checkpoint.ts';
+
+/** The audit on a real server. */
+let nats: TestBus;
+const open: AuditChain[] = [];
+beforeAll(async () => {
+  nats = await startTestBus();
+}, 300_000);
+afterAll(async () => {
+  await Promise.all(open.map((chain) => chain.close()));
+  await nats.stop();
+});
+
+const key: KeyObject = generateKeyPairSync('ed25519').privateKey;
+const keys = new Map([[keyIdOf(key), publicHalf(key)]]);
+
+function openChain(bus: EventBus = nats.connect()): AuditChain {
+  const chain = createAuditChain({ bus, clock: systemClock, logger: silentLogger, newId, key });
+  open.push(chain);
+  return chain;
+}
+
+const anEvent = (tenant: string | undefined, data: GatewayEvent['data'] = {}): GatewayEvent => ({
+  type: 'ToolInvocationStarted',
+  tenant,
+  subject: 'kim',
+  invocationId: 'call-1',
+  data,
+});
+
+async function allOf(tenant: string | undefined, query: Partial<AuditQuery> = {}): Promise<ChainedEvent[]> {
+  const record = createAuditRecord(nats.connect());
+  const found: ChainedEvent[] = [];
+  let cursor = query.cursor;
+  for (let pages = 0; pages < 1_000; pages += 1) {
+    const page = await record.page({ tenant, types: [], limit: 500, ...query, ...(cursor && { cursor }) });
+    found.push(...page.events);
+    cursor = page.end;
+    if (!page.hasMore) return found;
+  }
+  throw new Error('the record has no end');
+}
+
+async function reportOf(tenant: string) {
+  const record = createAuditRecord(nats.connect());
+  const checkpoints = await record.checkpoints(tenant);
+  const retainedFrom = await record.retainedFrom();
+  return verify(await allOf(tenant), { checkpoints, keys, ...(retainedFrom && { retainedFrom }) });
+}
+
+describe('the audit chain', () => {
+  it.each(gatewayEventTypes)('GW-EVT stores %s as a CloudEvent with its content', async (type) => {
+    const chain = openChain();
+    const tenant = `type-${type}`;
+    await chain.append({ ...anEvent(tenant, { step: 'fetch', status: 200, duration_ms: 3 }), type });
+    await chain.close();
+    const [event] = await allOf(tenant);
+    expect(event).toMatchObject({
+      specversion: '1.0',
+      source: '/windlass/gateway',
+      type,
+      subject: 'kim',
+      tenant,
+      invocationid: 'call-1',
+      sequence: 1,
+      previous: '0'.repeat(64),
+      data: { step: 'fetch', status: 200, duration_ms: 3 },
+    });
+  });
+
+  it('chains what two replicas write at the same time, each tenant and replica for itself', async () => {
+    const chains = [openChain(), openChain()];
+    await Promise.all(
+      chains.flatMap((chain, which) =>
+        Array.from({ length: 200 }, async (_, index) =>
+          chain.append(anEvent((2 * index + which) % 3 === 0 ? 'two-a' : 'two-b', { index })),
+        ),
+      ),
+    );
+    await Promise.all(chains.map((chain) => chain.close()));
+    const [a, b] = await Promise.all(['two-a', 'two-b'].map((tenant) => allOf(tenant)));
+    expect([a?.length, b?.length]).toEqual([134, 266]);
+    for (const tenant of ['two-a', 'two-b']) {
+      const report = await reportOf(tenant);
+      expect(report.problems).toEqual([]);
+      expect(report.chains).toHaveLength(2);
+      for (const { last, vouched } of report.chains) expect(vouched).toBe(last);
+    }
+  });
+
+  it('goes on with the lane that a process left, and with its chain', async () => {
+    const first = openChain();
+    await first.append(anEvent('resumed'));
+    await first.close();
+    const second = openChain();
+    await second.append(anEvent('resumed'));
+    await second.close();
+    const events = await allOf('resumed');
+    expect(events.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    expect(events[1]?.previous).toBe(events[0]?.hash);
+    expect((await reportOf('resumed')).problems).toEqual([]);
+  });
+
+  it('keeps apart the events of nobody, which only a reader of all sees', async () => {
+    const chain = openChain();
+    await chain.append(anEvent(undefined, { mark: 'nobody' }));
+    await chain.close();
+    expect((await allOf('nobody')).length).toBe(0);
+    const found = (await allOf(undefined)).filter(({ data }) => data.mark === 'nobody');
+    expect(found).toHaveLength(1);
+    expect(found[0]).not.toHaveProperty('tenant');
+  });
+
+  it('refuses data beyond its bound, and leaves out the middle of a long text', async () => {
+    const chain = openChain();
+    const texts = (count: number) => ({ texts: Array.from({ length: count }, () => 'x'.repeat(1_024)) });
+    await expect(chain.append(anEvent('large', texts(16)))).rejects.toMatchObject({ code: 'limit_exceeded' });
+    await chain.append(anEvent('large', { long: `begin${'y'.repeat(5_000)}end` }));
+    const [event] = await allOf('large');
+    expect(String(event?.data.long)).toHaveLength(auditLimits.textLength);
+    expect(String(event?.data.long)).toMatch(/^begin.*end$/);
+  });
+
+  it('reads by type, time, cursor and limit', async () => {
+    const chain = openChain();
+    for (const type of ['SessionCreated', 'TenantMismatch', 'SessionRevoked'] as const) {
+      await chain.append({ ...anEvent('read'), type });
+      await systemClock.sleep(10);
+    }
+    const events = await allOf('read');
+    const typesOf = async (query: Partial<AuditQuery>) => (await allOf('read', query)).map(({ type }) => type);
+    expect(await typesOf({ limit: 1 })).toEqual(['SessionCreated', 'TenantMismatch', 'SessionRevoked']);
+    expect(await typesOf({ types: ['TenantMismatch'] })).toEqual(['TenantMismatch']);
+    const second = Date.parse(events[1]?.time ?? '');
+    expect(await typesOf({ from: second })).toEqual(['TenantMismatch', 'SessionRevoked']);
+    expect(await typesOf({ from: second + 1 })).toEqual(['SessionRevoked']);
+    expect(await typesOf({ to: second })).toEqual(['SessionCreated']);
+    expect(await typesOf({ from: second, to: second + 1 })).toEqual(['TenantMismatch']);
+  });
+});
+
+describe('the audit chain without NATS', () => {
+  it('refuses within two seconds, cut off or frozen, and goes on afterwards without a gap', async () => {
+    const own = await startTestBus();
+    const bus = own.connect();
+    const chain = openChain(bus);
+    await chain.append(anEvent('away'));
+    for (const [away, back] of [
+      [() => own.server.kill(), () => own.server.start()],
+      [() => own.server.freeze(), async () => own.server.thaw()],
+    ] as const) {
+      await away();
+      const start = performance.now();
+      const refused = await Promise.allSettled([1, 2, 3].map(() => chain.append(anEvent('away'))));
+      expect(performance.now() - start).toBeLessThan(2_000);
+      for (const { status } of refused) expect(status).toBe('rejected');
+      expect((refused[0] as PromiseRejectedResult).reason).toMatchObject({ code: 'unavailable' });
+      await back();
+      const deadline = Date.now() + 10_000;
+      while (
+        Date.now() < deadline &&
+        (await chain.append(anEvent('away')).then(
+          () => false,
+          () => true,
+        ))
+      )
+        await systemClock.sleep(100);
+    }
+    await chain.close();
+    const record = createAuditRecord(bus);
+    const { events } = await record.page({ tenant: 'away', types: [], limit: 500 });
+    const report = verify(events, { checkpoints: await record.checkpoints('away'), keys });
+    expect(report.problems).toEqual([]);
+    expect(report.events).toBeGreaterThanOrEqual(3);
+    await own.stop();
+  }, 40_000);
+
+  it('shows for ever where an administrator of NATS cut a chain behind its checkpoint', async () => {
+    const own = await startTestBus();
+    const chain = openChain(own.connect());
+    for (let index = 0; index < 3; index += 1) await chain.append(anEvent('cut', { index }));
+    await chain.close();
+    const connection = await connect({ servers: own.server.url });
+    const { streams } = await jetstreamManager(connection);
+    const name = 'WINDLASS_STREAM_gateway_audit';
+    const { config } = await streams.info(name);
+    // Deletes are denied for good, so the stream itself is replaced by one without its end.
+    const kept = await Promise.all([1, 2].map((seq) => streams.getMessage(name, { seq })));
+    await streams.delete(name);
+    await streams.add(config);
+    for (const message of kept) await connection.request(message?.subject ?? '', message?.data);
+    await connection.close();
+    const record = createAuditRecord(own.connect());
+    const checkpoints = await record.checkpoints('cut');
+    const read = async () => (await record.page({ tenant: 'cut', types: [], limit: 500 })).events;
+    expect(verify(await read(), { checkpoints, keys }).problems).toMatchObject([{ kind: 'cut', sequence: 3 }]);
+    const next = openChain(own.connect());
+    await next.append(anEvent('cut', { index: 'later' }));
+    await next.close();
+    const problems = verify(await read(), { checkpoints: await record.checkpoints('cut'), keys }).problems;
+    expect(problems).toMatchObject([{ kind: 'missing', sequence: 3 }]);
+    await own.stop();
+  }, 40_000);
+});

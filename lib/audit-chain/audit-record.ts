@@ -1,0 +1,129 @@
+import type { EventBus, MessageStream, StreamMessage } from '../bus/index.ts';
+import { auditStream, checkpointStream } from './audit-streams.ts';
+import type { ChainedEvent } from './chained-event.ts';
+import { type Checkpoint, checkpointOf } from './checkpoint.ts';
+import { auditLimits } from './limits.ts';
+import { eventsOf } from './tenant-chain.ts';
+
+/** Which events a reader wants. */
+export interface AuditQuery {
+  /** Undefined: of all tenants, and of none. */
+  readonly tenant: string | undefined;
+  readonly types: readonly string[];
+  /** Milliseconds since the epoch: from this time on, and before that one. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly cursor?: AuditCursor;
+  readonly limit: number;
+}
+
+/** Where to go on: behind an event of a stored message. */
+export interface AuditCursor {
+  readonly message: number;
+  /** Events of that message which were read already. */
+  readonly read: number;
+}
+
+export interface AuditPage {
+  readonly events: readonly ChainedEvent[];
+  /** Behind the last event that was looked at. */
+  readonly end: AuditCursor;
+  /** Whether there may be more now. */
+  readonly hasMore: boolean;
+}
+
+/** Reads what the gateways of an installation recorded. Calls throw AppError `unavailable` without NATS. */
+export interface AuditRecord {
+  /** Events, the oldest first, in the order of the store. A page may hold fewer than there are, even none, and go on. */
+  page(query: AuditQuery): Promise<AuditPage>;
+  /** The kept checkpoints of one tenant, or of all. */
+  checkpoints(tenant: string | undefined): Promise<Checkpoint[]>;
+  /** When the oldest message that is retained was stored. RFC 3339. */
+  retainedFrom(): Promise<string | undefined>;
+}
+
+export function createAuditRecord(bus: Pick<EventBus, 'stream'>): AuditRecord {
+  const events = bus.stream(auditStream);
+  const checkpoints = bus.stream(checkpointStream);
+  return {
+    page: (query) => readPage(events, query),
+    async checkpoints(tenant) {
+      const found: Checkpoint[] = [];
+      for await (const { body } of all(checkpoints, tenant)) {
+        const checkpoint = checkpointOf(body);
+        if (checkpoint !== undefined) found.push(checkpoint);
+      }
+      return found;
+    },
+    retainedFrom: async () => (await events.oldest())?.time,
+  };
+}
+
+async function readPage(stream: MessageStream, query: AuditQuery): Promise<AuditPage> {
+  const reader = new PageReader(query);
+  let after = await beginOf(stream, query);
+  let looked = 0;
+  while (looked < auditLimits.pageMessages) {
+    const messages = await stream.scan({ tenant: query.tenant, after });
+    if (messages.length === 0) return reader.page(false);
+    for (const message of messages) if (reader.take(message)) return reader.page(true);
+    looked += messages.length;
+    after = messages.at(-1)?.sequence ?? after;
+  }
+  return reader.page(true);
+}
+
+/** The sequence behind which a page begins: that of the cursor, or of the time. */
+async function beginOf(stream: MessageStream, { cursor, from }: AuditQuery): Promise<number> {
+  // The message of the cursor is read again: it may hold more events.
+  if (cursor !== undefined) return Math.max(0, cursor.message - 1);
+  // An event is stored within the time of an append after its own time.
+  return from === undefined ? 0 : stream.before(from);
+}
+
+class PageReader {
+  readonly #query: AuditQuery;
+  readonly #events: ChainedEvent[] = [];
+  #end: AuditCursor;
+
+  constructor(query: AuditQuery) {
+    this.#query = query;
+    this.#end = query.cursor ?? { message: 0, read: 0 };
+  }
+
+  /** Whether the page is full. */
+  take({ body, sequence }: StreamMessage): boolean {
+    const { cursor, limit } = this.#query;
+    const batch = eventsOf(body);
+    const read = cursor?.message === sequence ? cursor.read : 0;
+    for (const [index, event] of batch.entries()) {
+      if (index < read) continue;
+      if (this.#events.length >= limit) return true;
+      if (this.#isWanted(event)) this.#events.push(event);
+      this.#end = { message: sequence, read: index + 1 };
+    }
+    this.#end = { message: sequence, read: batch.length };
+    return false;
+  }
+
+  page(hasMore: boolean): AuditPage {
+    return { events: this.#events, end: this.#end, hasMore };
+  }
+
+  #isWanted({ type, time }: ChainedEvent): boolean {
+    const { types, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = this.#query;
+    const at = Date.parse(time);
+    return at >= from && at < to && (types.length === 0 || types.includes(type));
+  }
+}
+
+async function* all(stream: MessageStream, tenant: string | undefined): AsyncGenerator<StreamMessage> {
+  let after = 0;
+  for (let read = 0; read < auditLimits.checkpointsRead; ) {
+    const messages = await stream.scan({ tenant, after });
+    if (messages.length === 0) return;
+    yield* messages;
+    read += messages.length;
+    after = messages.at(-1)?.sequence ?? after;
+  }
+}

@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { cutMiddle } from '../cut-text.ts';
+import { canonicalJson } from '../definition/canonical.ts';
+import { AppError } from '../errors.ts';
+import { isJsonObject } from '../json-object.ts';
+import type { GatewayEvent } from './gateway-event.ts';
+import { auditLimits } from './limits.ts';
+
+/**
+ * An event as it is stored: CloudEvents 1.0 with extensions. The events of one tenant and lane are a chain: `sequence`
+ * rises by one, and `previous` is the `hash` of the event before.
+ */
+export interface ChainedEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: '/windlass/gateway';
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  /** Absent where the event belongs to none. */
+  readonly tenant?: string;
+  /** Absent outside of calls. */
+  readonly invocationid?: string;
+  readonly lane: string;
+  readonly sequence: number;
+  readonly previous: string;
+  /** SHA-256 of the canonical JSON (RFC 8785) of all other members, in lower-case hexadecimal. */
+  readonly hash: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The end of a chain. */
+export interface ChainEnd {
+  readonly sequence: number;
+  readonly hash: string;
+  /** RFC 3339. */
+  readonly time: string;
+}
+
+/** What the first event of a chain follows. */
+export const chainStart: ChainEnd = { sequence: 0, hash: '0'.repeat(64), time: '1970-01-01T00:00:00.000Z' };
+
+/** An event before its place in the chain is known. */
+export type UnlinkedEvent = Omit<ChainedEvent, 'lane' | 'sequence' | 'previous' | 'hash'>;
+
+/** @throws AppError `limit_exceeded` where the data is larger than an event may be. */
+export function unlinkedEvent(event: GatewayEvent, id: string, time: string): UnlinkedEvent {
+  const { type, tenant, subject, invocationId } = event;
+  return {
+    specversion: '1.0',
+    id,
+    source: '/windlass/gateway',
+    type,
+    subject: cutMiddle(subject, auditLimits.textLength),
+    time,
+    datacontenttype: 'application/json',
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(invocationId === undefined ? {} : { invocationid: invocationId }),
+    data: boundedData(event.data),
+  };
+}
+
+/** As JSON gives it back, so that the hash of what is read is that of what was written. */
+function boundedData(data: GatewayEvent['data']): ChainedEvent['data'] {
+  const text = JSON.stringify(data, (_key, value: unknown) =>
+    typeof value === 'string' ? cutMiddle(value, auditLimits.textLength) : value,
+  );
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= auditLimits.dataBytes) return JSON.parse(text) as ChainedEvent['data'];
+  throw new AppError('limit_exceeded', `data of an audit event: ${bytes} bytes of at most ${auditLimits.dataBytes}`, {
+    reason: 'AuditEventTooLarge',
+  });
+}
+
+/** The event at the end of a chain. Pure. */
+export function linked(event: UnlinkedEvent, lane: string, end: ChainEnd): ChainedEvent {
+  const whole = { ...event, lane, sequence: end.sequence + 1, previous: end.hash };
+  return { ...whole, hash: hash('sha256', canonicalJson(whole)) };
+}
+
+/** What the `hash` of an event has to be. */
+export function hashOf(event: ChainedEvent): string {
+  const { hash: _hash, ...rest } = event;
+  return hash('sha256', canonicalJson(rest));
+}
+
+/** Whether JSON has what a link of a chain needs. */
+export function isChainedEvent(value: unknown): value is ChainedEvent {
+  if (!isJsonObject(value)) return false;
+  const { lane, sequence, previous, hash: own, time, tenant } = value;
+  const isText = [lane, previous, own, time].every((text) => typeof text === 'string');
+  return isText && Number.isSafeInteger(sequence) && (tenant === undefined || typeof tenant === 'string');
+}

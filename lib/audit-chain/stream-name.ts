@@ -1,0 +1,2 @@
+/** Stream of the gateway's audit events. */
+export const gatewayAuditStream = 'gateway_audit';

@@ -1,0 +1,100 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { type ChainedEvent, type ChainEnd, chainStart, linked, unlinkedEvent } from './chained-event.ts';
+import { type Checkpoint, keyIdOf, publicHalf, signCheckpoint } from './checkpoint.ts';
+import { verify } from './verify-chain.ts';
+
+const key = generateKeyPairSync('ed25519').privateKey;
+const keys = new Map([[keyIdOf(key), publicHalf(key)]]);
+
+/** Events 1 to `count` of one chain, a second apart. */
+function aChain(count: number, tenant = 'acme', lane = 'l0'): ChainedEvent[] {
+  let end: ChainEnd = chainStart;
+  return Array.from({ length: count }, (_, index) => {
+    const time = new Date(Date.parse('2026-01-01T00:00:00Z') + index * 1_000).toISOString();
+    const event = { type: 'SessionCreated', tenant, subject: 'kim', data: { index } } as const;
+    const next = linked(unlinkedEvent(event, `e${index}`, time), lane, end);
+    end = next;
+    return next;
+  });
+}
+
+function vouch({ tenant = '', lane, sequence, hash, time }: ChainedEvent, by = key): Checkpoint {
+  return signCheckpoint({ tenant, lane, sequence, hash, time, key_id: keyIdOf(by) }, by);
+}
+
+const chain = aChain(6);
+function at(index: number): ChainedEvent {
+  const event = chain[index];
+  if (event === undefined) throw new Error(`no event ${index}`);
+  return event;
+}
+const checkpoints = [vouch(at(2)), vouch(at(4))];
+const problemsOf = (events: readonly unknown[], retainedFrom?: string, given: readonly unknown[] = checkpoints) =>
+  verify(events, { checkpoints: given, keys, ...(retainedFrom && { retainedFrom }) }).problems.map(
+    ({ kind, sequence }) => `${kind} ${sequence}`,
+  );
+const changed = (event: ChainedEvent, fields: Partial<ChainedEvent>): ChainedEvent => ({ ...event, ...fields });
+/** The rest of a chain written anew behind a changed event, as one who may write to the store could. */
+function rewritten(from: number): ChainedEvent[] {
+  let end: ChainEnd = at(from - 1);
+  const rest = chain.slice(from).map((event) => {
+    const { lane, sequence: _sequence, previous: _previous, hash: _hash, ...unlinked } = event;
+    const next = linked({ ...unlinked, subject: 'mallory' }, lane, end);
+    end = next;
+    return next;
+  });
+  return [...chain.slice(0, from), ...rest];
+}
+
+describe('verify', () => {
+  it.each<[string, readonly unknown[], string[]]>([
+    ['a whole chain', chain, []],
+    ['no event, which a checkpoint contradicts', [], ['cut 1']],
+    ['a chain whose oldest were dropped by age', chain.slice(3), []],
+    ['a chain without one in the middle', [...chain.slice(0, 2), ...chain.slice(3)], ['missing 3']],
+    ['a chain without two in the middle', [...chain.slice(0, 1), ...chain.slice(3)], ['missing 2']],
+    ['two that changed places', [at(0), at(2), at(1), ...chain.slice(3)], ['missing 2', 'out_of_order 2']],
+    ['an event twice', [at(0), ...chain], ['out_of_order 1']],
+    ['an event with other data', [at(0), changed(at(1), { data: {} }), ...chain.slice(2)], ['changed 2']],
+    ['an event with another type', [at(0), changed(at(1), { type: 'X' }), ...chain.slice(2)], ['changed 2']],
+    [
+      'an event of another tenant',
+      [at(0), changed(at(1), { tenant: 'b' }), ...chain.slice(2)],
+      ['changed 2', 'missing 2'],
+    ],
+    ['a chain that was written anew from its second event', rewritten(1), ['replaced 3', 'replaced 5']],
+    ['an end that was written anew behind the newest checkpoint', rewritten(5), []],
+    ['a chain that ends with its newest checkpoint', chain.slice(0, 5), []],
+    ['a chain that ends one before its newest checkpoint', chain.slice(0, 4), ['cut 5']],
+    ['what is no event', [...chain, { lane: 1 }, null], ['unreadable 0', 'unreadable 0']],
+  ])('GW-EVT finds in %s', (_what, events, want) => {
+    expect(problemsOf(events)).toEqual(want);
+  });
+
+  it('tells chains of tenants and lanes apart', () => {
+    const mixed = [aChain(3, 'a'), aChain(3, 'b'), aChain(3, 'a', 'l1')].flat();
+    const report = verify(mixed, { checkpoints: [], keys });
+    expect(report).toMatchObject({ events: 9, problems: [] });
+    expect(report.chains.map(({ tenant, lane, first, last }) => [tenant, lane, first, last])).toEqual([
+      ['a', 'l0', 1, 3],
+      ['b', 'l0', 1, 3],
+      ['a', 'l1', 1, 3],
+    ]);
+  });
+
+  it.each([
+    ['2026-01-01T00:00:04.000Z', ['cut 1']],
+    ['2026-01-01T00:00:04.001Z', []],
+  ])('excuses a chain that is gone only where all that is retained, from %s, is younger', (from, want) => {
+    expect(problemsOf([], from)).toEqual(want);
+  });
+
+  it('counts no checkpoint that an unknown key signed, or that was changed', () => {
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const raised = { ...vouch(at(2)), sequence: 2 };
+    for (const forged of [vouch(at(5), other), raised, { ...vouch(at(2)), signature: '' }])
+      expect(problemsOf(chain, undefined, [forged])).toEqual([`checkpoint_forged ${forged.sequence}`]);
+    expect(problemsOf(chain, undefined, [null, {}])).toEqual(['unreadable 0', 'unreadable 0']);
+  });
+});
