@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { isTooDeep, tooDeep } from '../../lib/nesting.ts';
+import { daemonLimits } from '../limits.ts';
+import { type Owner, readPrivate, writePrivate } from '../state/private-files.ts';
+import { applyPatch, joinPatches } from './merge.ts';
+import { checkShared, parse, whole } from './read-config.ts';
+import type { LocalConfig, SharedConfig } from './schema.ts';
+
+/** The configuration of the machine's owner with what operators pushed laid over it. */
+export interface MergedConfig {
+  /** As it is now; a PushConfig replaces the object. */
+  readonly current: LocalConfig;
+  /** Of the last change that was applied; empty before the first. */
+  readonly version: string;
+  /**
+   * Applies a change, a JSON merge patch as YAML or JSON over `labels` and `security_contexts`. Resolves once it counts
+   * and is on the disk. A change that is refused changes nothing.
+   * @throws AppError `forbidden` where the owner takes none, `limit_exceeded` for one too large, ConfigError for others.
+   */
+  push(delta: Uint8Array, version: string): Promise<void>;
+}
+
+interface Pushed {
+  readonly version: string;
+  readonly patch: unknown;
+}
+
+/** `file` holds what was pushed before. @throws ConfigError where it fits the owner's configuration no more. */
+export async function openMergedConfig(local: LocalConfig, file: string, owner: Owner): Promise<MergedConfig> {
+  const stored = await readPrivate(file, owner);
+  let pushed: Pushed = stored === undefined ? { version: '', patch: {} } : readPushed(stored);
+  let current = local.pushed_config === 'refuse' ? local : merge(local, pushed.patch);
+  return {
+    get current() {
+      return current;
+    },
+    get version() {
+      return pushed.version;
+    },
+    async push(delta, version) {
+      if (local.pushed_config === 'refuse')
+        throw new AppError('forbidden', 'the owner of this host takes no configuration from afar', {
+          reason: 'PushedConfigRefused',
+        });
+      const next = { version: version.slice(0, 253), patch: joinPatches(pushed.patch, readDelta(delta)) };
+      const merged = merge(local, next.patch);
+      const text = JSON.stringify(next);
+      if (Buffer.byteLength(text) > daemonLimits.pushedBytes) throw tooLarge();
+      await writePrivate(file, text);
+      pushed = next;
+      current = merged;
+    },
+  };
+}
+
+function readPushed(text: string): Pushed {
+  const value: unknown = JSON.parse(text);
+  if (isJsonObject(value) && typeof value['version'] === 'string') return { version: value['version'], patch: value['patch'] };
+  throw whole('that was pushed before cannot be read; remove the file pushed.json of the state folder');
+}
+
+function readDelta(delta: Uint8Array): unknown {
+  if (delta.byteLength > daemonLimits.pushedBytes) throw tooLarge();
+  if (!isUtf8(delta)) throw whole('that was pushed is no UTF-8');
+  const value = parse(Buffer.from(delta).toString('utf8'));
+  if (!isJsonObject(value)) throw whole('that was pushed must be a map with labels or security_contexts');
+  if (isTooDeep(value)) throw whole(`that was pushed ${tooDeep}`);
+  return value;
+}
+
+function merge(local: LocalConfig, patch: unknown): LocalConfig {
+  const { labels, security_contexts } = local;
+  const below = { ...(labels && { labels }), ...(security_contexts && { security_contexts }) };
+  const shared: SharedConfig = checkShared(applyPatch(below, patch));
+  const { labels: _, security_contexts: __, ...own } = local;
+  return { ...own, ...shared };
+}
+
+const tooLarge = (): AppError =>
+  new AppError('limit_exceeded', `pushed configuration takes at most ${daemonLimits.pushedBytes} bytes in all`, {
+    reason: 'PushedConfigTooLarge',
+  });

@@ -1,0 +1,119 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { daemonLimits } from '../limits.ts';
+import { openPrivateFolder, type Owner, readPrivate, syncFolder, writePrivate } from '../state/private-files.ts';
+import { type CommandState, type Entry, readEntries } from './entries.ts';
+
+/**
+ * Memory of commands on disk. A command is a few files named after its id:
+ *
+ *   ID.begun     it is about to start; holds when its token ends
+ *   ID.result    how it ended; sent until it is acknowledged
+ *   ID.stored    the server has the result; only the id is remembered
+ *
+ * `.begun` is on the disk before the command starts. One without a result was interrupted: its outcome is not known, and
+ * it never runs again (requirements AMB-200). Each file appears as a whole or not at all.
+ */
+export interface Journal {
+  /** How far the command has come; undefined for an id that is new, or forgotten. */
+  stateOf(commandId: string): CommandState | undefined;
+  /**
+   * Takes an id for a command that is about to start. Resolves once that is on the disk.
+   * @throws AppError `already_exists` for an id that is known, `gone` for a token so old that its id may be forgotten,
+   * `limit_exceeded` where the journal is full.
+   */
+  begin(commandId: string, tokenEnds: number): Promise<void>;
+  /** Keeps the result; with it the command has ended. Also for a command that was refused and never began. */
+  end(commandId: string, result: Uint8Array): Promise<void>;
+  /** The result, as long as it waits for its acknowledgement. */
+  result(commandId: string): Promise<Uint8Array | undefined>;
+  /** The server has these results. Ids that wait for no acknowledgement are left alone. */
+  stored(commandIds: readonly string[]): Promise<void>;
+  /** Ids whose results wait for an acknowledgement, the oldest first. */
+  waiting(): readonly string[];
+  /** Ids that were begun and have no result. Right after the start of a process these were interrupted. */
+  begun(): readonly string[];
+  /** Forgets ids whose tokens are over. */
+  forget(): Promise<void>;
+}
+
+interface JournalDeps {
+  readonly clock: Clock;
+  readonly owner: Owner;
+}
+
+/** Until when ids may have been forgotten: a token that ends by then is never taken, whatever the clock says. */
+const horizonFile = 'horizon';
+/** How much longer than its token an id is remembered. */
+const skewMs = 300_000;
+
+/** Reads what a former process left behind. The folder is made where it is missing. */
+export async function openJournal(folder: string, { clock, owner }: JournalDeps): Promise<Journal> {
+  await openPrivateFolder(folder, owner);
+  const entries = await readEntries(folder, owner);
+  let horizon = Number((await readPrivate(join(folder, horizonFile), owner)) ?? 0);
+  const fileOf = (id: string, state: CommandState): string => join(folder, `${id}.${state}`);
+  const idsIn = (state: CommandState): string[] =>
+    [...entries].flatMap(([id, entry]) => (entry.state === state ? [id] : []));
+
+  async function settle(id: string): Promise<void> {
+    const entry = entries.get(id);
+    if (entry?.state !== 'result') return;
+    await writePrivate(fileOf(id, 'stored'), '');
+    await rm(fileOf(id, 'result'), { force: true });
+    entries.set(id, { ...entry, state: 'stored', bytes: 0 });
+  }
+
+  async function forget(): Promise<void> {
+    const over = [...entries].filter(([, { state, ends }]) => state === 'stored' && ends + skewMs < clock.now());
+    if (over.length === 0) return;
+    horizon = Math.max(horizon, ...over.map(([, { ends }]) => ends));
+    await writePrivate(join(folder, horizonFile), String(horizon));
+    for (const [id] of over) {
+      for (const state of ['begun', 'result', 'stored'] as const) await rm(fileOf(id, state), { force: true });
+      entries.delete(id);
+    }
+    await syncFolder(folder);
+  }
+
+  return {
+    stateOf: (id) => entries.get(id)?.state,
+    async begin(id, tokenEnds) {
+      const problem = beginProblem(entries, { id, tokenEnds, horizon });
+      if (problem !== undefined) throw problem;
+      // Taken at once, so that a second command with the id is refused while the file is written.
+      entries.set(id, { state: 'begun', ends: tokenEnds, bytes: 0 });
+      await writePrivate(fileOf(id, 'begun'), String(tokenEnds));
+    },
+    async end(id, result) {
+      const ends = entries.get(id)?.ends ?? clock.now() + daemonLimits.refusedMs;
+      await writePrivate(fileOf(id, 'result'), result);
+      entries.set(id, { state: 'result', ends, bytes: result.byteLength });
+    },
+    result: async (id) => (entries.get(id)?.state === 'result' ? await readFile(fileOf(id, 'result')) : undefined),
+    async stored(ids) {
+      for (const id of ids) await settle(id);
+    },
+    waiting: () => idsIn('result'),
+    begun: () => idsIn('begun'),
+    forget,
+  };
+}
+
+function beginProblem(
+  entries: ReadonlyMap<string, Entry>,
+  { id, tokenEnds, horizon }: { readonly id: string; readonly tokenEnds: number; readonly horizon: number },
+): AppError | undefined {
+  if (entries.has(id)) return new AppError('already_exists', `the command ${id} was taken before`);
+  if (tokenEnds <= horizon)
+    return new AppError('gone', 'the token of the command is older than what this host remembers; send a new command', {
+      reason: 'CommandExpired',
+    });
+  const bytes = [...entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
+  if (entries.size < daemonLimits.journalEntries && bytes < daemonLimits.journalBytes) return undefined;
+  return new AppError('limit_exceeded', 'this host keeps too many results that no server has acknowledged', {
+    reason: 'JournalFull',
+  });
+}

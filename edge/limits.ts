@@ -1,0 +1,36 @@
+/** Bounds of the daemon (design §11, §14). */
+export const daemonLimits = {
+  /** A file of the state folder or of the configuration, in bytes. */
+  fileBytes: 1_048_576,
+  /** One PushConfig, and all that was pushed together, in bytes. */
+  pushedBytes: 262_144,
+  /** Commands that the journal remembers. */
+  journalEntries: 10_000,
+  /** Results on disk that no server has acknowledged, in bytes. */
+  journalBytes: 256 * 1_048_576,
+  /** How long an id is remembered whose command was refused before its token was believed. */
+  refusedMs: 3_600_000,
+  /** Commands that run at a time, default; and those that wait for their turn. */
+  concurrent: 4,
+  waiting: 64,
+  /** spec 3 §10.5: output of one command, and its time where the caller names none. */
+  outputBytes: 524_288,
+  timeoutSeconds: 300,
+  /** Output that is passed on while a command runs; the relay keeps less (design §14). */
+  progressBytes: 131_072,
+  /** One chunk of it. */
+  chunkBytes: 16_384,
+  /** Messages that wait to be written, in bytes; progress beyond it is left out. */
+  outgoingBytes: 1_048_576,
+  /** Messages of the server that wait to be judged; beyond it the stream is not read. */
+  incoming: 64,
+  /** Between SIGTERM and SIGKILL of a command. */
+  killMs: 5_000,
+  /** First and longest pause before a new connection; each is drawn by chance from zero up to it. */
+  backoffMs: 1_000,
+  backoffCapMs: 60_000,
+  /** How long an unary call may take. */
+  callMs: 20_000,
+  /** How often the daemon looks for changes of its host and for a rotation that is due. */
+  lookMs: 60_000,
+} as const;
