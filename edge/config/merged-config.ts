@@ -57,7 +57,8 @@ export async function openMergedConfig(local: LocalConfig, file: string, owner: 
 
 function readPushed(text: string): Pushed {
   const value: unknown = JSON.parse(text);
-  if (isJsonObject(value) && typeof value['version'] === 'string') return { version: value['version'], patch: value['patch'] };
+  if (isJsonObject(value) && typeof value['version'] === 'string')
+    return { version: value['version'], patch: value['patch'] };
   throw whole('that was pushed before cannot be read; remove the file pushed.json of the state folder');
 }
 

@@ -53,53 +53,91 @@ const skewMs = 300_000;
 export async function openJournal(folder: string, { clock, owner }: JournalDeps): Promise<Journal> {
   await openPrivateFolder(folder, owner);
   const entries = await readEntries(folder, owner);
-  let horizon = Number((await readPrivate(join(folder, horizonFile), owner)) ?? 0);
-  const fileOf = (id: string, state: CommandState): string => join(folder, `${id}.${state}`);
-  const idsIn = (state: CommandState): string[] =>
-    [...entries].flatMap(([id, entry]) => (entry.state === state ? [id] : []));
+  const horizon = Number((await readPrivate(join(folder, horizonFile), owner)) ?? 0);
+  return new FolderJournal({ folder, clock, entries, horizon });
+}
 
-  async function settle(id: string): Promise<void> {
-    const entry = entries.get(id);
-    if (entry?.state !== 'result') return;
-    await writePrivate(fileOf(id, 'stored'), '');
-    await rm(fileOf(id, 'result'), { force: true });
-    entries.set(id, { ...entry, state: 'stored', bytes: 0 });
+interface JournalParts {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly entries: Map<string, Entry>;
+  readonly horizon: number;
+}
+
+class FolderJournal implements Journal {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #entries: Map<string, Entry>;
+  #horizon: number;
+
+  constructor({ folder, clock, entries, horizon }: JournalParts) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#entries = entries;
+    this.#horizon = horizon;
   }
 
-  async function forget(): Promise<void> {
-    const over = [...entries].filter(([, { state, ends }]) => state === 'stored' && ends + skewMs < clock.now());
-    if (over.length === 0) return;
-    horizon = Math.max(horizon, ...over.map(([, { ends }]) => ends));
-    await writePrivate(join(folder, horizonFile), String(horizon));
-    for (const [id] of over) {
-      for (const state of ['begun', 'result', 'stored'] as const) await rm(fileOf(id, state), { force: true });
-      entries.delete(id);
+  stateOf(id: string): CommandState | undefined {
+    return this.#entries.get(id)?.state;
+  }
+
+  async begin(id: string, tokenEnds: number): Promise<void> {
+    const problem = beginProblem(this.#entries, { id, tokenEnds, horizon: this.#horizon });
+    if (problem !== undefined) throw problem;
+    // Taken at once, so that a second command with the id is refused while the file is written.
+    this.#entries.set(id, { state: 'begun', ends: tokenEnds, bytes: 0 });
+    await writePrivate(this.#fileOf(id, 'begun'), String(tokenEnds));
+  }
+
+  async end(id: string, result: Uint8Array): Promise<void> {
+    const ends = this.#entries.get(id)?.ends ?? this.#clock.now() + daemonLimits.refusedMs;
+    await writePrivate(this.#fileOf(id, 'result'), result);
+    this.#entries.set(id, { state: 'result', ends, bytes: result.byteLength });
+  }
+
+  async result(id: string): Promise<Uint8Array | undefined> {
+    return this.stateOf(id) === 'result' ? readFile(this.#fileOf(id, 'result')) : undefined;
+  }
+
+  async stored(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (entry?.state !== 'result') continue;
+      await writePrivate(this.#fileOf(id, 'stored'), '');
+      await rm(this.#fileOf(id, 'result'), { force: true });
+      this.#entries.set(id, { ...entry, state: 'stored', bytes: 0 });
     }
-    await syncFolder(folder);
   }
 
-  return {
-    stateOf: (id) => entries.get(id)?.state,
-    async begin(id, tokenEnds) {
-      const problem = beginProblem(entries, { id, tokenEnds, horizon });
-      if (problem !== undefined) throw problem;
-      // Taken at once, so that a second command with the id is refused while the file is written.
-      entries.set(id, { state: 'begun', ends: tokenEnds, bytes: 0 });
-      await writePrivate(fileOf(id, 'begun'), String(tokenEnds));
-    },
-    async end(id, result) {
-      const ends = entries.get(id)?.ends ?? clock.now() + daemonLimits.refusedMs;
-      await writePrivate(fileOf(id, 'result'), result);
-      entries.set(id, { state: 'result', ends, bytes: result.byteLength });
-    },
-    result: async (id) => (entries.get(id)?.state === 'result' ? await readFile(fileOf(id, 'result')) : undefined),
-    async stored(ids) {
-      for (const id of ids) await settle(id);
-    },
-    waiting: () => idsIn('result'),
-    begun: () => idsIn('begun'),
-    forget,
-  };
+  waiting(): readonly string[] {
+    return this.#idsIn('result');
+  }
+
+  begun(): readonly string[] {
+    return this.#idsIn('begun');
+  }
+
+  async forget(): Promise<void> {
+    const now = this.#clock.now();
+    const over = [...this.#entries].filter(([, { state, ends }]) => state === 'stored' && ends + skewMs < now);
+    if (over.length === 0) return;
+    this.#horizon = Math.max(this.#horizon, ...over.map(([, { ends }]) => ends));
+    // First, so that no id is forgotten whose token might still be taken.
+    await writePrivate(join(this.#folder, horizonFile), String(this.#horizon));
+    for (const [id] of over) {
+      for (const state of ['begun', 'result', 'stored'] as const) await rm(this.#fileOf(id, state), { force: true });
+      this.#entries.delete(id);
+    }
+    await syncFolder(this.#folder);
+  }
+
+  #fileOf(id: string, state: CommandState): string {
+    return join(this.#folder, `${id}.${state}`);
+  }
+
+  #idsIn(state: CommandState): string[] {
+    return [...this.#entries].flatMap(([id, entry]) => (entry.state === state ? [id] : []));
+  }
 }
 
 function beginProblem(

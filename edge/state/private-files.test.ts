@@ -80,6 +80,6 @@ describe('the state folder', () => {
     else await mkdir(path, { mode: 0o700 });
     if (kind === 'others may enter') await chmod(path, 0o710);
     const owner = kind === 'another owner' ? uid + 1 : uid;
-    await expect(openPrivateFolder(path, { uid: owner })).rejects.toThrow();
+    await expect(openPrivateFolder(path, { uid: owner })).rejects.toThrow(path);
   });
 });

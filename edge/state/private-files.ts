@@ -35,7 +35,12 @@ export async function readPrivate(path: string, { uid }: Owner): Promise<string 
   const file = await openPlain(path);
   if (file === undefined) return undefined;
   try {
-    const { mode, size, uid: owner, nlink } = await file.stat().then((found) => {
+    const {
+      mode,
+      size,
+      uid: owner,
+      nlink,
+    } = await file.stat().then((found) => {
       if (!found.isFile()) throw unsafe(path, 'is no plain file');
       return found;
     });

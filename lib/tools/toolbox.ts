@@ -26,6 +26,8 @@ export interface ToolboxOptions {
     readonly timeout_ceiling_secs?: number;
     readonly capabilities?: readonly { readonly name: string; readonly skip_judge?: boolean }[];
   }[];
+  /** Tools beside those of the specification, such as `host.info` of edge hosts. */
+  readonly rows?: readonly ToolRow[];
 }
 
 /** What runs the tools that need more than a pod, by the name of the tool. */
@@ -35,7 +37,7 @@ export type ToolRuns = Readonly<Record<string, ToolRun>>;
 export function createToolbox(options: ToolboxOptions, runs: ToolRuns = {}): Toolbox {
   const ceilings = ceilingsOf(options);
   const built: ToolRuns = { ...podRuns(ceilings), ...runs };
-  const tools = new Map([...catalogue.values()].map((row) => [row.name, toolOf(row, built)]));
+  const tools = new Map([...catalogue.values(), ...(options.rows ?? [])].map((row) => [row.name, toolOf(row, built)]));
   const skipped = skippedBy(options);
   return {
     offered: (caller) =>

@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { daemonLimits } from '../limits.ts';
+import { openJournal } from './journal.ts';
+
+const owner = { uid: process.geteuid?.() ?? 0 };
+let folder: string;
+let clock = createManualClock();
+const open = () => openJournal(join(folder, 'commands'), { clock, owner });
+const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const text = async (result: Promise<Uint8Array | undefined>): Promise<string | undefined> =>
+  result.then((bytes) => bytes && Buffer.from(bytes).toString());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  clock = createManualClock();
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('the journal', () => {
+  it('takes an id once, also after a restart', async () => {
+    const first = await open();
+    await first.begin(id(1), clock.now() + 60_000);
+    await expect(first.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+    const second = await open();
+    expect(second.begun()).toEqual([id(1)]);
+    await expect(second.begin(id(1), clock.now() + 60_000)).rejects.toMatchObject({ code: 'already_exists' });
+  });
+
+  it('takes an id once of two that come at the same time', async () => {
+    const journal = await open();
+    const both = await Promise.allSettled([1, 2].map(() => journal.begin(id(1), clock.now() + 1)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('keeps results until they are stored, the oldest first, and the ids beyond that', async () => {
+    const journal = await open();
+    for (const number of [2, 1]) {
+      await journal.begin(id(number), clock.now() + 60_000);
+      await journal.end(id(number), Buffer.from(`r${number}`));
+    }
+    const again = await open();
+    expect([...again.waiting()].toSorted()).toEqual([id(1), id(2)]);
+    expect(await text(again.result(id(2)))).toBe('r2');
+    await again.stored([id(2), id(9)]);
+    expect(await text(again.result(id(2)))).toBeUndefined();
+    expect((await open()).waiting()).toEqual([id(1)]);
+    expect((await open()).stateOf(id(2))).toBe('stored');
+  });
+
+  it('forgets what is stored once its token is over, and takes no token as old as that', async () => {
+    const journal = await open();
+    const ends = clock.now() + 60_000;
+    await journal.begin(id(1), ends);
+    await journal.end(id(1), Buffer.from('r'));
+    await journal.stored([id(1)]);
+    await clock.advance(60_000 + 300_000);
+    await journal.forget();
+    expect(journal.stateOf(id(1))).toBe('stored');
+    await clock.advance(1);
+    await journal.forget();
+    expect(journal.stateOf(id(1))).toBeUndefined();
+    expect(await readdir(join(folder, 'commands'))).toEqual(['horizon']);
+    // A clock that jumped back makes the old token valid again.
+    clock = createManualClock(ends - 30_000);
+    const later = await open();
+    await expect(later.begin(id(1), ends)).rejects.toMatchObject({ reason: 'CommandExpired' });
+    await later.begin(id(2), ends + 1);
+  });
+
+  it('never forgets a result that nobody has, nor a command without one', async () => {
+    const journal = await open();
+    await journal.begin(id(1), clock.now());
+    await journal.end(id(1), Buffer.from('r'));
+    await journal.begin(id(2), clock.now());
+    await clock.advance(1e9);
+    await journal.forget();
+    expect([journal.stateOf(id(1)), journal.stateOf(id(2))]).toEqual(['result', 'begun']);
+  });
+
+  it('remembers a refused command for a while', async () => {
+    const journal = await open();
+    await journal.end(id(1), Buffer.from('no'));
+    await expect(journal.begin(id(1), clock.now() + 1)).rejects.toMatchObject({ code: 'already_exists' });
+    expect((await open()).waiting()).toEqual([id(1)]);
+  });
+
+  it('takes no command beyond the bytes of results that it may keep', async () => {
+    const journal = await open();
+    await journal.begin(id(1), clock.now());
+    await journal.end(id(1), Buffer.alloc(daemonLimits.journalBytes - 1));
+    await journal.begin(id(2), clock.now());
+    await journal.end(id(2), Buffer.alloc(1));
+    await expect(journal.begin(id(3), clock.now())).rejects.toMatchObject({ reason: 'JournalFull' });
+    await journal.stored([id(1)]);
+    await journal.begin(id(3), clock.now());
+  });
+});
+
+/** Starts the program that takes two commands, killed at its change of the disk of that number. */
+function runKilled(killAt: number, moment: 'before' | 'within'): string {
+  const program = join(import.meta.dirname, '../../test/edge/journal-program.ts');
+  return spawnSync(process.execPath, [program, join(folder, 'commands'), String(killAt), moment], { encoding: 'utf8' })
+    .stdout;
+}
+
+const changesOf = (output: string): number => Number(/changes (\d+)/.exec(output)?.[1] ?? 0);
+
+/** What the next process does with each command: the interrupted one has no known outcome, a new one would run. */
+async function goOn(): Promise<{ readonly interrupted: number; readonly wouldRun: number }> {
+  const journal = await openJournal(join(folder, 'commands'), { clock: createManualClock(Date.now()), owner });
+  const interrupted = journal.begun();
+  const wouldRun = [id(1), id(2)].filter((command) => journal.stateOf(command) === undefined).length;
+  for (const command of journal.waiting()) expect(await text(journal.result(command))).toBe('Ok');
+  return { interrupted: interrupted.length, wouldRun };
+}
+
+describe('AMB-200 a daemon that is killed at a change of its journal', () => {
+  it('runs no command twice and loses none, whichever change it is', async () => {
+    const changes = changesOf(runKilled(0, 'before'));
+    expect(changes).toBeGreaterThan(15);
+    for (const moment of ['before', 'within'] as const) {
+      for (let at = 1; at <= changes; at += 1) {
+        await rm(join(folder, 'commands'), { recursive: true, force: true });
+        const output = runKilled(at, moment);
+        const ran = output.split('ran').length - 1;
+        // Only a change that writes bytes has a within; the others were made, and the program went on to its end.
+        if (changesOf(output) > 0) continue;
+        const { interrupted, wouldRun } = await goOn();
+        expect(ran + wouldRun).toBeLessThanOrEqual(2);
+        expect(ran + wouldRun + interrupted).toBeGreaterThanOrEqual(2);
+        expect(interrupted).toBeLessThanOrEqual(1);
+      }
+    }
+  }, 120_000);
+});
