@@ -6,6 +6,7 @@ import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
 import { EdgeGroupSpec, EdgeGroupStatus } from './schema/edge-group.ts';
 import { FleetRunSpec, FleetRunStatus } from './schema/fleet-run.ts';
+import { EdgeHostSpec, EdgeHostStatus } from './schema/edge-host.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
@@ -270,6 +271,26 @@ const fleetRun: KindDefinition = {
   ],
 };
 
+const edgeHost: KindDefinition = {
+  kind: 'EdgeHost',
+  singular: 'edgehost',
+  plural: 'edgehosts',
+  shortNames: ['ehost'],
+  description: 'A machine that an edge daemon enrolled. Its status is written by the relay that holds its stream.',
+  spec: EdgeHostSpec,
+  status: EdgeHostStatus,
+  columns: [
+    { name: 'Host', type: 'string', jsonPath: '.spec.name' },
+    { name: 'Status', type: 'string', jsonPath: '.status.status' },
+    { name: 'Since', type: 'date', jsonPath: '.status.since' },
+    { name: 'OS', type: 'string', jsonPath: '.status.capabilities.os' },
+    { name: 'Arch', type: 'string', jsonPath: '.status.capabilities.arch' },
+    age,
+    { name: 'Node', type: 'string', jsonPath: '.status.node_id', priority: 1 },
+    { name: 'Tags', type: 'string', jsonPath: '.spec.tags', priority: 1 },
+  ],
+};
+
 /** Every kind of the API group, in the order of the reference pages. */
 export const kinds: readonly KindDefinition[] = [
   workflow,
@@ -284,4 +305,5 @@ export const kinds: readonly KindDefinition[] = [
   cliTool,
   edgeGroup,
   fleetRun,
+  edgeHost,
 ];

@@ -143,6 +143,10 @@ export const limits = {
   /** Our bounds of the command of a CLI tool. */
   cliToolTimeoutSecondsDefault: 60,
   cliToolTimeoutSecondsMax: 3_600,
+  /** Our ceilings for edge hosts: labels of one, tools and paths that a daemon reports, length of such a path. */
+  edgeLabels: 64,
+  edgeLocalTools: 256,
+  edgePathLength: 1_024,
   /** Our ceiling for the length of an image's reference; registries take 255 characters of path. */
   imageReferenceLength: 1_024,
   /** Our ceiling for the length of a quantity as Kubernetes writes it, such as `1.5Gi`. */

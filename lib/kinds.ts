@@ -5,6 +5,7 @@ import type { ApiSpec } from '../crds/schema/api-spec.ts';
 import type { CliTool } from '../crds/schema/cli-tool.ts';
 import type { EdgeGroup } from '../crds/schema/edge-group.ts';
 import type { FleetRun } from '../crds/schema/fleet-run.ts';
+import type { EdgeHost } from '../crds/schema/edge-host.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { ToolWorkflow } from '../crds/schema/tool-workflow.ts';
 import type { Volume } from '../crds/schema/volume.ts';
@@ -83,5 +84,12 @@ export const fleetRuns = defineResource<FleetRun>({
   version,
   plural: 'fleetruns',
   kind: 'FleetRun',
+  namespaced: true,
+});
+export const edgeHosts = defineResource<EdgeHost>({
+  group,
+  version,
+  plural: 'edgehosts',
+  kind: 'EdgeHost',
   namespaced: true,
 });

@@ -6,13 +6,20 @@ export interface Identities {
   readonly controllers: readonly string[];
   /** Processes that have checked a token themselves and write decisions in the name of its subject. */
   readonly trustedWriters: readonly string[];
+  /** Processes that hold the streams of edge hosts; they make EdgeHosts and write their status, and nothing else. */
+  readonly relays: readonly string[];
   /** Jobs of the chart that label the release's own namespace, and by RBAC no other. */
   readonly labellers: readonly string[];
 }
 
-/** CEL variables `user`, `isController` and `isTrusted`. The chart puts accounts of its values into these lists. */
-export const accountVariables = ({ controllers, trustedWriters }: Identities): Readonly<Record<string, string>> => ({
+/** CEL variables `user`, `isController`, `isTrusted` and `isRelay`. The chart puts accounts of its values into these lists. */
+export const accountVariables = ({
+  controllers,
+  trustedWriters,
+  relays,
+}: Identities): Readonly<Record<string, string>> => ({
   user: 'request.userInfo.username',
   isController: `variables.user in ${celList(controllers)}`,
   isTrusted: `variables.isController || variables.user in ${celList(trustedWriters)}`,
+  isRelay: `variables.user in ${celList(relays)}`,
 });

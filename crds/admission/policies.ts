@@ -2,6 +2,7 @@ import { systemNamespace } from '../labels.ts';
 import type { Identities } from './accounts.ts';
 import { agentExecutionPolicy } from './agent-execution-policy.ts';
 import { definitionPolicy } from './definition-policy.ts';
+import { edgeHostPolicy } from './edge-host-policy.ts';
 import { eventPolicy } from './event-policy.ts';
 import { executionPolicy } from './execution-policy.ts';
 import { fleetRunPolicy } from './fleet-run-policy.ts';
@@ -26,6 +27,7 @@ import { warningPolicy } from './warning-policy.ts';
 const defaultIdentities: Identities = {
   controllers: [`system:serviceaccount:${systemNamespace}:windlass-controllers`],
   trustedWriters: [`system:serviceaccount:${systemNamespace}:windlass-api`],
+  relays: [`system:serviceaccount:${systemNamespace}:windlass-relay`],
   labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 
@@ -45,6 +47,7 @@ export function admissionPolicies(identities: Identities = defaultIdentities): R
     agentPodPolicy,
     agentTokenPolicy,
     volumePolicy,
+    edgeHostPolicy,
     apiSpecPolicy,
     toolIdentityPolicy,
     fleetRunPolicy,

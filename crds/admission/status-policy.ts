@@ -13,7 +13,7 @@ export const statusPolicy = (identities: Identities): AdmissionPolicy => ({
   variables: accountVariables(identities),
   rules: [
     {
-      expression: 'variables.isController',
+      expression: "variables.isController || (variables.isRelay && request.resource.resource == 'edgehosts')",
       message: `'status: is written by the Windlass controllers only, not by ' + variables.user`,
       reason: 'Forbidden',
     },

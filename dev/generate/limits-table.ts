@@ -256,6 +256,9 @@ const edge: LimitGroup = {
       ...row('`recent_commands` of a host', 'hostRecentCommands', 'commands', ''),
       otherwise: 'nothing: only the newest are kept',
     },
+    entries('`labels` of a host', 'edgeLabels'),
+    items('`local_tools` and `mount_points` of a daemon', 'edgeLocalTools'),
+    characters('One of the `mount_points`', 'edgePathLength'),
   ],
 };
 

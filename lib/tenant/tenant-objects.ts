@@ -48,6 +48,7 @@ export const defaultQuota = {
   'count/clitools.windlass.dev': '200',
   'count/edgegroups.windlass.dev': '500',
   'count/fleetruns.windlass.dev': '5000',
+  'count/edgehosts.windlass.dev': '10000',
   'count/controllerrevisions.apps': '5000',
   'count/configmaps': '20000',
 } as const;

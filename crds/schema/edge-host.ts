@@ -1,0 +1,117 @@
+import { type Static, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { edgeHostRules } from '../rules/edge-rules.ts';
+import type { KubernetesObject } from './object.ts';
+import { atomic, cel, mapOf, oneOf, timestamp } from './parts.ts';
+
+/** One tag of a host, as operators choose it. */
+export const edgeTag = Type.String({
+  minLength: 1,
+  maxLength: limits.edgeTagLength,
+});
+
+/** Labels as a daemon reports them, or an operator sets them. */
+const edgeLabels = (description: string) =>
+  mapOf(Type.String({ maxLength: limits.edgeLabelLength }), {
+    maxProperties: limits.edgeLabels,
+    description,
+    ...atomic,
+  });
+
+/** What operators say about an edge host (spec 2 §2.1). */
+export const EdgeHostSpec = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: limits.edgeNameLength, description: 'Display name.' })),
+    tags: Type.Optional(
+      Type.Array(edgeTag, {
+        maxItems: limits.edgeTags,
+        description: 'For operators to group hosts by; a daemon never changes them.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
+    labels: Type.Optional(edgeLabels('Labels that operators add to those of the daemon; theirs count first.')),
+    revoked: Type.Optional(
+      Type.Boolean({ description: 'Whether the host is revoked: its token and its key count no more. For good.' }),
+    ),
+    enrolled_by: Type.Optional(
+      Type.String({ maxLength: limits.objectNameLength, description: 'Who issued the token that enrolled it.' }),
+    ),
+  },
+  { additionalProperties: false, ...cel(...edgeHostRules) },
+);
+export type EdgeHostSpec = Static<typeof EdgeHostSpec>;
+
+export const edgeHostStates = ['Connected', 'Disconnected', 'Unhealthy', 'Revoked'] as const;
+export type EdgeHostState = (typeof edgeHostStates)[number];
+
+const publicKey = (description: string) => Type.String({ minLength: 44, maxLength: 44, description });
+
+/** Facts that a daemon reports; the REST view has no mount points (spec 2 §2.1, §2.2). */
+export const EdgeHostCapabilities = Type.Object(
+  {
+    os: Type.String({ maxLength: limits.nameLength }),
+    arch: Type.String({ maxLength: limits.nameLength }),
+    local_tools: Type.Array(Type.String({ maxLength: limits.objectNameLength }), {
+      maxItems: limits.edgeLocalTools,
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    mount_points: Type.Array(Type.String({ maxLength: limits.edgePathLength }), {
+      maxItems: limits.edgeLocalTools,
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    labels: edgeLabels('Labels of the daemon.'),
+  },
+  { additionalProperties: false, description: 'What the daemon reports about its machine.' },
+);
+export type EdgeHostCapabilities = Static<typeof EdgeHostCapabilities>;
+
+/** One of the last commands of a host. */
+export const EdgeRecentCommand = Type.Object(
+  {
+    command_id: Type.String({ maxLength: limits.uidLength }),
+    tool: Type.String({ maxLength: limits.objectNameLength }),
+    dispatched_at: timestamp(),
+    outcome: Type.Optional(oneOf(['ok', 'err', 'timed_out', 'cancelled'])),
+    duration_ms: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+);
+export type EdgeRecentCommand = Static<typeof EdgeRecentCommand>;
+
+export const EdgeHostStatus = Type.Object(
+  {
+    observedGeneration: Type.Optional(Type.Integer()),
+    node_id: Type.String({ maxLength: limits.uidLength, description: 'Identifier of the host, a UUID.' }),
+    status: oneOf(edgeHostStates, { description: 'Whether its daemon holds a stream, and lives.' }),
+    since: timestamp({ description: 'When this status began.' }),
+    enrolled_at: timestamp({ description: 'When the host enrolled.' }),
+    last_heartbeat_at: Type.Optional(timestamp({ description: 'The last heartbeat before this status was written.' })),
+    capabilities: Type.Optional(EdgeHostCapabilities),
+    keys: Type.Object(
+      {
+        current: publicKey('Ed25519 public key of the daemon, 32 bytes in base64.'),
+        previous: Type.Optional(publicKey('The key before; it counts on an open stream until previous_until.')),
+        previous_until: Type.Optional(timestamp()),
+      },
+      { additionalProperties: false, description: 'Keys of the daemon.' },
+    ),
+    token_jti: Type.String({
+      maxLength: limits.nameLength,
+      description: 'The one node security token that counts; every other one is blacklisted.',
+    }),
+    recent_commands: Type.Optional(
+      Type.Array(EdgeRecentCommand, {
+        maxItems: limits.hostRecentCommands,
+        description: 'The last commands, the newest first.',
+        'x-kubernetes-list-type': 'atomic',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type EdgeHostStatus = Static<typeof EdgeHostStatus>;
+
+export type EdgeHost = KubernetesObject<'EdgeHost', EdgeHostSpec, EdgeHostStatus>;
+
+/** Name of the object of a host. */
+export const edgeHostName = (nodeId: string): string => `host-${nodeId}`;
