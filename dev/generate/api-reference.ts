@@ -1,17 +1,39 @@
 import type { TObject, TSchema } from 'typebox';
-import { contracts } from '../../api/routes/contracts.ts';
+import { contracts as apiContracts } from '../../api/routes/contracts.ts';
 import { type SourceSchema, sourceOf } from '../../crds/source-schema.ts';
 import type { Contract, ErrorContract } from '../../lib/http/contract.ts';
+import { contracts as gatewayContracts } from '../../gateway/routes/contracts.ts';
 import { sharedErrors } from '../../lib/http/shared-errors.ts';
 import { cell, fieldTable } from './field-table.ts';
 
+/** A process whose operations are described. */
+interface Described {
+  readonly title: string;
+  /** Folder of its sources. */
+  readonly folder: string;
+  readonly introduction: string;
+  readonly contracts: readonly Contract[];
+}
+
 /** The reference page of the HTTP API: each operation with a call by curl, its answer and its errors. */
-export function apiReference(): string {
+export const apiReference = (): string =>
+  reference({ title: 'HTTP API', folder: 'api', introduction, contracts: apiContracts });
+
+/** The same of the tool gateway. */
+export const gatewayReference = (): string =>
+  reference({
+    title: 'HTTP API of the tool gateway',
+    folder: 'gateway',
+    introduction: gatewayIntroduction,
+    contracts: gatewayContracts,
+  });
+
+function reference({ title, folder, introduction: text, contracts }: Described): string {
   const byTag = Map.groupBy(contracts, ({ tag }) => tag);
   return `${[
-    '# HTTP API',
-    '<!-- Generated from api/ by "npm run generate". Change the sources there, not this file. -->',
-    introduction,
+    `# ${title}`,
+    `<!-- Generated from ${folder}/ by "npm run generate". Change the sources there, not this file. -->`,
+    text,
     '## Errors that operations share',
     errorTable(sharedErrors),
     ...[...byTag].flatMap(([tag, list]) => [`## ${tag}`, ...list.flatMap(operation)]),
@@ -26,6 +48,16 @@ const introduction = [
   '',
   'Every success is 200, or 204 without a body. Every other answer is JSON: `error` never changes for the same cause,',
   '`message` says what to do, `details` is a list of `{path, message}`, one for each thing that is wrong.',
+].join('\n');
+
+const gatewayIntroduction = [
+  'The same operations as an OpenAPI 3.1 document: `/openapi.json` of a running gateway, and',
+  '[gateway/generated/openapi.json](../../gateway/generated/openapi.json) in the repository. In the examples `$SERVER` is',
+  'the address of the gateway and `$TOKEN` the access token of an operator; see [the gateway](../gateway.md).',
+  '',
+  'Every success is 200. Every other answer is JSON: `error` never changes for the same cause, `message` names the fix,',
+  '`details` is a list of `{path, message}`, one for each thing that is wrong. The operations that call tools answer with',
+  'JSON-RPC objects instead.',
 ].join('\n');
 
 function operation(contract: Contract): string[] {

@@ -4,7 +4,8 @@ import { cliReference } from '../../cli/reference.ts';
 import { admissionPolicies } from '../../crds/admission/policies.ts';
 import { customResourceDefinition } from '../../crds/custom-resource-definition.ts';
 import { kinds } from '../../crds/kinds.ts';
-import { apiReference } from './api-reference.ts';
+import { openApiDocument as gatewayDocument } from '../../gateway/openapi/document.ts';
+import { apiReference, gatewayReference } from './api-reference.ts';
 import { clientFile } from './client/client-file.ts';
 import type { OpenApiDocument } from './client/operation.ts';
 import { executionEventsPage } from './execution-events.ts';
@@ -36,11 +37,13 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ...jsonSchemas(),
     ...referencePages(),
     ['docs/reference/api.md', apiReference()],
+    ['docs/reference/gateway-api.md', gatewayReference()],
     ['docs/reference/cli.md', cliReference()],
     ['docs/reference/execution-events.md', executionEventsPage()],
     ['docs/reference/limits.md', limitsPage()],
     ['docs/reference/tools.md', toolsPage()],
     ['api/generated/openapi.json', document],
+    ['gateway/generated/openapi.json', `${JSON.stringify(gatewayDocument(), null, 2)}\n`],
     // Made from the text, so that the client is what anybody's generator would see.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],
   ]);

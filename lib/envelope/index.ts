@@ -1,7 +1,7 @@
 export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRequest } from './issue-session.ts';
 export { envelopeLimits } from './limits.ts';
 export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
-export { loadSealKey, type SealKey, sealVariables } from './seal-key.ts';
+export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
 export { createSessions, type Session, type Sessions } from './sessions.ts';
 export { issueToken, readToken, type SealClaims } from './token.ts';
 

@@ -3,13 +3,17 @@ import { type Static, Type } from 'typebox';
 import { readKeyPair } from '../keys/private-key.ts';
 import type { Logger } from '../logger.ts';
 
+/** spec 3 §2.2: `iss` and `aud` of every SEAL token. */
+export const sealTokenVariables = {
+  SEAL_GATEWAY_SEAL_JWT_ISSUER: Type.String({ minLength: 1, maxLength: 253, default: 'windlass' }),
+  SEAL_GATEWAY_SEAL_JWT_AUDIENCE: Type.String({ minLength: 1, maxLength: 253, default: 'windlass-tools' }),
+} as const;
+
 /** Settings of the tokens that sign sessions in. */
 export const sealVariables = {
   /** File with the private Ed25519 key that signs SEAL tokens, as PEM (PKCS #8); unset: a key of this process alone. */
   WINDLASS_SEAL_KEY: Type.Optional(Type.String({ minLength: 1 })),
-  /** spec 3 §2.2: `iss` and `aud` of every SEAL token. */
-  SEAL_GATEWAY_SEAL_JWT_ISSUER: Type.String({ minLength: 1, maxLength: 253, default: 'windlass' }),
-  SEAL_GATEWAY_SEAL_JWT_AUDIENCE: Type.String({ minLength: 1, maxLength: 253, default: 'windlass-tools' }),
+  ...sealTokenVariables,
 } as const;
 const SealConfig = Type.Object(sealVariables);
 type SealConfig = Readonly<Static<typeof SealConfig>>;

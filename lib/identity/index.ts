@@ -5,6 +5,7 @@ export type { Caller, Team } from './caller.ts';
 export { readTeams } from './teams.ts';
 export { claimAt, listClaim, textClaim, validUntil } from './claims.ts';
 export { IdentityConfig, identityVariables } from './config.ts';
+export { type Identity, readIdentity } from './identity.ts';
 export { createOidcVerifier, type OidcVerifierOptions } from './oidc-verifier.ts';
 export { parseProviderAddress } from './provider-address.ts';
 export { isServiceAccount, type ServiceAccountRule } from './service-account.ts';

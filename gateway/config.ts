@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { oneOf } from '../crds/schema/parts.ts';
+import { busVariables } from '../lib/bus/index.ts';
+import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '../lib/config.ts';
+import { sealTokenVariables } from '../lib/envelope/index.ts';
+import { identityVariables } from '../lib/identity/index.ts';
+import { logLevels } from '../lib/logger.ts';
+
+const text = (longest = 2_048) => Type.Optional(Type.String({ minLength: 1, maxLength: longest }));
+
+/** The environment variables of the gateway (docs/gateway.md, charts/windlass/README.md). */
+export const GatewayConfig = Type.Object({
+  WINDLASS_LOG_LEVEL: oneOf(logLevels, { default: 'info' }),
+  /** Requirements AMB-019. */
+  SEAL_GATEWAY_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8_090 }),
+  SEAL_GATEWAY_INTERNAL_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8_091 }),
+  /** Address that both listeners bind to; unset: all. */
+  WINDLASS_HTTP_HOST: Type.Optional(Type.String({ minLength: 1 })),
+  /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
+  WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
+  /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
+  WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
+  /** Namespace of the release, where shared objects and those of the system tenant are. */
+  WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
+  /** spec 3 §2.1. Both are required unless the development bypass is on. */
+  SEAL_GATEWAY_OPERATOR_JWT_ISSUER: text(),
+  SEAL_GATEWAY_OPERATOR_JWT_AUDIENCE: text(),
+  SEAL_GATEWAY_OPERATOR_ROLE_CLAIM: Type.String({ minLength: 1, maxLength: 253, default: 'svc_role' }),
+  /** Unset: the address that the issuer's metadata names. */
+  SEAL_GATEWAY_OPERATOR_JWKS_URL: text(),
+  /** spec 3 §5.1. */
+  SEAL_GATEWAY_JWKS_CACHE_TTL_SECS: Type.Integer({ minimum: 1, maximum: 86_400, default: 300 }),
+  /** A SubjectPublicKeyInfo PEM (spec 3 §2.2); unset: the public half of the API's key, from its ConfigMap. */
+  SEAL_GATEWAY_SEAL_JWT_PUBLIC_KEY_PEM: text(16_384),
+  /** spec 3 §5.3: the bypass is on for the text `true` and for no other. */
+  SEAL_GATEWAY_AUTH_DISABLED: text(),
+  /** The text `true` lets the bypass listen beyond loopback addresses. */
+  SEAL_GATEWAY_AUTH_DISABLED_FORCE: text(),
+  ...sealTokenVariables,
+  ...busVariables,
+  OIDC_ALLOW_HTTP: identityVariables.OIDC_ALLOW_HTTP,
+  WINDLASS_OIDC_CA_FILE: identityVariables.WINDLASS_OIDC_CA_FILE,
+  WINDLASS_OIDC_ALGORITHMS: identityVariables.WINDLASS_OIDC_ALGORITHMS,
+  WINDLASS_OIDC_JWKS_GRACE_SECONDS: identityVariables.WINDLASS_OIDC_JWKS_GRACE_SECONDS,
+  WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,
+});
+export type GatewayConfig = Readonly<Static<typeof GatewayConfig>>;
+
+/** Whether both lanes are open to everybody. */
+export const isBypass = ({ SEAL_GATEWAY_AUTH_DISABLED: value }: GatewayConfig): boolean => value === 'true';
+
+/**
+ * The settings of the gateway.
+ * @throws ConfigError that lists every problem: one of them is a bypass that others could reach.
+ */
+export function readGatewayConfig(env: Environment): GatewayConfig {
+  const config = parseConfig(GatewayConfig, env);
+  const problems = [...missing(config), ...openBypass(config)];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function missing(config: GatewayConfig): ConfigProblem[] {
+  const problem = (name: string, why: string): ConfigProblem => ({ name, problem: `is not set; ${why}` });
+  const bus = config.WINDLASS_NATS_URL === undefined;
+  const absent = bus ? [problem('WINDLASS_NATS_URL', 'sessions and audit events are kept in NATS')] : [];
+  if (isBypass(config)) return absent;
+  const operator = ['SEAL_GATEWAY_OPERATOR_JWT_ISSUER', 'SEAL_GATEWAY_OPERATOR_JWT_AUDIENCE'] as const;
+  const unset = operator.filter((name) => config[name] === undefined);
+  return [...absent, ...unset.map((name) => problem(name, 'operators prove by it who they are'))];
+}
+
+const loopback: ReadonlySet<string | undefined> = new Set(['127.0.0.1', '::1', 'localhost']);
+
+function openBypass(config: GatewayConfig): ConfigProblem[] {
+  if (!isBypass(config) || loopback.has(config.WINDLASS_HTTP_HOST)) return [];
+  if (config.SEAL_GATEWAY_AUTH_DISABLED_FORCE === 'true') return [];
+  const problem =
+    'opens both lanes to everybody, so WINDLASS_HTTP_HOST must be 127.0.0.1, ::1 or localhost, ' +
+    'unless SEAL_GATEWAY_AUTH_DISABLED_FORCE=true';
+  return [{ name: 'SEAL_GATEWAY_AUTH_DISABLED', problem }];
+}

@@ -1,0 +1,22 @@
+import type { Clock } from '../lib/clock.ts';
+import type { NewId } from '../lib/ids.ts';
+import type { KubeClient } from '../lib/kube/index.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
+import type { ServerMetrics } from '../lib/process/server-metrics.ts';
+import type { GatewayConfig } from './config.ts';
+
+/** Parts that one replica of the gateway is made of. */
+export interface GatewayDeps {
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  readonly metrics: ServerMetrics;
+  readonly clock: Clock;
+  readonly kube: KubeClient;
+  readonly runtime: ProcessRuntime;
+  readonly newId: NewId;
+  /** Text of a file that a setting names. */
+  readonly readFile: (path: string) => string;
+  /** Called once, when everything is loaded and no request has come. */
+  readonly onLoaded: () => void;
+}

@@ -1,0 +1,71 @@
+import type { AuditChain } from '../../lib/audit-chain/index.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { Operator } from './operator.ts';
+
+/** The fields of an operator that say for which tenant a call is. */
+export type TenantCaller = Pick<Operator, 'subject' | 'tenant' | 'isAdmin'>;
+
+/** Keeps each operator to the tenant of its token (spec 3 §5.4). */
+export interface Tenancy {
+  /**
+   * Takes the tenant that a payload names; absent is right.
+   * @throws HttpError 403 for another tenant, after one event TenantMismatch (requirements AMB-123); AppError
+   * `unavailable` where the event cannot be stored.
+   */
+  assertOwn(caller: TenantCaller, asserted: string | undefined): Promise<void>;
+  /**
+   * Namespace that a caller writes to.
+   * @throws HttpError 404 for a tenant that is not set up, 403 without a tenant and without the role svc:admin.
+   */
+  namespaceOf(caller: TenantCaller): string;
+  /** Namespaces whose objects a tenant sees, its own first. Shared objects are in the namespace of the release. */
+  visibleTo(tenant: string | undefined): readonly string[];
+}
+
+interface TenancyDeps {
+  readonly audit: AuditChain;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  readonly systemNamespace: string;
+}
+
+export function createTenancy({ audit, tenants, systemNamespace }: TenancyDeps): Tenancy {
+  return {
+    async assertOwn({ subject, tenant }, asserted) {
+      if (asserted === undefined || asserted === tenant) return;
+      await audit.append(mismatch({ subject, asserted, expected: tenant }));
+      throw new HttpError({ code: 'forbidden', message: 'the request names another tenant than the token' });
+    },
+    namespaceOf({ tenant, isAdmin }) {
+      if (tenant === undefined && isAdmin) return systemNamespace;
+      if (tenant === undefined) throw new HttpError({ code: 'forbidden', message: 'the token names no tenant' });
+      const namespace = tenants.namespaceOf(tenant);
+      if (namespace !== undefined) return namespace;
+      throw new HttpError({ code: 'not_found', message: `tenant ${tenant} is not set up` });
+    },
+    visibleTo(tenant) {
+      const own = tenant === undefined ? undefined : tenants.namespaceOf(tenant);
+      return own === undefined || own === systemNamespace ? [systemNamespace] : [own, systemNamespace];
+    },
+  };
+}
+
+/** The tenants of a mismatch, either of which may be absent. */
+interface Mismatch {
+  readonly subject: string;
+  readonly asserted: string | undefined;
+  readonly expected: string | undefined;
+}
+
+/** The event of spec 3 §5.4 (4). A tenant that a stranger wrote is cut. */
+export const mismatch = ({ subject, asserted, expected }: Mismatch) =>
+  ({
+    type: 'TenantMismatch',
+    tenant: expected,
+    subject,
+    data: {
+      subject,
+      asserted_tenant: asserted?.slice(0, 128).toWellFormed() ?? null,
+      expected_tenant: expected ?? null,
+    },
+  }) as const;

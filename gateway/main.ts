@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { systemClock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
+import { gatheredOutput } from '../lib/log-output.ts';
+import { createLogger } from '../lib/logger.ts';
+import { collectGarbage } from '../lib/process/collect-garbage.ts';
+import { createProcessRuntime } from '../lib/process/process-runtime.ts';
+import { createServerMetrics } from '../lib/process/server-metrics.ts';
+import { readGatewayConfig } from './config.ts';
+import { runGateway } from './run-gateway.ts';
+
+// As in the API: objects of one request die with it.
+setFlagsFromString('--no-allocation-site-pretenuring');
+
+/** The process of the gateway: reads the environment, makes the real things, and runs until it is told to stop. */
+async function main(): Promise<number> {
+  const config = readGatewayConfig(process.env);
+  const clock = systemClock;
+  const output = gatheredOutput(clock);
+  process.once('exit', () => output.flush());
+  const logger = createLogger({ level: config.WINDLASS_LOG_LEVEL, service: 'gateway', destination: output });
+  const metrics = createServerMetrics();
+  const credentials = await findCredentials({ env: process.env, now: () => clock.now() });
+  const kube = createKubeClient(
+    { credentials, clock, onRequest: (report) => metrics.kubeRequest(report) },
+    { userAgent: 'windlass-gateway', writeTimeoutMs: 10_000 },
+  );
+  const runtime = createProcessRuntime({ process, clock, logger });
+  try {
+    return await runGateway({
+      config,
+      logger,
+      metrics,
+      clock,
+      kube,
+      runtime,
+      newId,
+      readFile: (path) => readFileSync(path, 'utf8'),
+      onLoaded: collectGarbage,
+    });
+  } finally {
+    await kube.close();
+  }
+}
+
+// Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.
+try {
+  process.exit(await main());
+} catch (error) {
+  process.stderr.write(`windlass gateway: ${messageOf(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,24 @@
+import type { AuditChain } from '../../lib/audit-chain/index.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { createHealthRoutes } from '../../lib/http/service/index.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import type { Route } from '../../lib/http/route.ts';
+import type { GatewayCluster } from '../cluster/cluster.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Operator } from '../identity/operator.ts';
+import type { Tenancy } from '../identity/tenancy.ts';
+import { createDocsRoutes } from './docs/index.ts';
+
+/** Parts that the routes of the public listener are made with. Each area adds what it needs. */
+export interface RoutesDeps extends GatewayDeps {
+  readonly bus: EventBus;
+  readonly audit: AuditChain;
+  readonly cluster: GatewayCluster;
+  readonly tenancy: Tenancy;
+  readonly rateLimit: RateLimit;
+}
+
+/** The routes of the public listener. */
+export function createRoutes(_deps: RoutesDeps): Route<Operator>[] {
+  return [createHealthRoutes<Operator>(), createDocsRoutes<Operator>()].flat();
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { aborted } from '../lib/aborted.ts';
+import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { startDeadline } from '../lib/deadline.ts';
+import { createRateLimit } from '../lib/http/index.ts';
+import type { Check } from '../lib/process/health-server.ts';
+import { openAudit } from './audit.ts';
+import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
+import { createTenancy } from './identity/tenancy.ts';
+import type { RoutesDeps } from './routes/index.ts';
+
+/** Parts below the routes, and everything with a life of its own: caches, connections. */
+export interface Services {
+  readonly routes: RoutesDeps;
+  readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Operator>;
+  readonly ready: Readonly<Record<string, Check>>;
+  /** Resolves when requests can be answered, or when `stop` aborts. */
+  start(stop: AbortSignal): Promise<void>;
+  /** Ends everything; nothing is asked of the services any more. */
+  close(): Promise<void>;
+}
+
+/** As in the API: a provider that is away for longer keeps nobody from signed calls. */
+const keysPatienceMs = 15_000;
+
+/** How long events that were raised may take to be stored when the process ends. */
+const busGraceMs = 3_000;
+
+export function createServices(deps: GatewayDeps): Services {
+  const { config, clock } = deps;
+  const authentication = createOperatorAuthentication(deps, config);
+  const cluster = createCluster(deps);
+  const bus = createBus(deps);
+  const audit = openAudit(deps, bus);
+  const systemNamespace = config.WINDLASS_SYSTEM_NAMESPACE;
+  const { tenants } = cluster;
+  const tenancy = createTenancy({ audit, tenants, systemNamespace });
+  const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
+  const following = new AbortController();
+  let followed: Promise<unknown> = Promise.resolve();
+  return {
+    routes: { ...deps, bus, audit, cluster, tenancy, rateLimit },
+    authenticate: (headers) => authentication.authenticate(headers),
+    ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
+    async start(stop) {
+      followed = cluster.run(following.signal);
+      using patience = startDeadline(clock, keysPatienceMs, stop);
+      await Promise.race([Promise.all([cluster.synced, authentication.prepare(patience.signal)]), aborted(stop)]);
+    },
+    async close() {
+      following.abort();
+      await followed;
+      await authentication.close();
+      await audit.close();
+      await bus.close(busGraceMs);
+    },
+  };
+}
+
+function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {
+  return createGatewayCluster({
+    reflector: (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
+    systemTenant: config.WINDLASS_SYSTEM_TENANT,
+    systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,
+  });
+}
+
+function createBus({ config, clock, logger, metrics }: GatewayDeps): EventBus {
+  const observer = createBusMetrics(metrics.registry);
+  return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-gateway', busOptions(config));
+}
