@@ -86,6 +86,8 @@ const claimNames = {
   kindClaim: 'identity_kind',
   usernameClaim: 'preferred_username',
   usernamePrefix: 'service-account-',
+  teamClaim: 'teams',
+  roleScopes: new Map<string, readonly string[]>(),
 } as const;
 
 function readBearer(claims: Claims, roleClaim: string): Bearer {
