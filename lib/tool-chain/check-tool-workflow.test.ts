@@ -19,7 +19,7 @@ describe('checkToolWorkflow', () => {
       id: '$.id',
       list: '$.items[*].id',
       ready: "$.data[?(@.status=='ready')].id",
-      'a b': '$..email',
+      'a-b': '$..email',
     };
     const body_template =
       '{{#if input.a}}{"a":"{{input.a}}"}{{else}}{}{{/if}}{{#unless x}}{{/unless}}{{#each l}}{{/each}}{{#with w}}{{/with}}{{lookup a "b"}}';
@@ -59,6 +59,18 @@ describe('checkToolWorkflow', () => {
     expect(pathsOf(spec)).toEqual([path]);
   });
 
+  it('GW-WF-04 lets an object leave out its name and name its spec, and no registration', () => {
+    const object = { ...good, name: undefined, api_spec_id: undefined, api_spec: 'orders' };
+    expect(checkToolWorkflow(object, { isObject: true })).toEqual([]);
+    expect(pathsOf(object)).toEqual(['name', 'api_spec_id']);
+  });
+
+  it('GW-WF-06 takes names of 63 characters and no more', () => {
+    expect(pathsOf(withStep({ name: 'a'.repeat(63) }))).toEqual([]);
+    expect(pathsOf(withStep({ name: 'a'.repeat(64) }))).toEqual(['steps[0].name']);
+    expect(pathsOf(withStep({ extractors: { 'a.b': '$.id' } }))).toEqual(['steps[0].extractors["a.b"]']);
+  });
+
   it('names every problem at once', () => {
     expect(pathsOf({}).toSorted()).toEqual(['api_spec_id', 'description', 'input_schema', 'name', 'steps']);
     expect(pathsOf(7)).toEqual(['']);
@@ -81,7 +93,7 @@ describe('checkToolWorkflow', () => {
 
   it('refuses a definition that takes too much work as a whole', () => {
     const body_template = '{{input.a}}'.repeat(1_500);
-    const steps = Array.from({ length: 50 }, (_, index) => ({
+    const steps = Array.from({ length: 60 }, (_, index) => ({
       ...step,
       name: `s${index}`,
       body_template: `${body_template}${index}`,

@@ -1,5 +1,6 @@
 import { errorAt, type Place, type Problem } from '../../crds/problem.ts';
 import { prototypeKeys } from '../../crds/reserved-names.ts';
+import { reservedToolSteps, toolStepPattern } from '../../crds/tool-name.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { TemplateError } from '../template/template-error.ts';
@@ -9,16 +10,24 @@ import { toolWorkflowLimits } from './limits.ts';
 import { bodyTemplateProblem, bodyTemplateCost } from './parse-body.ts';
 import { ExtractorError, parseExtractor } from './parse-extractor.ts';
 
+interface CheckOptions {
+  /** The spec of a ToolWorkflow object, not the body of a registration. @default false */
+  readonly isObject?: boolean;
+  /** Steps that the configuration allows. */
+  readonly stepsMax?: number;
+}
+
 /**
  * Everything that is wrong with the definition of a tool workflow, all at once (spec 3 §2.4 and §7.1). Paths begin at the
  * spec, as `steps[0].body_template`. Whether `api_spec_id` and `operation_id` exist is for the caller to look up.
  */
-export function checkToolWorkflow(spec: unknown, stepsMax: number = toolWorkflowLimits.steps): readonly Problem[] {
+export function checkToolWorkflow(spec: unknown, options: CheckOptions = {}): readonly Problem[] {
+  const { stepsMax = toolWorkflowLimits.steps } = options;
   if (!isJsonObject(spec)) return [errorAt([], 'type', 'must be an object')];
   const work = new Work(workLimits.registration);
   try {
     return work.during('checking the definition', () => [
-      ...checkTexts(spec),
+      ...checkTexts(spec, options),
       ...checkInputSchema(spec['input_schema'], work),
       ...checkSteps(spec['steps'], stepsMax, work),
     ]);
@@ -30,16 +39,15 @@ export function checkToolWorkflow(spec: unknown, stepsMax: number = toolWorkflow
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-function checkTexts(spec: Readonly<Record<string, unknown>>): Problem[] {
-  const { name, description, api_spec_id: id } = spec;
+/** An object of the cluster may leave its name out, and may name its ApiSpec in place of the id. */
+function checkTexts(spec: Readonly<Record<string, unknown>>, { isObject }: CheckOptions): Problem[] {
+  const { name, description, api_spec_id: id, api_spec: specName } = spec;
+  const isNamed = typeof name === 'string' ? name.trim() !== '' : isObject && name === undefined;
+  const hasSpec = typeof id === 'string' ? uuid.test(id) : isObject && id === undefined && typeof specName === 'string';
   return [
-    ...(typeof name === 'string' && name.trim() !== ''
-      ? []
-      : [errorAt(['name'], 'required', 'must be a text that is not empty')]),
+    ...(isNamed ? [] : [errorAt(['name'], 'required', 'must be a text that is not empty')]),
     ...(typeof description === 'string' ? [] : [errorAt(['description'], 'required', 'must be a text')]),
-    ...(typeof id === 'string' && uuid.test(id)
-      ? []
-      : [errorAt(['api_spec_id'], 'required', 'must be the UUID of an API spec')]),
+    ...(hasSpec ? [] : [errorAt(['api_spec_id'], 'required', 'must be the UUID of an API spec')]),
   ];
 }
 
@@ -85,17 +93,15 @@ function checkStep(step: Readonly<Record<string, unknown>>, at: Place, work: Wor
 
 /** Keys of `state` are `STEP.VARIABLE`, so neither holds a point; `state.input` is the input. */
 function checkName(name: unknown, at: Place): Problem[] {
-  if (typeof name !== 'string' || name.trim() === '')
-    return [errorAt(at, 'required', 'must be a text that is not empty')];
-  if (name.length > toolWorkflowLimits.nameLength) {
-    return [errorAt(at, 'too_long', `must not be longer than ${toolWorkflowLimits.nameLength} characters`)];
-  }
-  if (!plainName.test(name)) return [errorAt(at, 'name', 'must hold no point, no control character and no [ or ]')];
-  const isReserved = name === 'input' || prototypeKeys.some((key) => key === name);
-  return isReserved ? [errorAt(at, 'reserved', `must not be '${name}', which has a meaning already`)] : [];
+  if (typeof name !== 'string' || name === '') return [errorAt(at, 'required', 'must be a text that is not empty')];
+  if (!plainName.test(name)) return [errorAt(at, 'name', nameForm)];
+  if (!reserved.has(name)) return [];
+  return [errorAt(at, 'reserved', `must not be '${name}', which has a meaning already`)];
 }
 
-const plainName = /^[^.[\]\p{Cc}\p{Cs}]+$/u;
+const plainName = new RegExp(toolStepPattern);
+const nameForm = 'must begin with a letter or _, and hold letters, digits, _ and - only, 63 at most';
+const reserved: ReadonlySet<string> = new Set([...reservedToolSteps, ...prototypeKeys]);
 
 function checkBody(source: unknown, at: Place, work: Work): Problem[] {
   // A tree in place of a text would reach the compiler of other engines (requirements AMB-143).
@@ -124,11 +130,8 @@ function checkExtractors(extractors: unknown, at: Place): Problem[] {
 }
 
 function checkVariable(variable: string, at: Place): Problem[] {
-  const isPlain = variable.length <= toolWorkflowLimits.nameLength && plainName.test(variable);
-  const isReserved = prototypeKeys.some((key) => key === variable);
-  if (isPlain && !isReserved) return [];
-  const most = toolWorkflowLimits.nameLength;
-  return [errorAt(at, 'name', `the variable needs a name of 1 to ${most} characters without points and brackets`)];
+  const isPlain = plainName.test(variable) && !prototypeKeys.some((key) => key === variable);
+  return isPlain ? [] : [errorAt(at, 'name', `the variable ${nameForm}`)];
 }
 
 function checkExpression(expression: unknown, at: Place): Problem[] {

@@ -1,16 +1,16 @@
+import { limits } from '../../crds/limits.ts';
+
 /** Bounds of a tool workflow that are the same in every installation; those that configuration changes are in `ChainLimits`. */
 export const toolWorkflowLimits = {
-  /** Our ceiling for the steps of one workflow (spec 3 §8 gives none). */
-  steps: 50,
-  nameLength: 63,
+  steps: limits.toolSteps,
   /** Extractors of one step, and characters of one expression. */
-  extractors: 50,
-  extractorLength: 512,
+  extractors: limits.stepExtractors,
+  extractorLength: limits.extractorLength,
   /** Segments of a path, and those among them that visit more than one value. */
   segments: 32,
   manySegments: 4,
   /** Further attempts of `RetryN`. */
-  retries: 10,
+  retries: limits.stepRetriesMax,
 } as const;
 
 /** What one invocation may take; the configuration of the gateway sets it. Bytes are those of UTF-8. */

@@ -18,14 +18,19 @@ const connectMs = 10_000;
  * Connects to permitted addresses only. Names are resolved and vetted for the connection itself, so that no second answer
  * of a name server can lead elsewhere.
  */
-export function createVettedAgent({ isPermitted, resolve }: VettedAgentOptions): Dispatcher {
-  const lookup: LookupFunction = (host, { all }, callback) => {
-    void addressesFor(host, { isPermitted, resolve }).then((found) => {
+export function createVettedAgent(options: VettedAgentOptions): Dispatcher {
+  const connect = { lookup: createVettedLookup(options), timeout: connectMs };
+  return new Agent({ connect, keepAliveTimeout: 1_000, maxHeaderSize: 65_536 });
+}
+
+/** A resolver for one connection that gives permitted addresses only, and an error where a name has none. */
+export function createVettedLookup(options: VettedAgentOptions): LookupFunction {
+  return (host, { all }, callback) => {
+    void addressesFor(host, options).then((found) => {
       // oxlint-disable-next-line promise/no-callback-in-promise -- the interface of Node's resolver
       return 'error' in found ? callback(found.error, []) : give(callback, found.addresses, all);
     });
   };
-  return new Agent({ connect: { lookup, timeout: connectMs }, keepAliveTimeout: 1_000, maxHeaderSize: 65_536 });
 }
 
 type GiveAddresses = Parameters<LookupFunction>[2];

@@ -1,0 +1,114 @@
+import type { Dispatcher } from 'undici';
+import { createFairPool, type FairPool } from '../fair-pool.ts';
+import { acceptedCodings, readBody } from '../tools/web/read-response.ts';
+import { assertHostPermitted } from '../tools/web/vetted-agent.ts';
+import { upstreamLimits } from './limits.ts';
+import { Pools } from './pools.ts';
+import type { Upstream, UpstreamAnswer, UpstreamDeps, UpstreamRequest } from './upstream.ts';
+import { UpstreamError, upstreamErrorOf } from './upstream-error.ts';
+
+/**
+ * HTTP over keep-alive pools, one for each tenant and origin. Addresses are vetted for each connection that is made, so
+ * that no second answer of a name server leads elsewhere. Nothing is followed, tried again or remembered.
+ */
+export function createUpstream(deps: UpstreamDeps): Upstream {
+  return new PooledUpstream(deps);
+}
+
+class PooledUpstream implements Upstream {
+  readonly #pools: Pools;
+  readonly #turns: FairPool;
+  readonly #closed = new AbortController();
+
+  constructor({ clock, resolve }: UpstreamDeps) {
+    this.#pools = new Pools(resolve);
+    const { requests: size, waiting, waitMs } = upstreamLimits;
+    this.#turns = createFairPool({ size, waiting, waitMs, clock });
+    void this.#sweep(clock);
+  }
+
+  async send(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const { tenant, signal } = request;
+    const { origin, host, hostname, base } = addressOf(request.server);
+    try {
+      using _place = await this.#turns.enter({ tenant, signal });
+      const pool = this.#pools.get({ tenant, origin, allowedNetworks: request.allowedNetworks });
+      // A host that is an address is never looked up.
+      assertHostPermitted(hostname, pool.isPermitted);
+      return await exchange(pool.dispatcher, request, { host, path: escaped(base + request.path) });
+    } catch (error) {
+      throw upstreamErrorOf(error, host, signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#pools.close();
+  }
+
+  async #sweep(clock: UpstreamDeps['clock']): Promise<void> {
+    while (!this.#closed.signal.aborted) {
+      await clock.sleep(upstreamLimits.poolIdleMs, this.#closed.signal);
+      this.#pools.sweep();
+    }
+  }
+}
+
+interface Target {
+  readonly host: string;
+  readonly path: string;
+}
+
+async function exchange(dispatcher: Dispatcher, request: UpstreamRequest, target: Target): Promise<UpstreamAnswer> {
+  const { method, headers, body, signal, responseBytes } = request;
+  const response = await dispatcher.request({
+    method: method as Dispatcher.HttpMethod,
+    path: target.path,
+    headers: {
+      'user-agent': 'windlass-gateway',
+      accept: 'application/json',
+      ...headers,
+      'accept-encoding': acceptedCodings,
+    },
+    body,
+    signal,
+    // A body is framed by its length with every method; without this each GET that has one costs a connection.
+    ...(method === 'HEAD' ? {} : { reset: false }),
+  });
+  // A body that is left unread ends with an error, which would otherwise end the process.
+  response.body.on('error', () => undefined);
+  const { statusCode: status } = response;
+  try {
+    return { status, body: await readBody(response.body, codingOf(response), responseBytes) };
+  } catch (error) {
+    throw upstreamErrorOf(error, target.host, signal, status);
+  }
+}
+
+function codingOf({ headers }: Dispatcher.ResponseData): string {
+  const value = headers['content-encoding'];
+  return (Array.isArray(value) ? value.join(', ') : value) ?? '';
+}
+
+interface Address {
+  readonly origin: string;
+  readonly host: string;
+  readonly hostname: string;
+  /** Path of the base URL, as it is written. */
+  readonly base: string;
+}
+
+function addressOf(server: string): Address {
+  const url = URL.parse(server);
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url === null || !isWeb || url.username !== '' || url.password !== '') {
+    throw new UpstreamError('invalid', 'the server of the API spec is no http or https URL', 'InvalidServer');
+  }
+  const { origin, host, hostname } = url;
+  const base = /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(server)?.[1] ?? '';
+  return { origin, host, hostname, base: base.replace(/\/$/, '') };
+}
+
+/** HTTP takes visible ASCII only; everything else of a path is left as it is (spec 3 §2.4: joined literally). */
+const escaped = (path: string): string =>
+  path.replaceAll(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(part.toWellFormed()));
