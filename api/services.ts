@@ -17,6 +17,7 @@ import { createToolbox } from '../lib/tools/toolbox.ts';
 import { loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { createServiceTools } from './tools/service-tools.ts';
+import { createRouterAgent } from './ingest/router-agent.ts';
 import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
@@ -76,7 +77,21 @@ function createShared(deps: ApiDeps, bus: EventBus, cluster: Cluster) {
     cluster,
     bus,
     audit: createAuditTrail({ events: bus, clock, newId }, 'api'),
-    stimuli: createStimuli({ kube, clock, logger, bus, cluster, systemTenant, registry: metrics.registry }),
+    stimuli: createStimuli({
+      kube,
+      clock,
+      logger,
+      bus,
+      cluster,
+      systemTenant,
+      registry: metrics.registry,
+      classifier: createRouterAgent({
+        kube,
+        clock,
+        cluster,
+        current: (uid) => cluster.informers.agentExecutions.cache.getByUid(uid),
+      }),
+    }),
     archived: createArchived(deps, bus, cluster),
     rateLimit: createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND),
   };

@@ -106,7 +106,8 @@ export const stimulusRouterReasons = {
   SourceTaken: 'Another router claimed a source earlier; the webhooks of that source go there.',
   WorkflowNotFound: 'No workflow of that name or uid is here or in the global namespace.',
   WorkflowNotReady: 'A workflow exists, and its definition has not been accepted yet, or was refused.',
-  UnsupportedRouterAgent: 'Router agents cannot run yet: a stimulus without a route ends as classification_failed.',
+  RouterAgentNotFound: 'No agent of that name or uid is here or in the global namespace.',
+  RouterAgentNotReady: 'The router agent exists, and its definition has not been accepted yet, or was refused.',
 } as const;
 export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
 

@@ -134,9 +134,19 @@ const rows: [title: string, facts: RouterFacts, want: Want][] = [
   ],
   ['does nothing outside of tenants', facts({ isTenant: false }), { reason: 'NotATenant', routes: 0 }],
   [
-    'says that a router agent cannot run',
-    facts({ router: aRouter({ spec: { router_agent: 'triage' } }), targets: {} }),
-    { reason: 'UnsupportedRouterAgent', routes: 0 },
+    'ROUTE-05 says that there is no such router agent',
+    facts({ router: aRouter({ spec: { router_agent: 'triage' } }), targets: {}, agent: 'absent' }),
+    { reason: 'RouterAgentNotFound', routes: 0 },
+  ],
+  [
+    'ROUTE-05 says that the router agent is refused or not checked',
+    facts({ router: aRouter({ spec: { router_agent: 'triage' } }), targets: {}, agent: 'not_ready' }),
+    { reason: 'RouterAgentNotReady', routes: 0 },
+  ],
+  [
+    'ROUTE-05 accepts a router agent without any route',
+    facts({ router: aRouter({ spec: { router_agent: 'triage' } }), targets: {}, agent: 'accepted' }),
+    { reason: 'Accepted', routes: 0 },
   ],
   [
     'gives the first reason that applies, whatever the order of the routes',

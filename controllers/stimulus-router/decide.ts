@@ -17,6 +17,8 @@ export interface RouterFacts {
   readonly assignees: ReadonlyMap<string, string>;
   /** By the name or uid that stands in the route. */
   readonly targets: ReadonlyMap<string, RouteTarget>;
+  /** The agent that chooses where there is no route; absent where the router names none. */
+  readonly agent?: RouteTarget;
 }
 
 interface Problem {
@@ -34,7 +36,7 @@ export function decideRouter(facts: RouterFacts, now: number): StimulusRouterSta
   const takers = takersOf(facts);
   const taken = routes.flatMap(([source]) => takenProblem(source, takers.get(source)));
   const lost = routes.flatMap(([source, workflow]) => targetProblem(source, workflow, targets.get(workflow)));
-  const problems = isTenant ? [...taken, ...lost, ...agentProblem(router)] : [noTenant(router)];
+  const problems = isTenant ? [...taken, ...lost, ...agentProblem(facts)] : [noTenant(router)];
   const works = routes.filter(([, workflow]) => isTenant && targets.get(workflow) === 'accepted').length;
   const claims = isTenant ? claimsOf(router, takers, now) : [];
   return {
@@ -90,11 +92,11 @@ function targetProblem(source: string, workflow: string, target: RouteTarget = '
   return [{ reason: 'WorkflowNotFound', text: `source '${source}': there is no workflow ${workflow}` }];
 }
 
-function agentProblem({ spec }: StimulusRouter): readonly Problem[] {
-  const { router_agent: agent } = spec;
-  return agent === undefined
-    ? []
-    : [{ reason: 'UnsupportedRouterAgent', text: `router_agent ${agent} cannot run in this version` }];
+function agentProblem({ router, agent }: RouterFacts): readonly Problem[] {
+  const { router_agent: name } = router.spec;
+  if (name === undefined || agent === 'accepted') return [];
+  if (agent === 'not_ready') return [{ reason: 'RouterAgentNotReady', text: `router_agent ${name} is not accepted` }];
+  return [{ reason: 'RouterAgentNotFound', text: `there is no agent ${name}` }];
 }
 
 function noTenant({ metadata }: StimulusRouter): Problem {

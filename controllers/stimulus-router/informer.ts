@@ -6,7 +6,7 @@ import { isWorkflowSource } from '../../lib/stimulus/workflow-source.ts';
 import type { InformerSpec } from '../runtime/module.ts';
 import { withSpec } from '../runtime/with-spec.ts';
 
-type RouterIndex = 'source' | 'workflow' | 'namespace' | 'ended';
+type RouterIndex = 'source' | 'workflow' | 'agent' | 'namespace' | 'ended';
 
 /**
  * Routers by the claims of their sources, by the workflows that they name and by namespace. `ended`: `namespace/source` of
@@ -23,6 +23,7 @@ export const routerInformer: InformerSpec<Informer<StimulusRouter, RouterIndex>>
       indexes: {
         source: claimKeysOf,
         workflow: ({ spec }) => Object.values(spec.routes ?? {}),
+        agent: ({ spec }) => (spec.router_agent === undefined ? [] : [spec.router_agent]),
         namespace: ({ metadata }) => (metadata.namespace === undefined ? [] : [metadata.namespace]),
         ended: ({ metadata, spec }) =>
           Object.keys(spec.routes ?? {})

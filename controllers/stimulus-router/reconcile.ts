@@ -1,6 +1,8 @@
-import { conditionTypes } from '../../crds/conditions.ts';
 import { labels } from '../../crds/labels.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { readyOf } from '../../crds/ready.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import { cachedAgent } from '../../lib/agent/find-agent.ts';
 import { cachedWorkflow, type WorkflowCache } from '../../lib/catalogue/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -16,6 +18,7 @@ interface StimulusRouterDeps {
   readonly clock: Clock;
   readonly routers: CacheReader<StimulusRouter, 'source'>;
   readonly workflows: WorkflowCache;
+  readonly agents: Pick<CacheReader<Agent>, 'get' | 'getByUid'>;
   /** Namespaces with a tenant's label. */
   readonly tenants: CacheReader<Namespace, TenantIndex>;
   /** The namespace of the system tenant, which has no label. */
@@ -41,12 +44,14 @@ function observe(deps: StimulusRouterDeps, router: StimulusRouter): RouterFacts 
     return assignee === undefined ? [] : [[source, assignee]];
   });
   const wanted = new Set(Object.values(router.spec.routes ?? {}));
+  const { router_agent: agent } = router.spec;
   return {
     router,
     isTenant: isTenant(deps, namespace),
     rivals: [...rivals].filter(({ metadata }) => isTenant(deps, metadata.namespace ?? '')),
     assignees: new Map(assignees),
     targets: new Map([...wanted].map((name) => [name, target(deps, namespace, name)])),
+    ...(agent === undefined ? {} : { agent: targetOf(cachedAgent(deps.agents, namespace, agent)) }),
   };
 }
 
@@ -54,9 +59,10 @@ function isTenant({ tenants, systemNamespace }: StimulusRouterDeps, namespace: s
   return namespace === systemNamespace || tenants.get(namespace)?.metadata.labels?.[labels.tenant] !== undefined;
 }
 
-function target({ workflows }: StimulusRouterDeps, namespace: string, wanted: string): RouteTarget {
-  const workflow = cachedWorkflow(workflows, { namespace, nameOrUid: wanted });
-  if (workflow === undefined) return 'absent';
-  const ready = workflow.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
-  return ready?.status === 'True' ? 'accepted' : 'not_ready';
+const target = ({ workflows }: StimulusRouterDeps, namespace: string, wanted: string): RouteTarget =>
+  targetOf(cachedWorkflow(workflows, { namespace, nameOrUid: wanted }));
+
+function targetOf(definition: Parameters<typeof readyOf>[0] | undefined): RouteTarget {
+  if (definition === undefined) return 'absent';
+  return readyOf(definition)?.status === 'True' ? 'accepted' : 'not_ready';
 }

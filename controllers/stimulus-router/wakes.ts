@@ -7,6 +7,7 @@ import { assignedClaims } from '../../lib/tenant/tenant-directory.ts';
 import type { Opened, Wakes } from '../runtime/module.ts';
 import { wakeItself } from '../runtime/wakes.ts';
 import { tenantInformer } from '../tenants.ts';
+import { agentInformer } from '../agent/informer.ts';
 import { workflowInformer } from '../workflow/informers.ts';
 import { routerInformer } from './informer.ts';
 
@@ -26,6 +27,7 @@ function rivalryOf(router: StimulusRouter | undefined): string | undefined {
 export const routerInformers = {
   routers: routerInformer,
   workflows: workflowInformer,
+  agents: agentInformer,
   tenants: tenantInformer,
 } as const;
 
@@ -35,8 +37,8 @@ const claimants = ({ cache }: Routers, claims: readonly string[]): string[] =>
   [...new Set(claims)].flatMap((claim) => cache.byIndex('source', claim).map(keyOf));
 
 /**
- * A router wakes all that share a source with it, since one gets what another gives up; a workflow wakes the routers
- * that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals, and
+ * A router wakes all that share a source with it, since one gets what another gives up; a workflow or an agent wakes the
+ * routers that name it; a namespace that becomes a tenant, or ceases to be one, those that stand in it and their rivals, and
  * those of the sources that are assigned to it.
  */
 export const routerWakes: Wakes<typeof routerInformers> = {
@@ -52,6 +54,15 @@ export const routerWakes: Wakes<typeof routerInformers> = {
     const { name, uid = '', namespace } = workflow.metadata;
     return [...new Set([workflowName(workflow.metadata), name, uid])]
       .flatMap((wanted) => routers.cache.byIndex('workflow', wanted))
+      .filter(({ metadata }) => namespace === globalNamespace || namespace === metadata.namespace)
+      .map(keyOf);
+  },
+  agents({ before, after }, { routers }) {
+    const agent = after ?? before;
+    if (agent === undefined) return [];
+    const { name, uid = '', namespace } = agent.metadata;
+    return [name, uid]
+      .flatMap((wanted) => routers.cache.byIndex('agent', wanted))
       .filter(({ metadata }) => namespace === globalNamespace || namespace === metadata.namespace)
       .map(keyOf);
   },

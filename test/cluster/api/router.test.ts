@@ -124,9 +124,9 @@ describe('the controllers', () => {
     expect(claimsOf(await withReason('to-broken', 'WorkflowNotReady'))).toHaveLength(1);
   });
 
-  it('ROUTE-05 say that router agents cannot run yet', async () => {
+  it('ROUTE-05 say that there is no such router agent', async () => {
     await create('asking', { router_agent: 'triage' });
-    expect((await withReason('asking', 'UnsupportedRouterAgent')).status?.routes).toBe(0);
+    expect((await withReason('asking', 'RouterAgentNotFound')).status?.routes).toBe(0);
   });
 
   it('AMB-144 give a source to one of two tenants, and to the other when the first lets go', async () => {

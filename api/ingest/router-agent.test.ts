@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Agent } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import { createRouterAgent } from './router-agent.ts';
+
+const stimulus: Stimulus = {
+  id: 's1',
+  source: { kind: 'HttpApi', name: 'tickets' },
+  content: { text: 'Help!' },
+  headers: { 'x-lang': 'en' },
+  receivedAt: '2026-01-01T00:00:00.000Z',
+};
+const agent = { metadata: { name: 'triage', uid: 'agent-uid' } } as Agent;
+const workflows = ['urgent', 'later'].map((name) => ({
+  metadata: { name, uid: `uid-of-${name}` },
+  spec: { description: `for what is ${name}` },
+}));
+
+interface Scene {
+  /** The end of the execution; absent: it never ends. */
+  readonly result?: Partial<AgentResult>;
+  readonly phase?: 'cancelled' | 'failed';
+  readonly known?: Agent;
+  readonly stimulus?: Stimulus;
+}
+
+async function ask({ result, phase, known = agent, stimulus: asked = stimulus }: Scene) {
+  const clock = createManualClock();
+  const created: AgentExecution[] = [];
+  const patches: object[] = [];
+  const ended = (): AgentExecution | undefined => {
+    const [execution] = created;
+    if (execution === undefined) return undefined;
+    const whole = { phase: 'completed', at: '2026-01-01T00:00:01.000Z', ...result } as AgentResult;
+    return {
+      ...execution,
+      spec: { ...execution.spec, ...(result === undefined ? {} : { result: whole }) },
+      status: { phase: phase ?? 'running' },
+    } as AgentExecution;
+  };
+  const kube = {
+    async create(_kind: unknown, execution: AgentExecution) {
+      created.push({ ...execution, metadata: { ...execution.metadata, uid: 'e1' } });
+      return created[0];
+    },
+    mergePatch: async (_kind: unknown, _ref: unknown, patch: object) => void patches.push(patch),
+  };
+  const cluster = {
+    agents: { locate: async (_tenant: string, name: string) => (name === 'triage' ? known : undefined) },
+    agentExecutions: { remember: () => undefined, whole: async () => ended() },
+    workflows: { list: () => workflows },
+  };
+  const deps = { clock, kube, cluster, current: ended };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- generic methods, used with one kind here
+  const classifier = createRouterAgent(deps as unknown as Parameters<typeof createRouterAgent>[0]);
+  const request = { stimulus: asked, tenant: 'acme', namespace: 'tenant-acme', routerAgent: 'triage' };
+  const answered = Promise.allSettled([classifier.classify(request)]);
+  await clock.advance(30_000);
+  const [outcome] = await answered;
+  const answer = outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).message;
+  return { answer, execution: created[0], patches };
+}
+
+const inputOf = (execution: AgentExecution | undefined) =>
+  JSON.parse(execution?.spec.input ?? '{}') as {
+    readonly stimulus: Readonly<Record<string, unknown>>;
+    readonly workflows: unknown;
+  };
+
+describe('the question to a router agent', () => {
+  it('ROUTE-12 ROUTE-17 is an execution with the content, the headers and the workflows', async () => {
+    const { execution } = await ask({ result: { output: '{}' } });
+    expect(execution?.metadata).toMatchObject({ name: 'route-s1', namespace: 'tenant-acme' });
+    expect(execution?.spec).toMatchObject({ agent: 'agent-uid', timeout: '24s' });
+    expect(inputOf(execution)).toMatchObject({
+      stimulus: { source: 'tickets', headers: { 'x-lang': 'en' }, content: { text: 'Help!' } },
+      workflows: [
+        { workflow_id: 'uid-of-later', name: 'later', description: 'for what is later' },
+        { workflow_id: 'uid-of-urgent', name: 'urgent' },
+      ],
+    });
+  });
+
+  it.each([
+    [119_998, undefined],
+    [119_999, true],
+  ])('ROUTE-17 with a text of %i characters says whether it is cut: %s', async (length, cut) => {
+    const { execution } = await ask({ stimulus: { ...stimulus, content: 'x'.repeat(length) } });
+    const { content, content_cut } = inputOf(execution).stimulus;
+    expect([content_cut, String(content).length]).toEqual([cut, cut === true ? 120_000 : length]);
+  });
+});
+
+describe('the answer of a router agent', () => {
+  it.each<[string, string]>([
+    ['the object alone', '{"workflow_id": "urgent", "confidence": 0.9}'],
+    ['a block of code', 'It is this:\n```json\n{"workflow_id": "urgent", "confidence": 0.9}\n```'],
+  ])('ROUTE-14 as %s is the choice', async (_what, output) => {
+    expect((await ask({ result: { output } })).answer).toEqual({ workflow: 'urgent', confidence: 0.9 });
+  });
+
+  it.each<[string, Scene, string]>([
+    ['that is no JSON', { result: { output: 'urgent' } }, 'did not answer with {"workflow_id", "confidence"}'],
+    ['without a workflow', { result: { output: '{"confidence": 1}' } }, 'did not answer with'],
+    ['with an empty one', { result: { output: '{"workflow_id": "", "confidence": 1}' } }, 'did not answer with'],
+    ['without confidence', { result: { output: '{"workflow_id": "x"}' } }, 'did not answer with'],
+    ['with a text for it', { result: { output: '{"workflow_id": "x", "confidence": "1"}' } }, 'did not answer with'],
+    ['of one that failed', { result: { phase: 'failed', reason: 'UnknownAlias' } }, 'failed: UnknownAlias'],
+    ['of one that was cancelled', { phase: 'cancelled' }, 'failed: no result'],
+  ])('ROUTE-16 %s is none', async (_what, scene, message) => {
+    expect((await ask(scene)).answer).toContain(message);
+  });
+
+  it('ROUTE-16 that does not come within 25 s is none, and its execution is cancelled', async () => {
+    const { answer, patches } = await ask({});
+    expect(answer).toBe('the router agent did not answer within 25 s');
+    expect(patches).toMatchObject([{ spec: { cancel: { by: 'router' } } }]);
+  });
+});

@@ -1,0 +1,186 @@
+import { annotations, apiVersion, labels } from '../../crds/labels.ts';
+import { limits } from '../../crds/limits.ts';
+import type { Agent } from '../../crds/schema/agent.ts';
+import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { agentExecutions } from '../../lib/kinds.ts';
+import { createUnlessExists, findObject, type KubeClient } from '../../lib/kube/index.ts';
+import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
+import type { Cluster } from '../cluster/index.ts';
+import type { Classifier, ClassifyRequest } from './classifier.ts';
+import type { Classification } from './decide-route.ts';
+
+interface RouterAgentDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'get' | 'mergePatch'>;
+  readonly clock: Clock;
+  readonly cluster: Pick<Cluster, 'agents' | 'agentExecutions' | 'workflows'>;
+  /** How an execution is now, without its texts; undefined while the watch has not brought it. */
+  readonly current: (uid: string) => AgentExecution | undefined;
+}
+
+/** Bounds of one question. */
+const bounds = {
+  /** From the creation of the execution to its answer. */
+  waitMs: 25_000,
+  /** The same for the execution itself, which ends a little earlier where it can. */
+  timeout: '24s',
+  /** How often the cache is asked; it is in memory. */
+  lookMs: 50,
+  /** How long one who looks into a decision finds its execution. */
+  keptSeconds: 60,
+  workflows: 200,
+  descriptionLength: 500,
+  /** Of the content as JSON, in UTF-16 units: with headers and workflows it fits the input of an execution. */
+  contentLength: 120_000,
+  headersLength: 60_000,
+} as const;
+
+const form =
+  'Answer with one JSON object and nothing else: {"workflow_id": "<an id of the list>", "confidence": <0 to 1>}';
+
+/**
+ * Stage 2 of routing (spec 1 §3.2): an execution of the router agent, named after the stimulus, gets the content, the
+ * headers and the tenant's workflows, and answers with a choice. It ends within 25 seconds.
+ */
+export function createRouterAgent(deps: RouterAgentDeps): Classifier {
+  return {
+    async classify(request, signal) {
+      const agent = await deps.cluster.agents.locate(request.tenant, request.routerAgent);
+      if (agent === undefined) throw failed(`there is no agent ${request.routerAgent}`);
+      const execution = await startOnce(deps, request, agent);
+      const ended = await waitFor(deps, execution, signal);
+      if (ended === undefined) {
+        await cancel(deps, execution);
+        throw failed(`the router agent did not answer within ${bounds.waitMs / 1_000} s`);
+      }
+      return choiceOf(await resultOf(deps, ended), ended);
+    },
+  };
+}
+
+const failed = (message: string): AppError => new AppError('terminal', message, { reason: 'ClassificationFailed' });
+
+/** A stimulus that is routed again after a replica died finds the execution that was made for it. */
+async function startOnce(deps: RouterAgentDeps, request: ClassifyRequest, agent: Agent): Promise<AgentExecution> {
+  const { namespace, stimulus } = request;
+  const name = `route-${stimulus.id}`;
+  const wanted = executionOf(name, request, { agent, input: inputOf(deps, request) });
+  const created = await createUnlessExists(deps.kube, agentExecutions, wanted);
+  const execution = created ?? (await findObject(deps.kube, agentExecutions, { namespace, name }));
+  if (execution === undefined) throw failed('the execution of the router agent was deleted');
+  deps.cluster.agentExecutions.remember(execution);
+  return execution;
+}
+
+interface Question {
+  readonly agent: Agent;
+  readonly input: string;
+}
+
+function executionOf(
+  name: string,
+  { namespace, stimulus }: ClassifyRequest,
+  { agent, input }: Question,
+): AgentExecution {
+  const { uid = '', name: agentName } = agent.metadata;
+  return {
+    apiVersion,
+    kind: 'AgentExecution',
+    metadata: {
+      name,
+      namespace,
+      labels: { [labels.agent]: agentName, [labels.agentUid]: uid },
+      annotations: { [annotations.startedBy]: `stimulus:${stimulus.id}` },
+    },
+    spec: {
+      agent: uid,
+      intent: `Choose the workflow that this stimulus is for. ${form}`,
+      input,
+      timeout: bounds.timeout,
+      ttl_seconds_after_finished: bounds.keptSeconds,
+    },
+  };
+}
+
+/** Everything that the choice needs (requirements ROUTE-17). What is too long is cut, and says so. */
+function inputOf({ cluster }: RouterAgentDeps, { tenant, stimulus }: ClassifyRequest): string {
+  const workflows = cluster.workflows
+    .list({ tenant, subject: '' })
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .slice(0, bounds.workflows)
+    .map(({ metadata, spec }) => ({
+      workflow_id: metadata.uid,
+      name: metadata.name,
+      description: spec.description?.slice(0, bounds.descriptionLength).toWellFormed(),
+    }));
+  const text = JSON.stringify({ stimulus: shown(stimulus), workflows, answer: form });
+  return text.slice(0, limits.agentInputLength).toWellFormed();
+}
+
+function shown({ source, content, headers, receivedAt }: Stimulus) {
+  const text = JSON.stringify(content);
+  const fits = text.length <= bounds.contentLength;
+  return {
+    source: source.name,
+    received_at: receivedAt,
+    headers: JSON.stringify(headers).length <= bounds.headersLength ? headers : {},
+    content: fits ? content : text.slice(0, bounds.contentLength).toWellFormed(),
+    ...(fits ? {} : { content_cut: true }),
+  };
+}
+
+async function waitFor(
+  { clock, current }: RouterAgentDeps,
+  { metadata: { uid = '' } }: AgentExecution,
+  signal: AbortSignal | undefined,
+): Promise<AgentExecution | undefined> {
+  const end = clock.now() + bounds.waitMs;
+  while (clock.now() < end && signal?.aborted !== true) {
+    const execution = current(uid);
+    if (execution !== undefined && hasEnded(execution)) return execution;
+    await clock.sleep(bounds.lookMs, signal);
+  }
+  return undefined;
+}
+
+const endings: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
+
+/** The result is there before the status says so. */
+const hasEnded = ({ spec, status }: AgentExecution): boolean =>
+  spec.result !== undefined || endings.has(status?.phase ?? '');
+
+/** It costs tokens for as long as it runs; where it cannot be cancelled, its own timeout ends it. */
+async function cancel(
+  { kube, clock }: RouterAgentDeps,
+  { metadata: { name, namespace = '' } }: AgentExecution,
+): Promise<void> {
+  const patch = { spec: { cancel: { by: 'router', at: new Date(clock.now()).toISOString() } } };
+  await kube.mergePatch(agentExecutions, { name, namespace }, patch).catch(() => undefined);
+}
+
+async function resultOf({ cluster }: RouterAgentDeps, ended: AgentExecution): Promise<AgentResult | undefined> {
+  return (await cluster.agentExecutions.whole(ended))?.spec.result;
+}
+
+/** Says nothing of the text: it may hold parts of the stimulus, and the message is published. */
+function choiceOf(result: AgentResult | undefined, { status }: AgentExecution): Classification {
+  if (result?.phase !== 'completed')
+    throw failed(`the router agent failed: ${result?.reason ?? status?.reason ?? 'no result'}`);
+  const choice = objectIn(result.output ?? '');
+  const { workflow_id: workflow, confidence } = choice ?? {};
+  if (typeof workflow === 'string' && workflow !== '' && typeof confidence === 'number')
+    return { workflow, confidence };
+  throw failed('the router agent did not answer with {"workflow_id", "confidence"}');
+}
+
+/** Models like to put JSON into a block of code, or a sentence before it. */
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
