@@ -164,14 +164,16 @@ async function resultOf({ cluster }: RouterAgentDeps, ended: AgentExecution): Pr
   return (await cluster.agentExecutions.whole(ended))?.spec.result;
 }
 
-/** Says nothing of the text: it may hold parts of the stimulus, and the message is published. */
 function choiceOf(result: AgentResult | undefined, { status }: AgentExecution): Classification {
-  if (result?.phase !== 'completed')
-    throw failed(`the router agent failed: ${result?.reason ?? status?.reason ?? 'no result'}`);
-  const choice = objectIn(result.output ?? '');
-  const { workflow_id: workflow, confidence } = choice ?? {};
-  if (typeof workflow === 'string' && workflow !== '' && typeof confidence === 'number')
-    return { workflow, confidence };
+  if (result?.phase === 'completed') return choiceIn(result.output ?? '');
+  throw failed(`the router agent failed: ${result?.reason ?? status?.reason ?? 'no result'}`);
+}
+
+/** Says nothing of the text: it may hold parts of the stimulus, and the message is published. */
+function choiceIn(text: string): Classification {
+  const { workflow_id: workflow, confidence } = objectIn(text) ?? {};
+  const isChoice = typeof workflow === 'string' && workflow !== '' && typeof confidence === 'number';
+  if (isChoice) return { workflow, confidence };
   throw failed('the router agent did not answer with {"workflow_id", "confidence"}');
 }
 
