@@ -2,7 +2,13 @@ export { toAgent, toAgentManifest } from './convert-agent.ts';
 export { toCustomResource, toManifest } from './convert.ts';
 export { formNames, type WorkflowForm } from './form-names.ts';
 export { givenMetadata, isObjectLabel } from './given-metadata.ts';
-export { createManifestReader, type ManifestReader, manifestWorker } from './manifest-reader.ts';
+export {
+  createManifestReader,
+  createOpenApiReader,
+  type ManifestReader,
+  manifestWorker,
+  type OpenApiReader,
+} from './manifest-reader.ts';
 export { objectName, userObjectName, workflowName } from './object-name.ts';
 export { type ReadAgent, readAgents, readOneAgent } from './read-agents.ts';
 export { readManifest } from './read-manifest.ts';

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { startDeadline } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { createFairPool, type FairPool } from '../fair-pool.ts';
+import type { OpenApiReading } from '../openapi-document/read-openapi.ts';
 import type { ManifestReading, ReadingRequest } from './reading.ts';
 
 /** What reading manifests may take of the process (design §11). */
@@ -18,6 +19,8 @@ export const readerLimits = {
   timeoutMs: 10_000,
   /** Heap of a thread; a text of the most tokens takes some 80 MiB. */
   heapMb: 192,
+  /** The same for documents of APIs, which may have more tokens. */
+  openApiHeapMb: 384,
   /** For a thread to be there. */
   startMs: 30_000,
   /** After so long without a text a thread gives its memory back, some 40 MiB. */
@@ -33,7 +36,14 @@ export interface ManifestReader {
    * Reads a workflow, or an agent where `kind` says so. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
    * `unavailable` where too many wait.
    */
-  read(text: string, tenant: string, kind?: ReadingRequest['kind']): Promise<ManifestReading>;
+  read(text: string, tenant: string, kind?: 'Workflow' | 'Agent'): Promise<ManifestReading>;
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
+
+/** Reads OpenAPI documents in threads of their own, with the bounds of manifests; errors are theirs too. */
+export interface OpenApiReader {
+  readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading>;
   /** Ends the threads. */
   close(): Promise<void>;
 }
@@ -44,13 +54,20 @@ interface ReaderOptions {
   readonly workerUrl: URL;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
+  /** Heap of a thread in MiB. @default `readerLimits.heapMb` */
+  readonly heapMb?: number;
 }
 
 export function createManifestReader(options: ReaderOptions): ManifestReader {
   return new ThreadedReader(options);
 }
 
-class ThreadedReader implements ManifestReader {
+/** For documents of APIs, which are larger than any manifest. */
+export function createOpenApiReader(options: ReaderOptions): OpenApiReader {
+  return new ThreadedReader({ heapMb: readerLimits.openApiHeapMb, ...options });
+}
+
+class ThreadedReader implements ManifestReader, OpenApiReader {
   readonly #options: ReaderOptions;
   readonly #turns: FairPool;
   /** Threads without a text, the one used last at the end, each with the end of its rest. */
@@ -63,11 +80,20 @@ class ThreadedReader implements ManifestReader {
     this.#turns = createFairPool({ size, waiting, waitMs, clock: options.clock });
   }
 
-  async read(text: string, tenant: string, kind: ReadingRequest['kind'] = 'Workflow'): Promise<ManifestReading> {
+  read(text: string, tenant: string, kind: 'Workflow' | 'Agent' = 'Workflow'): Promise<ManifestReading> {
+    return this.#reading<ManifestReading>({ kind, text }, tenant);
+  }
+
+  readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading> {
+    return this.#reading<OpenApiReading>({ kind: 'OpenApi', text, serverUrl }, tenant);
+  }
+
+  /** `R` is what `manifest-worker.ts` answers requests of this kind with. */
+  async #reading<R>(request: ReadingRequest, tenant: string): Promise<R> {
     using _turn = await this.#turns.enter({ tenant });
     const worker = this.#wake() ?? (await this.#start());
     try {
-      const reading = await this.#ask(worker, { kind, text });
+      const reading = await this.#ask<R>(worker, request);
       this.#rest(worker);
       return reading;
     } catch (cause) {
@@ -90,7 +116,10 @@ class ThreadedReader implements ManifestReader {
   async #start(): Promise<Worker> {
     const { clock, workerUrl } = this.#options;
     const worker = new Worker(workerUrl, {
-      resourceLimits: { maxOldGenerationSizeMb: readerLimits.heapMb, maxYoungGenerationSizeMb: 16 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#options.heapMb ?? readerLimits.heapMb,
+        maxYoungGenerationSizeMb: 16,
+      },
     });
     this.#all.add(worker);
     // What goes wrong without a text under way is found out by the next one.
@@ -105,11 +134,11 @@ class ThreadedReader implements ManifestReader {
     }
   }
 
-  async #ask(worker: Worker, request: ReadingRequest): Promise<ManifestReading> {
+  async #ask<R>(worker: Worker, request: ReadingRequest): Promise<R> {
     using deadline = startDeadline(this.#options.clock, this.#options.timeoutMs ?? readerLimits.timeoutMs);
     const answered = once(worker, 'message', { signal: deadline.signal });
     worker.postMessage(request);
-    const [reading] = (await answered) as [ManifestReading];
+    const [reading] = (await answered) as [R];
     return reading;
   }
 

@@ -1,12 +1,17 @@
 import { parentPort } from 'node:worker_threads';
+import { readOpenApi } from '../openapi-document/index.ts';
 import { agentReadingOf, type ReadingRequest, readingOf } from './reading.ts';
 
 // A parser makes an error for each of a hundred thousand wrong tokens, and nobody looks at where in the code it did.
 Error.stackTraceLimit = 0;
 
 /** The thread that reads manifests: a text comes, its reading goes back. */
-parentPort?.on('message', ({ kind, text }: ReadingRequest) =>
-  parentPort?.postMessage(kind === 'Agent' ? agentReadingOf(text) : readingOf(text)),
-);
+parentPort?.on('message', (request: ReadingRequest) => parentPort?.postMessage(answerTo(request)));
+
+function answerTo(request: ReadingRequest): unknown {
+  if (request.kind === 'OpenApi') return readOpenApi(request.text, request.serverUrl);
+  return request.kind === 'Agent' ? agentReadingOf(request.text) : readingOf(request.text);
+}
+
 // The first message says that there is a thread; loading it takes longer than most texts do.
 parentPort?.postMessage('ready');

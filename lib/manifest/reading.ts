@@ -19,10 +19,9 @@ export interface ManifestReading {
 }
 
 /** What a thread is asked to read. */
-export interface ReadingRequest {
-  readonly kind: 'Workflow' | 'Agent';
-  readonly text: string;
-}
+export type ReadingRequest =
+  | { readonly kind: 'Workflow' | 'Agent'; readonly text: string }
+  | { readonly kind: 'OpenApi'; readonly text: string; readonly serverUrl?: string | undefined };
 
 /** Problems that anybody reads. */
 const problemsMax = 1_000;

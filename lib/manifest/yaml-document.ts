@@ -38,6 +38,13 @@ export interface SourceDocument {
 export const manifestBytes = 1_048_576;
 /** Most tokens of a text: the largest legal definition has some 70,000, and more would keep the reader busy for long. */
 const tokenLimit = 100_000;
+/** How much of a text is read, and whether numbers may be there that JSON cannot hold exactly. */
+export interface YamlBounds {
+  readonly bytes: number;
+  readonly tokens: number;
+  readonly anyNumber?: boolean;
+}
+const manifestBounds: YamlBounds = { bytes: manifestBytes, tokens: tokenLimit };
 /** Syntax errors of one document that are reported; after so many nobody reads on. */
 const errorLimit = 100;
 /** How often all aliases of a document may be resolved; a bomb of nested aliases needs far more. */
@@ -47,10 +54,10 @@ const aliasLimit = 100;
  * The documents of a YAML or JSON text (YAML 1.2, core schema). Empty ones are left out. Refused with a position:
  * syntax errors, repeated keys, tags, keys that are no plain values, numbers that JSON cannot hold, alias bombs.
  */
-export function readDocuments(text: string): readonly SourceDocument[] {
+export function readDocuments(text: string, bounds: YamlBounds = manifestBounds): readonly SourceDocument[] {
   const size = Buffer.byteLength(text);
-  if (size > manifestBytes) return [tooLarge(`has ${size} bytes; at most ${manifestBytes} are read`)];
-  if (hasTooManyTokens(text)) return [tooLarge(`has more than ${tokenLimit} YAML tokens`)];
+  if (size > bounds.bytes) return [tooLarge(`has ${size} bytes; at most ${bounds.bytes} are read`)];
+  if (hasTooManyTokens(text, bounds.tokens)) return [tooLarge(`has more than ${bounds.tokens} YAML tokens`)];
   const lines = new LineCounter();
   const documents = parseAllDocuments(text, {
     version: '1.2',
@@ -61,18 +68,19 @@ export function readDocuments(text: string): readonly SourceDocument[] {
     uniqueKeys: false,
   });
   if (!Array.isArray(documents)) return [];
-  return documents.filter((document) => !isEmpty(document)).map((document) => toSource(document, lines));
+  const { anyNumber = false } = bounds;
+  return documents.filter((document) => !isEmpty(document)).map((document) => toSource(document, lines, anyNumber));
 }
 
 const isEmpty = ({ contents, errors }: Document): boolean =>
   errors.length === 0 && (contents === null || (isScalar(contents) && contents.value === null && !contents.source));
 
 /** Reads no further than it has to. */
-function hasTooManyTokens(text: string): boolean {
+function hasTooManyTokens(text: string, most: number): boolean {
   let tokens = 0;
   for (const _ of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > tokenLimit) return true;
+    if (tokens > most) return true;
   }
   return false;
 }
@@ -83,7 +91,7 @@ function tooLarge(message: string): SourceDocument {
   return { value: null, problems: [{ ...problem, ...start }], positionOf: () => start };
 }
 
-function toSource(document: Document, lines: LineCounter): SourceDocument {
+function toSource(document: Document, lines: LineCounter, anyNumber: boolean): SourceDocument {
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -97,7 +105,7 @@ function toSource(document: Document, lines: LineCounter): SourceDocument {
   const syntax = [...document.errors, ...document.warnings]
     .slice(0, errorLimit)
     .map((error) => located('yaml', textOf(error), error.pos[0]));
-  const problems = syntax.length > 0 ? syntax : foreignNodes(document, located);
+  const problems = syntax.length > 0 ? syntax : foreignNodes(document, located, anyNumber);
   if (problems.length > 0) return { value: null, problems, positionOf };
   try {
     return { value: document.toJS({ maxAliasCount: aliasLimit }), problems, positionOf };
@@ -129,6 +137,7 @@ const textOf = (error: YAMLError): string => texts[error.code] ?? error.message;
 function foreignNodes(
   document: Document,
   located: (rule: string, message: string, offset: number) => LocatedProblem,
+  anyNumber: boolean,
 ): LocatedProblem[] {
   const found: LocatedProblem[] = [];
   visit(document, {
@@ -148,7 +157,7 @@ function foreignNodes(
     },
     Scalar(_key, { value, tag, range }) {
       if (isForeign(tag)) found.push(located('yaml', tagText, range?.[0] ?? 0));
-      if (typeof value === 'bigint' || (typeof value === 'number' && !isExact(value))) {
+      if (!anyNumber && (typeof value === 'bigint' || (typeof value === 'number' && !isExact(value)))) {
         found.push(located('number', 'JSON cannot hold this number exactly; write it in quotes', range?.[0] ?? 0));
       }
     },
