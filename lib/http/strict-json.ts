@@ -28,7 +28,7 @@ export function parseStrictJson(text: string, base: Place = []): unknown {
 /** The same, but numbers that JavaScript cannot hold exactly are taken: for texts whose numbers nobody reads. */
 export function parseJsonDocument(text: string): unknown {
   const value = parseJson(text);
-  scan(text, [], true);
+  scan(text, [], Number.POSITIVE_INFINITY);
   return value;
 }
 
@@ -78,8 +78,8 @@ for (const [kind, characters] of [
 ] as const)
   for (const character of characters) beginnings[character.charCodeAt(0)] = kind;
 
-/** Looks at a text that JSON.parse accepted, character by character: a regular expression takes five times as long. */
-function scan(text: string, base: Place, anyNumber = false): void {
+/** Numbers shorter than `shortest` are not looked at. Looks at a text that JSON.parse accepted, character by character: a regular expression takes five times as long. */
+function scan(text: string, base: Place, shortest = shortestSuspect): void {
   const position = createPosition(base);
   for (let index = 0; index < text.length; index += 1) {
     switch (beginnings[text.charCodeAt(index)]) {
@@ -100,7 +100,7 @@ function scan(text: string, base: Place, anyNumber = false): void {
         break;
       case begins.number: {
         const end = endOfNumber(text, index);
-        if (!anyNumber && end - index >= shortestSuspect) checkNumber(text.slice(index, end), position);
+        if (end - index >= shortest) checkNumber(text.slice(index, end), position);
         index = end - 1;
         break;
       }

@@ -4,9 +4,13 @@ import { openApiLimits } from './limits.ts';
 /** Fields that hold data, not schemas: a `$ref` in them refers to nothing. */
 const data: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const']);
 
-interface Part {
-  readonly value: object;
+interface Value {
+  readonly value: unknown;
   readonly at: Place;
+}
+
+interface Part extends Value {
+  readonly value: object;
 }
 
 /**
@@ -15,20 +19,29 @@ interface Part {
  */
 export function checkReferences(root: unknown): Problem[] {
   const problems: Problem[] = [];
-  const seen = new Set<object>();
-  const waiting: Part[] = typeof root === 'object' && root !== null ? [{ value: root, at: [] }] : [];
+  const seen = new Set<unknown>();
+  const whole: Value = { value: root, at: [] };
+  const waiting: Part[] = [whole].filter(isCollection);
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
-    if (seen.has(part.value)) continue;
+    const children = seen.has(part.value) ? [] : childrenOf(part);
     seen.add(part.value);
-    for (const [key, value] of Object.entries(part.value)) {
-      const at = [...part.at, Array.isArray(part.value) ? Number(key) : key];
-      if (key === '$ref' && typeof value === 'string' && !isLocal(value)) problems.push(foreign(at));
-      if (typeof value === 'object' && value !== null && !data.has(key)) waiting.push({ value, at });
-    }
+    problems.push(...children.filter(isForeign).map(({ at }) => foreign(at)));
+    waiting.push(...children.filter(isCollection).filter(({ at }) => !data.has(String(at.at(-1)))));
     if (problems.length >= openApiLimits.problems) break;
   }
   return problems;
 }
+
+const isCollection = (part: Value): part is Part => typeof part.value === 'object' && part.value !== null;
+
+const childrenOf = ({ value, at }: Part): Value[] =>
+  Object.entries(value).map(([key, child]) => ({
+    value: child,
+    at: [...at, Array.isArray(value) ? Number(key) : key],
+  }));
+
+const isForeign = ({ value, at }: Value): boolean =>
+  at.at(-1) === '$ref' && typeof value === 'string' && !isLocal(value);
 
 const isLocal = (ref: string): boolean => ref === '#' || ref.startsWith('#/');
 

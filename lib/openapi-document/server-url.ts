@@ -29,11 +29,15 @@ export function checkServer(text: string, at: Place): ServerUrl {
 function faultOf(text: string): string | undefined {
   if (text.length > limits.apiUrlLength) return `must have at most ${limits.apiUrlLength} characters`;
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return 'is relative, so that no host is known; set spec.server_url';
-  if (!URL.canParse(text)) return 'is no URL';
-  const { protocol, username, password, search, hash, hostname } = new URL(text);
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must begin with http:// or https://';
+  return URL.canParse(text) ? partFault(new URL(text)) : 'is no URL';
+}
+
+const schemes: ReadonlySet<string> = new Set(['http:', 'https:']);
+
+function partFault({ protocol, username, password, href, hostname }: URL): string | undefined {
+  if (!schemes.has(protocol)) return 'must begin with http:// or https://';
   if (username !== '' || password !== '') return 'must hold no user or password; spec.credentials is for those';
-  if (search !== '' || hash !== '' || /[?#]/.test(text)) return 'must hold no query and no fragment';
+  if (/[?#]/.test(href)) return 'must hold no query and no fragment';
   return hostname === '' ? 'names no host' : undefined;
 }
 
