@@ -29,3 +29,20 @@ export { assertFresh, isSealedBy, type SealedMessage, type Sealing } from './env
 export { edgeLimits } from './limits.ts';
 export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNodeToken } from './node-token.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
+export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay } from './buckets.ts';
+export {
+  createEdgeResults,
+  type EdgeChunk,
+  type EdgeNews,
+  type EdgeOutcome,
+  type EdgeResults,
+} from './edge-results.ts';
+export {
+  createHostCommands,
+  type HostAddress,
+  type HostCommands,
+  type HostRequest,
+  type InvokeCommand,
+  relayAddress,
+  streamElsewhere,
+} from './host-commands.ts';

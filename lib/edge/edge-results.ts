@@ -1,0 +1,105 @@
+import type { EventBus, StreamDefinition } from '../bus/index.ts';
+import type { Clock } from '../clock.ts';
+import { isJsonObject } from '../json-object.ts';
+
+/** How a command ended, as its daemon says. */
+export type EdgeOutcome =
+  | { readonly outcome: 'ok'; readonly exit_code: number; readonly duration_ms: number; readonly payload?: unknown }
+  | { readonly outcome: 'err'; readonly code: string; readonly message: string; readonly exit_code: number }
+  | { readonly outcome: 'timed_out'; readonly deadline_ms: number }
+  | { readonly outcome: 'cancelled'; readonly reason: string };
+
+/** A part of what a command puts out; `data` is Base64. `cut`: more followed, which is not kept. */
+export type EdgeChunk =
+  | { readonly stream: 'stdout' | 'stderr'; readonly data: string }
+  | { readonly state: string; readonly message: string }
+  | { readonly cut: true };
+
+interface OfCommand {
+  readonly tenant: string;
+  readonly run: string;
+  readonly node_id: string;
+  readonly command_id: string;
+  /** When the relay received it. RFC 3339. */
+  readonly at: string;
+}
+
+/** News of a command. The first result of a command counts; another one of the same command is a repetition. */
+export type EdgeNews = OfCommand &
+  (
+    | { readonly kind: 'progress'; readonly chunk: EdgeChunk }
+    | { readonly kind: 'result'; readonly result: EdgeOutcome }
+  );
+
+/** Results and progress of commands, kept in the bus until age or size drops the oldest. */
+export interface EdgeResults {
+  /** Resolves once it is stored. Throws AppError `unavailable` where the bus is away, which leaves that open. */
+  publish(news: EdgeNews): Promise<void>;
+  /**
+   * News of a run from its beginning, in order, until the signal aborts. Waits while there is none, and over a lost
+   * connection.
+   */
+  follow(tenant: string, run: string, signal: AbortSignal): AsyncIterable<EdgeNews>;
+}
+
+/** Keys are the runs. */
+export const edgeResultStream: StreamDefinition = {
+  name: 'edge_results',
+  retention: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1_048_576 },
+};
+
+/** First and longest pause of a follower that has read everything. */
+const pause = { baseMs: 50, maxMs: 500 } as const;
+
+export function createEdgeResults({
+  bus,
+  clock,
+}: {
+  readonly bus: Pick<EventBus, 'stream'>;
+  readonly clock: Clock;
+}): EdgeResults {
+  const stream = bus.stream(edgeResultStream);
+
+  async function read(tenant: string, key: string, after: number) {
+    try {
+      return await stream.read({ tenant, key, after });
+    } catch {
+      // The connection is away: what is stored is read when it is back.
+      return [];
+    }
+  }
+
+  return {
+    async publish(news) {
+      const { tenant, run: key, kind, command_id: id } = news;
+      const message = { tenant, key, body: JSON.stringify(news) };
+      // A relay that crashed before it wrote down that the result is stored meets it again.
+      await stream.append(kind === 'result' ? { ...message, id: `edge-result.${id}` } : message);
+    },
+    async *follow(tenant, run, signal) {
+      let waitMs: number = pause.baseMs;
+      for (let after = 0; !signal.aborted; ) {
+        const page = await read(tenant, run, after);
+        for (const { body, sequence } of page) {
+          after = sequence;
+          const news = parse(body);
+          if (news !== undefined) yield news;
+          if (signal.aborted) return;
+        }
+        waitMs = page.length > 0 ? pause.baseMs : Math.min(2 * waitMs, pause.maxMs);
+        if (page.length === 0) await clock.sleep(waitMs, signal);
+      }
+    },
+  };
+}
+
+/** Only relays write the stream; what cannot be read comes from another version. */
+function parse(body: Uint8Array): EdgeNews | undefined {
+  try {
+    const news: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    if (!isJsonObject(news) || (news['kind'] !== 'progress' && news['kind'] !== 'result')) return undefined;
+    return news as unknown as EdgeNews;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+import { LRUCache } from 'lru-cache';
+import type { EventBus } from '../bus/index.ts';
+import { AppError } from '../errors.ts';
+import { type CommandRecord, edgeBuckets, type HeldStream } from './buckets.ts';
+import { edgeLimits } from './limits.ts';
+
+/** The stream of a host. */
+export interface HostAddress {
+  readonly tenant: string;
+  /** uid of the EdgeHost. */
+  readonly hostUid: string;
+  readonly nodeId: string;
+}
+
+/** A tool to be run on a host. */
+export interface InvokeCommand {
+  /** UUID; `commandIdOf`. */
+  readonly commandId: string;
+  /** uid of the FleetRun, or another id under which its results are read. */
+  readonly run: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Name of the security context that the daemon applies. */
+  readonly context: string;
+  /** From `mintCommandToken`. */
+  readonly token: string;
+  readonly deadlineMs: number;
+}
+
+/** What goes to the relay that holds the stream, as JSON. */
+export type HostRequest = { readonly host: HostAddress; readonly epoch: number } & (
+  | { readonly kind: 'invoke'; readonly command: InvokeCommand }
+  | { readonly kind: 'cancel'; readonly commandId: string; readonly reason: string }
+  | { readonly kind: 'push_config'; readonly delta: string; readonly version: string }
+  | { readonly kind: 'drain' }
+  | { readonly kind: 'shutdown'; readonly graceMs: number }
+  | { readonly kind: 'drop'; readonly reason: string }
+);
+type Order<T> = T extends unknown ? Omit<T, 'host' | 'epoch'> : never;
+type HostOrder = Order<HostRequest>;
+
+/** Requests to one relay, by its id. */
+export const relayAddress = (relay: string) => ({ service: 'relay.host', key: relay });
+
+/** Sends commands to hosts, wherever their streams are. */
+export interface HostCommands {
+  /**
+   * Remembers a command before it is sent: false where it was claimed before, so that each is sent once. Throws AppError
+   * `unavailable` where the bus is away, and ShareUsedError where the tenant has too many commands.
+   */
+  claim(record: CommandRecord & { readonly commandId: string }): Promise<boolean>;
+  /** What is known of a command; undefined where none was claimed, or it is too long ago. */
+  recordOf(commandId: string): Promise<CommandRecord | undefined>;
+  /**
+   * Resolves when the command is written to the host's stream. Throws AppError `unavailable` with the reason
+   * `EdgeUnavailable` where no relay holds one: the command was not sent. Any other error, such as `timeout`, leaves open
+   * whether it was: send the same command again, which the daemon runs once.
+   */
+  send(host: HostAddress, command: InvokeCommand): Promise<void>;
+  /** The same for an order that is no command. Each may be repeated. */
+  cancel(host: HostAddress, order: { readonly commandId: string; readonly reason: string }): Promise<void>;
+  pushConfig(host: HostAddress, order: { readonly delta: string; readonly version: string }): Promise<void>;
+  drain(host: HostAddress): Promise<void>;
+  shutdown(host: HostAddress, graceMs: number): Promise<void>;
+  /** Ends the stream of a host that is revoked; does nothing where there is none. */
+  drop(host: HostAddress, reason: string): Promise<void>;
+}
+
+/** Places of streams that a process remembers. */
+const placesMax = 20_000;
+/** How long a relay gets for an answer: it waits until the stream has room. */
+const answerMs = 10_000;
+
+interface Place {
+  readonly relay: string;
+  readonly epoch: number;
+}
+
+export function createHostCommands({ bus }: { readonly bus: Pick<EventBus, 'bucket' | 'request'> }): HostCommands {
+  const commands = bus.bucket<CommandRecord>(edgeBuckets.commands);
+  const order = createOrder(bus);
+  return {
+    async claim({ commandId, ...record }) {
+      return (await commands.create(commandId, record, record.tenant)) !== undefined;
+    },
+    recordOf: async (commandId) => (await commands.get(commandId))?.value,
+    async send(host, command) {
+      assertSized(command);
+      await order(host, { kind: 'invoke', command });
+    },
+    cancel: (host, what) => order(host, { kind: 'cancel', ...what }),
+    pushConfig: (host, what) => order(host, { kind: 'push_config', ...what }),
+    drain: (host) => order(host, { kind: 'drain' }),
+    shutdown: (host, graceMs) => order(host, { kind: 'shutdown', graceMs }),
+    drop: (host, reason) =>
+      order(host, { kind: 'drop', reason }).catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.reason !== edgeUnavailableReason) throw error;
+      }),
+  };
+}
+
+/** Sends an order to the relay that held the stream last, and once more to where the stream has moved since. */
+function createOrder(bus: Pick<EventBus, 'bucket' | 'request'>) {
+  const streams = bus.bucket<HeldStream>(edgeBuckets.streams);
+  const places = new LRUCache<string, Place>({ max: placesMax });
+
+  async function find({ hostUid }: HostAddress): Promise<Place> {
+    const entry = await streams.get(hostUid);
+    if (entry?.value.relay === undefined) throw edgeUnavailable();
+    const place = { relay: entry.value.relay, epoch: entry.revision };
+    places.set(hostUid, place);
+    return place;
+  }
+
+  async function ask(host: HostAddress, order: HostOrder, { relay, epoch }: Place): Promise<void> {
+    const body = JSON.stringify({ ...order, host, epoch });
+    await bus.request(relayAddress(relay), body, { timeoutMs: answerMs });
+  }
+
+  return async (host: HostAddress, what: HostOrder): Promise<void> => {
+    const known = places.get(host.hostUid);
+    try {
+      return await ask(host, what, known ?? (await find(host)));
+    } catch (error) {
+      if (!isElsewhere(error)) throw error;
+      places.delete(host.hostUid);
+      if (known === undefined) throw edgeUnavailable(error);
+    }
+    await ask(host, what, await find(host)).catch((error: unknown) => {
+      throw isElsewhere(error) ? edgeUnavailable(error) : error;
+    });
+  };
+}
+
+const edgeUnavailableReason = 'EdgeUnavailable';
+
+const edgeUnavailable = (cause?: unknown): AppError =>
+  new AppError('unavailable', 'the host is offline: no relay holds a stream of it', {
+    reason: edgeUnavailableReason,
+    cause,
+  });
+
+/** The relay is gone, or holds another stream of the host, or none. */
+const isElsewhere = (error: unknown): boolean =>
+  error instanceof AppError && (error.reason === 'NoResponders' || error.reason === streamElsewhere);
+
+/** Reason of a relay that does not hold the stream that a request is for. */
+export const streamElsewhere = 'EdgeStreamElsewhere';
+
+function assertSized({ args }: InvokeCommand): void {
+  const bytes = Buffer.byteLength(JSON.stringify(args));
+  if (bytes <= edgeLimits.argsBytes) return;
+  throw new AppError('limit_exceeded', `args have ${bytes} bytes of JSON; at most ${edgeLimits.argsBytes} are taken`, {
+    reason: 'ArgumentsTooLarge',
+  });
+}
