@@ -28,6 +28,10 @@ export const ApiConfig = Type.Object({
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   /** Namespace of the release, where the system tenant's objects stand. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
+  /** Where daemons of edge hosts connect to, such as `edge.example.com:443`; unset: no host can be enrolled. */
+  WINDLASS_EDGE_ENDPOINT: Type.Optional(
+    Type.String({ pattern: '^(\\[[0-9a-fA-F:]+\\]|[^\\s:/]+):[0-9]{1,5}$', maxLength: 300 }),
+  ),
   ...busVariables,
   ...archiveVariables,
   ...s3Variables,

@@ -14,7 +14,7 @@ import { type Caller, createAuthentication } from '../lib/identity/index.ts';
 import type { SealKey } from '../lib/envelope/index.ts';
 import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
-import { loadKeys, publishKeys } from './keys.ts';
+import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
@@ -47,7 +47,14 @@ export function createServices(deps: ApiDeps): Services {
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, ...shared, feed: agents.feed, seal: agents.seal, billing: createBilling(config, deps) },
+    routes: {
+      ...deps,
+      ...shared,
+      edge: edgeOf(deps, keys),
+      feed: agents.feed,
+      seal: agents.seal,
+      billing: createBilling(config, deps),
+    },
     agents,
     operations,
     authenticate: (headers) => authentication.authenticate(headers),
@@ -67,6 +74,12 @@ export function createServices(deps: ApiDeps): Services {
       await bus.close(busGraceMs);
     },
   };
+}
+
+/** Hosts are enrolled where there is a key to sign with and an address to connect to. */
+function edgeOf({ config }: ApiDeps, { edge }: Keys): RoutesDeps['edge'] {
+  const { WINDLASS_EDGE_ENDPOINT: endpoint } = config;
+  return edge === undefined || endpoint === undefined ? undefined : { key: edge.privateKey, endpoint };
 }
 
 /** Everything that more than one route stands on. */

@@ -1,9 +1,12 @@
 import { globalNamespace } from '../../crds/labels.ts';
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Informer, ReflectorDeps } from '../../lib/informer/index.ts';
-import { agentExecutions, agents } from '../../lib/kinds.ts';
+import { agentExecutions, agents, edgeGroups, edgeHosts, fleetRuns } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
@@ -32,6 +35,9 @@ export interface Cluster {
   readonly executionFeed: ExecutionFeed;
   readonly agents: TenantObjects<Agent>;
   readonly agentExecutions: TenantObjects<AgentExecution>;
+  readonly edgeHosts: TenantObjects<EdgeHost>;
+  readonly edgeGroups: TenantObjects<EdgeGroup>;
+  readonly fleetRuns: TenantObjects<FleetRun>;
   /** Every cache holds its first complete list; before that nothing can be answered. */
   readonly hasSynced: boolean;
   /** Follows the server until `signal` aborts. Never rejects. */
@@ -68,6 +74,9 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
     executions: createExecutions(objectsOf(informers.executions)),
     agents: createTenantObjects({ ...objectsOf(informers.agents), resource: agents, shared: globalNamespace }),
     agentExecutions: createTenantObjects({ ...objectsOf(informers.agentExecutions), resource: agentExecutions }),
+    edgeHosts: createTenantObjects({ ...objectsOf(informers.edgeHosts), resource: edgeHosts }),
+    edgeGroups: createTenantObjects({ ...objectsOf(informers.edgeGroups), resource: edgeGroups }),
+    fleetRuns: createTenantObjects({ ...objectsOf(informers.fleetRuns), resource: fleetRuns }),
     get hasSynced() {
       return all.every(({ hasSynced }) => hasSynced);
     },

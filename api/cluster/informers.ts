@@ -1,11 +1,16 @@
 import type { Agent } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
+import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
+import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { AppError } from '../../lib/errors.ts';
 import { slimExecution } from '../../lib/execution/slim-execution.ts';
 import {
@@ -16,7 +21,16 @@ import {
   type ReflectorDeps,
   stripStrangers,
 } from '../../lib/informer/index.ts';
-import { agentExecutions, agents, stimulusRouters, workflowExecutions, workflows } from '../../lib/kinds.ts';
+import {
+  agentExecutions,
+  agents,
+  edgeGroups,
+  edgeHosts,
+  fleetRuns,
+  stimulusRouters,
+  workflowExecutions,
+  workflows,
+} from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace } from '../../lib/kube/index.ts';
 import { claimKeysOf } from '../../lib/stimulus/claims.ts';
 import { createTenantInformer, type TenantIndex } from '../../lib/tenant/tenant-directory.ts';
@@ -31,6 +45,9 @@ export interface Informers {
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
   readonly agents: Informer<Agent, 'namespace'>;
   readonly agentExecutions: Informer<AgentExecution, 'namespace'>;
+  readonly edgeHosts: Informer<EdgeHost, 'namespace'>;
+  readonly edgeGroups: Informer<EdgeGroup, 'namespace'>;
+  readonly fleetRuns: Informer<FleetRun, 'namespace'>;
 }
 
 /** Characters of what a person is asked, which a list shows: as many as the engine leaves in the status, and its note. */
@@ -41,6 +58,8 @@ const keptBytes = {
   workflows: 16 * 1024 * 1024,
   agents: 8 * 1024 * 1024,
   agentExecutions: 8 * 1024 * 1024,
+  edgeHosts: 4 * 1024 * 1024,
+  fleetRuns: 8 * 1024 * 1024,
 } as const;
 
 /** `deps` gives each kind its own observer; `executions` is told of every execution before anything is left out. */
@@ -72,14 +91,10 @@ export function createInformers(
       },
     }),
     tenants: createTenantInformer(deps('Namespace')),
-    routers: createInformer(deps('StimulusRouter'), {
-      resource: stimulusRouters,
-      parse: withSpec,
-      strip: stripStrangers,
-      indexes: { namespace: namespaceOf, source: claimKeysOf },
-    }),
+    routers: routerInformer(deps('StimulusRouter')),
     agents: agentInformer(deps('Agent'), kube),
     agentExecutions: agentExecutionInformer(deps('AgentExecution'), kube),
+    ...edgeInformers(deps, kube),
   };
   informers.executions.onChange((change) => tellGone(change, executions));
   return informers;
@@ -99,6 +114,15 @@ function workflowInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get'>): I
       keptBytes: keptBytes.workflows,
     }),
     indexes: { ...workflowIndexes, namespace: namespaceOf },
+  });
+}
+
+function routerInformer(deps: ReflectorDeps): Informers['routers'] {
+  return createInformer(deps, {
+    resource: stimulusRouters,
+    parse: withSpec,
+    strip: stripStrangers,
+    indexes: { namespace: namespaceOf, source: claimKeysOf },
   });
 }
 
@@ -131,6 +155,47 @@ function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get
     }),
     indexes: { namespace: namespaceOf },
   });
+}
+
+/** Hosts and runs are kept without what only the view of a single one shows. */
+function edgeInformers(
+  deps: (kind: string) => ReflectorDeps,
+  kube: Pick<KubeClient, 'get'>,
+): Pick<Informers, 'edgeHosts' | 'edgeGroups' | 'fleetRuns'> {
+  const [hostDeps, runDeps] = [deps('EdgeHost'), deps('FleetRun')];
+  const indexes = { namespace: namespaceOf };
+  return {
+    edgeHosts: createInformer(hostDeps, {
+      resource: edgeHosts,
+      parse: withSpec,
+      wholes: createWholeObjects({
+        kube,
+        clock: hostDeps.clock,
+        resource: edgeHosts,
+        slim: slimEdgeHost,
+        keptBytes: keptBytes.edgeHosts,
+      }),
+      indexes,
+    }),
+    edgeGroups: createInformer(deps('EdgeGroup'), {
+      resource: edgeGroups,
+      parse: withSpec,
+      strip: stripStrangers,
+      indexes,
+    }),
+    fleetRuns: createInformer(runDeps, {
+      resource: fleetRuns,
+      parse: withSpec,
+      wholes: createWholeObjects({
+        kube,
+        clock: runDeps.clock,
+        resource: fleetRuns,
+        slim: slimFleetRun,
+        keptBytes: keptBytes.fleetRuns,
+      }),
+      indexes,
+    }),
+  };
 }
 
 /** An object that became unreadable is still there; another one under the same name is not the same. */

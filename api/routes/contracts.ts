@@ -2,6 +2,7 @@ import type { Contract } from '../../lib/http/contract.ts';
 import { contracts as agents } from './agents/index.ts';
 import { contracts as agentExecutions } from './agent-executions/index.ts';
 import { contracts as billing } from './billing/index.ts';
+import { contracts as edge } from './edge/index.ts';
 import { contracts as discovery } from './discovery/index.ts';
 import { contracts as executions } from './executions/index.ts';
 import { contracts as humanApprovals } from './human-approvals/index.ts';
@@ -21,6 +22,7 @@ export const contracts: readonly Contract[] = [
   ...volumes,
   submitStimulus,
   receiveWebhook,
+  ...edge,
   ...billing,
   ...service,
   ...discovery,

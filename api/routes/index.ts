@@ -19,6 +19,7 @@ import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import type { ArchivedExecutions } from './executions/archived.ts';
+import { createEdgeRoutes, type EdgeRoutesDeps } from './edge/index.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from '../../lib/http/service/index.ts';
@@ -47,6 +48,8 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   /** For transports that learn late whose a request is. */
   readonly rateLimit: RateLimit;
   readonly feed: ConversationFeed;
+  /** Undefined where edge mode is off. */
+  readonly edge: EdgeRoutesDeps['edge'];
   readonly seal: Pick<SealInvokeDeps, 'prove' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
 }
 
@@ -61,6 +64,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createAgentExecutionRoutes(deps),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
+    createEdgeRoutes(deps),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),

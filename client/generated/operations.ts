@@ -1345,6 +1345,240 @@ export type SubmitStimulusAnswer = {
   readonly workflow_execution_id: string;
 };
 
+export type IssueEnrollmentTokenBody = {
+  /** Display name. */
+  readonly name?: string;
+  /** Seconds for which the token can be used. */
+  readonly ttl_seconds?: number;
+  /** Tenant of a team; default: the tenant of the call. */
+  readonly team_tenant_id?: string;
+};
+
+export type IssueEnrollmentTokenAnswer = {
+  /** A JWT; give it to the daemon. */
+  readonly token: string;
+  /** When it can be used no more. */
+  readonly expires_at: string;
+  /** Where the daemon connects to: host and port. */
+  readonly controller_endpoint: string;
+  /** The token as an address for a QR code. */
+  readonly qr_payload: string;
+};
+
+export type ListEdgeHostsAnswer = {
+  readonly items: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Display name. */
+    readonly name: string;
+    /** Slug of the tenant that owns it. */
+    readonly tenant_id: string;
+    /** How the host is doing. */
+    readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
+    /** When that began. */
+    readonly since: string;
+    /** Its last heartbeat, as of its last change of state; null: none yet. */
+    readonly last_heartbeat_at: string | null;
+    /** Tags that operators gave it. */
+    readonly tags: readonly string[];
+    /** What the host said of itself. */
+    readonly capabilities: {
+      /** Operating system. */
+      readonly os: string;
+      /** Processor architecture. */
+      readonly arch: string;
+      /** Tools that the host runs. */
+      readonly local_tools: readonly string[];
+      /** Labels that the host gives itself. */
+      readonly labels: Readonly<Record<string, string>>;
+    };
+  })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadEdgeHostAnswer = {
+  /** Id of the host. */
+  readonly node_id: string;
+  /** Display name. */
+  readonly name: string;
+  /** Slug of the tenant that owns it. */
+  readonly tenant_id: string;
+  /** How the host is doing. */
+  readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
+  /** When that began. */
+  readonly since: string;
+  /** Its last heartbeat, as of its last change of state; null: none yet. */
+  readonly last_heartbeat_at: string | null;
+  /** Tags that operators gave it. */
+  readonly tags: readonly string[];
+  /** What the host said of itself. */
+  readonly capabilities: {
+    /** Operating system. */
+    readonly os: string;
+    /** Processor architecture. */
+    readonly arch: string;
+    /** Tools that the host runs. */
+    readonly local_tools: readonly string[];
+    /** Labels that the host gives itself. */
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  /** When it was enrolled. */
+  readonly enrolled_at: string;
+  /** Its last 20 commands. */
+  readonly recent_commands: readonly ({
+    /** Id of the command. */
+    readonly command_id: string;
+    /** The tool that ran. */
+    readonly tool: string;
+    /** When it was sent. */
+    readonly dispatched_at: string;
+    /** How it ended; null: not yet. */
+    readonly outcome: string | null;
+    /** Milliseconds it took. */
+    readonly duration_ms: number | null;
+  })[];
+};
+
+export type ChangeEdgeHostBody = {
+  /** Display name. */
+  readonly name?: string;
+  /** All tags of the host from now on; each once, in this order. */
+  readonly tags?: readonly string[];
+};
+
+export type TagEdgeHostBody = {
+  /** Tags to add. */
+  readonly add?: readonly string[];
+  /** Tags to remove; wins over `add`. */
+  readonly remove?: readonly string[];
+};
+
+export type ListEdgeGroupsAnswer = {
+  readonly items: readonly ({
+    /** Id of the group. */
+    readonly id: string;
+    /** Display name. */
+    readonly name: string;
+    /** Which hosts; null: only those that are pinned. */
+    readonly selector: {
+      /** Operating system of the host. */
+      readonly os?: string;
+      /** Local tools that the host must all have. */
+      readonly tools?: readonly string[];
+      /** Matchers of tags. */
+      readonly tags?: readonly ({
+        /** The host has all of these tags. */
+        readonly AllOf?: readonly string[];
+        /** The host has this tag. */
+        readonly Has?: string;
+      })[];
+      /** Matchers of labels. */
+      readonly labels?: readonly ({
+        /** One label and its value. */
+        readonly Equals: Readonly<Record<string, string>>;
+      })[];
+    } | null;
+    /** Hosts that belong to it whatever the selector says. */
+    readonly pinned_members: readonly string[];
+    /** When it was made. */
+    readonly created_at: string;
+    /** Hosts that belong to it now. */
+    readonly resolved_member_count: number;
+  })[];
+};
+
+export type CreateEdgeGroupBody = {
+  /** Display name. */
+  readonly name: string;
+  /** Hosts that fit belong to the group; `{}` is every host, null or absent none. */
+  readonly selector?: {
+    /** Operating system of the host. */
+    readonly os?: string;
+    /** Local tools that the host must all have. */
+    readonly tools?: readonly string[];
+    /** Matchers of tags. */
+    readonly tags?: readonly ({
+      /** The host has all of these tags. */
+      readonly AllOf?: readonly string[];
+      /** The host has this tag. */
+      readonly Has?: string;
+    })[];
+    /** Matchers of labels. */
+    readonly labels?: readonly ({
+      /** One label and its value. */
+      readonly Equals: Readonly<Record<string, string>>;
+    })[];
+  } | null;
+  /** Ids of hosts that belong to the group whatever the selector says. */
+  readonly pinned_members?: readonly string[];
+};
+
+export type CreateEdgeGroupAnswer = {
+  /** Id of the group. */
+  readonly id: string;
+  /** Display name. */
+  readonly name: string;
+  /** Which hosts; null: only those that are pinned. */
+  readonly selector: {
+    /** Operating system of the host. */
+    readonly os?: string;
+    /** Local tools that the host must all have. */
+    readonly tools?: readonly string[];
+    /** Matchers of tags. */
+    readonly tags?: readonly ({
+      /** The host has all of these tags. */
+      readonly AllOf?: readonly string[];
+      /** The host has this tag. */
+      readonly Has?: string;
+    })[];
+    /** Matchers of labels. */
+    readonly labels?: readonly ({
+      /** One label and its value. */
+      readonly Equals: Readonly<Record<string, string>>;
+    })[];
+  } | null;
+  /** Hosts that belong to it whatever the selector says. */
+  readonly pinned_members: readonly string[];
+  /** When it was made. */
+  readonly created_at: string;
+  /** Hosts that belong to it now. */
+  readonly resolved_members: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Display name. */
+    readonly name: string;
+    /** How the host is doing. */
+    readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
+  })[];
+};
+
+export type ChangeEdgeGroupBody = {
+  /** Display name. */
+  readonly name?: string;
+  /** Hosts that fit belong to the group; `{}` is every host, null or absent none. */
+  readonly selector?: {
+    /** Operating system of the host. */
+    readonly os?: string;
+    /** Local tools that the host must all have. */
+    readonly tools?: readonly string[];
+    /** Matchers of tags. */
+    readonly tags?: readonly ({
+      /** The host has all of these tags. */
+      readonly AllOf?: readonly string[];
+      /** The host has this tag. */
+      readonly Has?: string;
+    })[];
+    /** Matchers of labels. */
+    readonly labels?: readonly ({
+      /** One label and its value. */
+      readonly Equals: Readonly<Record<string, string>>;
+    })[];
+  } | null;
+  /** Ids of hosts that belong to the group whatever the selector says. */
+  readonly pinned_members?: readonly string[];
+};
+
 export type ListPricesAnswer = {
   readonly tiers: readonly ({
     /** What the tier is called */
@@ -1907,6 +2141,102 @@ export interface ReceiveWebhookRequest {
 
 /** What is answered by {@link Operations.receiveWebhook}. */
 export type ReceiveWebhookReply = SubmitStimulusAnswer;
+
+/** What {@link Operations.issueEnrollmentToken} is given. */
+export interface IssueEnrollmentTokenRequest {
+  readonly body?: IssueEnrollmentTokenBody;
+}
+
+/** What is answered by {@link Operations.issueEnrollmentToken}. */
+export type IssueEnrollmentTokenReply = IssueEnrollmentTokenAnswer;
+
+/** What {@link Operations.listEdgeHosts} is given. */
+export interface ListEdgeHostsRequest {
+  /** Only hosts with this tag; may be repeated, the host then has all of them. */
+  readonly tag?: readonly string[];
+  /** Only hosts with this label, as `key=value`; may be repeated, the host then has all of them. */
+  readonly label?: readonly string[];
+  /** `true`: only connected hosts; `false` is the same as leaving it out. */
+  readonly connected?: boolean;
+  /** Hosts a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listEdgeHosts}. */
+export type ListEdgeHostsReply = ListEdgeHostsAnswer;
+
+/** What {@link Operations.readEdgeHost} is given. */
+export interface ReadEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readEdgeHost}. */
+export type ReadEdgeHostReply = ReadEdgeHostAnswer;
+
+/** What {@link Operations.revokeEdgeHost} is given. */
+export interface RevokeEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+}
+
+/** What {@link Operations.changeEdgeHost} is given. */
+export interface ChangeEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+  readonly body: ChangeEdgeHostBody;
+}
+
+/** What is answered by {@link Operations.changeEdgeHost}. */
+export type ChangeEdgeHostReply = ReadEdgeHostAnswer;
+
+/** What {@link Operations.tagEdgeHost} is given. */
+export interface TagEdgeHostRequest {
+  /** `node_id` of the host. */
+  readonly id: string;
+  readonly body: TagEdgeHostBody;
+}
+
+/** What is answered by {@link Operations.tagEdgeHost}. */
+export type TagEdgeHostReply = ReadEdgeHostAnswer;
+
+/** What is answered by {@link Operations.listEdgeGroups}. */
+export type ListEdgeGroupsReply = ListEdgeGroupsAnswer;
+
+/** What {@link Operations.createEdgeGroup} is given. */
+export interface CreateEdgeGroupRequest {
+  readonly body: CreateEdgeGroupBody;
+}
+
+/** What is answered by {@link Operations.createEdgeGroup}. */
+export type CreateEdgeGroupReply = CreateEdgeGroupAnswer;
+
+/** What {@link Operations.readEdgeGroup} is given. */
+export interface ReadEdgeGroupRequest {
+  /** `id` of the group. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readEdgeGroup}. */
+export type ReadEdgeGroupReply = CreateEdgeGroupAnswer;
+
+/** What {@link Operations.deleteEdgeGroup} is given. */
+export interface DeleteEdgeGroupRequest {
+  /** `id` of the group. */
+  readonly id: string;
+}
+
+/** What {@link Operations.changeEdgeGroup} is given. */
+export interface ChangeEdgeGroupRequest {
+  /** `id` of the group. */
+  readonly id: string;
+  readonly body: ChangeEdgeGroupBody;
+}
+
+/** What is answered by {@link Operations.changeEdgeGroup}. */
+export type ChangeEdgeGroupReply = CreateEdgeGroupAnswer;
 
 /** What is answered by {@link Operations.listPrices}. */
 export type ListPricesReply = ListPricesAnswer;
@@ -2482,6 +2812,144 @@ export interface Operations {
    */
   receiveWebhook(request: ReceiveWebhookRequest, options?: CallOptions): Promise<ReceiveWebhookReply>;
   /**
+   * Issue an enrollment token
+   *
+   * A token with which one host enrolls, once, within its life. Needs the scope `svc.edge.enroll`, and for a team
+   * the rights of an administrator of that team. The token is shown here and nowhere else.
+   *
+   * `POST /v1/edge/enrollment-tokens`
+   *
+   * - 400 `invalid_request`: `ttl_seconds` is not 1 to 900, or `team_tenant_id` is unknown.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.enroll`, or is no administrator of the team.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 503 `unavailable`: Edge mode is off in this installation, or starting; try again.
+   */
+  issueEnrollmentToken(request?: IssueEnrollmentTokenRequest, options?: CallOptions): Promise<IssueEnrollmentTokenReply>;
+  /**
+   * List hosts
+   *
+   * The hosts of the tenant, the newest first. Filters are joined by "and". A cursor stays valid while hosts come
+   * and go. Needs the scope `svc.edge.hosts.read`.
+   *
+   * `GET /v1/edge/hosts`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.read`, or belongs to no tenant.
+   */
+  listEdgeHosts(request?: ListEdgeHostsRequest, options?: CallOptions): Promise<ListEdgeHostsReply>;
+  /**
+   * Read a host
+   *
+   * Needs the scope `svc.edge.hosts.read`.
+   *
+   * `GET /v1/edge/hosts/{id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.read`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   */
+  readEdgeHost(request: ReadEdgeHostRequest, options?: CallOptions): Promise<ReadEdgeHostReply>;
+  /**
+   * Revoke a host
+   *
+   * For good: its token counts no more, its stream is dropped, and its commands end. Revoking again is answered in
+   * the same way. Needs the scope `svc.edge.hosts.write`.
+   *
+   * `DELETE /v1/edge/hosts/{id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 409 `conflict`: Others change the host at the same time; try again.
+   */
+  revokeEdgeHost(request: RevokeEdgeHostRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Rename a host, or replace its tags
+   *
+   * Fields that are left out stay as they are. Needs the scope `svc.edge.hosts.write`.
+   *
+   * `PATCH /v1/edge/hosts/{id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 409 `conflict`: Others change the host at the same time; try again.
+   */
+  changeEdgeHost(request: ChangeEdgeHostRequest, options?: CallOptions): Promise<ChangeEdgeHostReply>;
+  /**
+   * Add and remove tags of a host
+   *
+   * At once: first `add`, then `remove`. Tags keep their order, and each stays once. Needs the scope
+   * `svc.edge.hosts.write`.
+   *
+   * `POST /v1/edge/hosts/{id}/tags`
+   *
+   * - 400 `invalid_request`: The host would have more than 50 tags.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.write`, or belongs to no tenant.
+   * - 404 `Host not found`: The tenant has no host of that id.
+   * - 409 `conflict`: Others change the host at the same time; try again.
+   */
+  tagEdgeHost(request: TagEdgeHostRequest, options?: CallOptions): Promise<TagEdgeHostReply>;
+  /**
+   * List groups of hosts
+   *
+   * All groups of the tenant, by name. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.
+   *
+   * `GET /v1/edge/groups`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.read` or `svc.edge.groups.write`, or belongs to
+   *   no tenant.
+   */
+  listEdgeGroups(options?: CallOptions): Promise<ListEdgeGroupsReply>;
+  /**
+   * Make a group of hosts
+   *
+   * Needs the scope `svc.edge.groups.write`.
+   *
+   * `POST /v1/edge/groups`
+   *
+   * - 400 `invalid_request`: The tenant has no host of an id in `pinned_members`, or nothing says which hosts
+   *   belong to the group.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.groups.write`, or belongs to no tenant.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 422 `limit_exceeded`: A quota of the tenant is used up.
+   */
+  createEdgeGroup(request: CreateEdgeGroupRequest, options?: CallOptions): Promise<CreateEdgeGroupReply>;
+  /**
+   * Read a group of hosts
+   *
+   * Its hosts are those of now. Needs the scope `svc.edge.hosts.read` or `svc.edge.groups.write`.
+   *
+   * `GET /v1/edge/groups/{id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.hosts.read` or `svc.edge.groups.write`, or belongs to
+   *   no tenant.
+   * - 404 `Group not found`: The tenant has no group of that id.
+   */
+  readEdgeGroup(request: ReadEdgeGroupRequest, options?: CallOptions): Promise<ReadEdgeGroupReply>;
+  /**
+   * Delete a group of hosts
+   *
+   * Its hosts stay, and runs that began keep their hosts. Needs the scope `svc.edge.groups.write`.
+   *
+   * `DELETE /v1/edge/groups/{id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.groups.write`, or belongs to no tenant.
+   * - 404 `Group not found`: The tenant has no group of that id.
+   */
+  deleteEdgeGroup(request: DeleteEdgeGroupRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Change a group of hosts
+   *
+   * Fields that are left out stay as they are. Needs the scope `svc.edge.groups.write`.
+   *
+   * `PATCH /v1/edge/groups/{id}`
+   *
+   * - 400 `invalid_request`: The tenant has no host of an id in `pinned_members`, or nothing says which hosts
+   *   belong to the group.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.groups.write`, or belongs to no tenant.
+   * - 404 `Group not found`: The tenant has no group of that id.
+   * - 409 `conflict`: Others change the group at the same time; try again.
+   */
+  changeEdgeGroup(request: ChangeEdgeGroupRequest, options?: CallOptions): Promise<ChangeEdgeGroupReply>;
+  /**
    * List what can be bought
    *
    * At most a minute old. docs/billing.md says how products and prices are set up at the payment provider.
@@ -2614,6 +3082,17 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   deleteVolume: {"method":"DELETE","path":"/v1/volumes/{volume_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   submitStimulus: {"method":"POST","path":"/v1/stimuli","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key"},"mediaType":"application/json","reply":"json"},
   receiveWebhook: {"method":"POST","path":"/v1/webhooks/{source}","bearer":false,"query":[],"headers":{"svcSignature":"x-svc-signature","svcBoundSignature":"x-svc-bound-signature","idempotencyKey":"x-idempotency-key"},"mediaType":"application/octet-stream","reply":"json"},
+  issueEnrollmentToken: {"method":"POST","path":"/v1/edge/enrollment-tokens","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  listEdgeHosts: {"method":"GET","path":"/v1/edge/hosts","bearer":true,"query":["tag","label","connected","limit","cursor"],"headers":{},"reply":"json"},
+  readEdgeHost: {"method":"GET","path":"/v1/edge/hosts/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  revokeEdgeHost: {"method":"DELETE","path":"/v1/edge/hosts/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  changeEdgeHost: {"method":"PATCH","path":"/v1/edge/hosts/{id}","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  tagEdgeHost: {"method":"POST","path":"/v1/edge/hosts/{id}/tags","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  listEdgeGroups: {"method":"GET","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"reply":"json"},
+  createEdgeGroup: {"method":"POST","path":"/v1/edge/groups","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readEdgeGroup: {"method":"GET","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteEdgeGroup: {"method":"DELETE","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  changeEdgeGroup: {"method":"PATCH","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
   createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

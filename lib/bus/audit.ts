@@ -24,6 +24,14 @@ export const auditTypes = [
   'HumanApprovalRejected',
   'ToolInvoked',
   'ToolInvocationEnded',
+  'EdgeEnrollmentTokenIssued',
+  'EdgeHostChanged',
+  'EdgeHostRevoked',
+  'EdgeGroupCreated',
+  'EdgeGroupChanged',
+  'EdgeGroupDeleted',
+  'FleetRunStarted',
+  'FleetRunCancelled',
 ] as const;
 type AuditType = (typeof auditTypes)[number];
 

@@ -1,0 +1,193 @@
+import { Type } from 'typebox';
+import { limits } from '../../../../crds/limits.ts';
+import { oneOf } from '../../../../crds/schema/parts.ts';
+import { type Contract, defineContract, type ErrorContract } from '../../../../lib/http/contract.ts';
+import { unknownTenant } from '../../not-found.ts';
+import { nextCursor, pageQuery, unknownCursor } from '../../../../lib/http/paging.ts';
+import { quotaExceeded } from '../../workflows/errors.ts';
+import { withoutScope } from '../edge-caller.ts';
+import { notFleetCapable, unknownRun } from '../errors.ts';
+import { runParams } from '../schema.ts';
+import { invokeExample, previewExample, runExample, runSummaryExample } from './examples.ts';
+import {
+  Arguments,
+  FleetEventData,
+  FleetRunSummary,
+  FleetRunView,
+  lastFleetEvents,
+  Policy,
+  Preview,
+  runOutcomes,
+  Target,
+  ToolName,
+} from './schema.ts';
+
+const tag = 'Fleet';
+
+/** spec 2 §4.5. */
+export const previewFleet = defineContract({
+  operationId: 'previewFleet',
+  method: 'post',
+  path: '/v1/edge/fleet/preview',
+  tag,
+  summary: 'Show which hosts a target is',
+  description: 'The hosts of now; nothing is dispatched. Needs the scope `svc.edge.fleet.read`.',
+  access: 'bearer',
+  body: {
+    kind: 'json',
+    schema: Type.Object({ target: Target }, { additionalProperties: false }),
+    example: { target: { Selector: { os: 'linux' } } },
+  },
+  success: { kind: 'json', description: 'The hosts.', schema: Preview, example: previewExample },
+  errors: [withoutScope('svc.edge.fleet.read')],
+});
+
+const keyReused: ErrorContract = {
+  status: 422,
+  error: 'idempotency_key_reused',
+  when: 'The same key was used for another body, and that run still exists.',
+};
+
+/** spec 2 §4.5, requirements AMB-102 to AMB-108 and AMB-203; ADR 0073. */
+export const invokeFleet = defineContract({
+  operationId: 'invokeFleet',
+  method: 'post',
+  path: '/v1/edge/fleet/invoke',
+  tag,
+  summary: 'Run a tool on hosts',
+  description:
+    'Server-sent events: output and result of each host as they come, `error` where the run is refused or halted, and ' +
+    '`fleet_result` at last. The header `X-Fleet-Command-Id` has the id of the run, which is in the history from its ' +
+    'start and goes on when the client leaves. With an `Idempotency-Key` the same request sent again starts no second ' +
+    'run: it follows the first one, behind the event of `Last-Event-ID`. Needs the scope `svc.edge.fleet.manage`.',
+  access: 'bearer',
+  headers: Type.Object({
+    'idempotency-key': Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.idempotencyKeyLength,
+        description: 'Any text that this caller uses for this one run.',
+      }),
+    ),
+    'last-event-id': Type.Optional(
+      Type.String({ maxLength: 64, description: 'The id of the last event that was received; empty: from the start.' }),
+    ),
+  }),
+  body: {
+    kind: 'json',
+    schema: Type.Object(
+      { target: Target, tool: ToolName, args: Type.Optional(Arguments), policy: Type.Optional(Policy) },
+      { additionalProperties: false },
+    ),
+    example: {
+      target: { Group: '3f0f6c1e-52a8-4c0e-9b53-0c0f5a3a7d10' },
+      tool: 'cmd.run',
+      args: { command: 'uptime' },
+      policy: { mode: { Rolling: { batch: 2 } }, failure_policy: { StopAfter: 1 } },
+    },
+  },
+  success: {
+    kind: 'events',
+    description: 'The events.',
+    schema: FleetEventData,
+    lastEvents: lastFleetEvents,
+    example: invokeExample,
+  },
+  errors: [
+    withoutScope('svc.edge.fleet.manage'),
+    notFleetCapable,
+    {
+      status: 400,
+      error: 'invalid_request',
+      when: 'Target, tool, arguments or policy are not as described, or `Last-Event-ID` is not the id of an event.',
+    },
+    unknownTenant,
+    { status: 409, error: 'already_exists', when: 'Another caller has made a run of the name of the key.' },
+    keyReused,
+    quotaExceeded,
+  ],
+});
+
+/** spec 2 §4.5, requirements AMB-109. */
+export const cancelFleet = defineContract({
+  operationId: 'cancelFleet',
+  method: 'post',
+  path: '/v1/edge/fleet/{fleet_command_id}/cancel',
+  tag,
+  summary: 'Cancel a fleet run',
+  description:
+    'Cancels every command that is in flight; hosts that have an outcome keep it. Of a run that has ended both the ' +
+    'number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.',
+  access: 'bearer',
+  params: runParams,
+  success: {
+    kind: 'json',
+    description: 'The run is cancelled, or has ended.',
+    schema: Type.Object(
+      {
+        fleet_command_id: Type.String({ format: 'uuid', description: 'Id of the run.' }),
+        cancelled: Type.Integer({ minimum: 0, description: 'Commands that were in flight.' }),
+        already_terminal: Type.Integer({ minimum: 0, description: 'Hosts that had an outcome.' }),
+      },
+      { additionalProperties: false },
+    ),
+    example: { fleet_command_id: runSummaryExample.fleet_command_id, cancelled: 3, already_terminal: 9 },
+  },
+  errors: [
+    withoutScope('svc.edge.fleet.manage'),
+    unknownRun,
+    { status: 409, error: 'conflict', when: 'Others change the run at the same time; try again.' },
+    {
+      status: 503,
+      error: 'unavailable',
+      when: 'The cancellation is written, and the controllers have not taken it up yet; read the run.',
+    },
+  ],
+});
+
+/** spec 2 §4.5. */
+export const listFleetRuns = defineContract({
+  operationId: 'listFleetRuns',
+  method: 'get',
+  path: '/v1/edge/fleet/runs',
+  tag,
+  summary: 'List fleet runs',
+  description: 'The newest first. Runs are kept for a week. Needs the scope `svc.edge.fleet.read`.',
+  access: 'bearer',
+  query: Type.Object(
+    {
+      tool: Type.Optional(
+        Type.String({ minLength: 1, maxLength: limits.toolNameLength, description: 'Only runs of this tool.' }),
+      ),
+      outcome: Type.Optional(oneOf(runOutcomes, { description: 'Only runs that ended so.' })),
+      ...pageQuery('Runs'),
+    },
+    { additionalProperties: false },
+  ),
+  success: {
+    kind: 'json',
+    description: 'One page.',
+    schema: Type.Object(
+      { items: Type.Array(FleetRunSummary), next_cursor: nextCursor },
+      { additionalProperties: false },
+    ),
+    example: { items: [runSummaryExample], next_cursor: null },
+  },
+  errors: [withoutScope('svc.edge.fleet.read'), unknownCursor],
+});
+
+/** spec 2 §4.5. */
+export const readFleetRun = defineContract({
+  operationId: 'readFleetRun',
+  method: 'get',
+  path: '/v1/edge/fleet/runs/{fleet_command_id}',
+  tag,
+  summary: 'Read a fleet run',
+  description: 'With the outcome and the end of the output of each host. Needs the scope `svc.edge.fleet.read`.',
+  access: 'bearer',
+  params: runParams,
+  success: { kind: 'json', description: 'The run.', schema: FleetRunView, example: runExample },
+  errors: [withoutScope('svc.edge.fleet.read'), unknownRun],
+});
+
+export const contracts: readonly Contract[] = [previewFleet, invokeFleet, cancelFleet, listFleetRuns, readFleetRun];

@@ -1,0 +1,161 @@
+import { Value } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
+import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { EdgeGroupSummary, EdgeGroupView } from '../schema.ts';
+import { createEdgeGroup } from './contract.ts';
+
+const linux = aHost(1, { tags: ['build'] });
+const away = aHost(2, {}, { status: 'Disconnected' });
+const revoked = aHost(3, { revoked: true });
+const theirs = { ...aHost(4), metadata: { ...aHost(4).metadata, namespace: 'tenant-other' } };
+const builders = aGroup(1, { name: 'builders', selector: { tags: [{ Has: 'build' }] }, pinned_members: [nodeId(2)] });
+const all = aGroup(2, { name: 'all', selector: {} });
+const foreign = { ...aGroup(3), metadata: { ...aGroup(3).metadata, namespace: 'tenant-other' } };
+const world = () => edgeWorld([linux, away, revoked, theirs, builders, all, foreign]);
+const id = builders.metadata.uid ?? '';
+
+describe('the list of groups', () => {
+  it('EDGE-REST-22 EDGE-RES-12 EDGE-RES-13 AMB-101 has the groups of the tenant, with the number of their hosts', async () => {
+    const answer = (await world().call('listEdgeGroups')) as { items: object[] };
+    expect(answer.items).toMatchObject([
+      { name: 'all', selector: {}, resolved_member_count: 2 },
+      { id, name: 'builders', pinned_members: [nodeId(2)], resolved_member_count: 2, created_at: expect.any(String) },
+    ]);
+    for (const item of answer.items) expect(Value.Check(EdgeGroupSummary, item)).toBe(true);
+  });
+});
+
+describe('one group', () => {
+  it('EDGE-REST-24 EDGE-RES-14 has its hosts of now, whatever their state', async () => {
+    const answer = await world().call('readEdgeGroup', { params: { id } });
+    expect(answer).toMatchObject({
+      resolved_members: [
+        { node_id: nodeId(1), name: 'host 1', status: 'Connected' },
+        { node_id: nodeId(2), name: 'host 2', status: 'Disconnected' },
+      ],
+    });
+    expect(Value.Check(EdgeGroupView, answer)).toBe(true);
+  });
+
+  it.each([
+    ['of another tenant', foreign.metadata.uid],
+    ['that nobody has', '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11'],
+    ['that is a name of Kubernetes', 'group-1'],
+    ['that is none', '..'],
+  ])('EDGE-AUTH-12 is not found by an id %s', async (_title, other) => {
+    for (const operation of ['readEdgeGroup', 'changeEdgeGroup', 'deleteEdgeGroup']) {
+      const answer = await world().call(operation, { params: { id: other }, body: {} });
+      expect(answer).toEqual({ error: 'Group not found', code: 'not_found' });
+    }
+  });
+});
+
+describe('making a group', () => {
+  const make = (body: object) => world().call('createEdgeGroup', { body: { name: 'new', ...body } });
+
+  it('EDGE-REST-23 AMB-100 answers it in full', async () => {
+    expect(await make({ selector: { os: 'linux' }, pinned_members: [nodeId(3), nodeId(3)] })).toMatchObject({
+      name: 'new',
+      selector: { os: 'linux' },
+      pinned_members: [nodeId(3)],
+      resolved_members: [{ node_id: nodeId(1) }, { node_id: nodeId(2) }, { node_id: nodeId(3), status: 'Revoked' }],
+    });
+  });
+
+  it('makes the object in the namespace of the tenant, and tells of it', async () => {
+    const one = world();
+    await one.call('createEdgeGroup', { body: { name: 'new', selector: {} } });
+    expect(one.all().at(-1)).toMatchObject({ kind: 'EdgeGroup', metadata: { namespace: 'tenant-acme' } });
+    expect(one.told).toMatchObject([{ type: 'EdgeGroupCreated', by: { tenant: 'acme' } }]);
+  });
+
+  it.each([
+    ['of another tenant', nodeId(4)],
+    ['that nobody has', nodeId(99)],
+    ['that is no id', '../../x'],
+  ])('AMB-100 refuses a pinned host %s with 400', async (_title, node) => {
+    expect(await make({ pinned_members: [nodeId(1), node] })).toMatchObject({
+      code: 'invalid',
+      details: [{ path: 'body.pinned_members', message: expect.stringContaining(node) }],
+    });
+  });
+
+  it.each([{}, { selector: null }, { pinned_members: [] }])('refuses %j, which says no hosts', async (body) => {
+    expect(await make(body)).toMatchObject({ code: 'invalid', details: [{ path: 'body.selector' }] });
+  });
+
+  it('answers 404 for a tenant that is not set up', async () => {
+    const body = { name: 'new', selector: {} };
+    expect(await world().call('createEdgeGroup', { body }, { tenant: 'nowhere' })).toMatchObject({
+      error: 'Tenant not found',
+    });
+  });
+
+  it.each<[selector: object, isValid: boolean]>([
+    [{}, true],
+    [
+      { os: 'linux', tools: ['a'], tags: [{ AllOf: ['a', 'b'] }, { Has: 'c' }], labels: [{ Equals: { k: 'v' } }] },
+      true,
+    ],
+    [{ tags: [{ AllOf: [] }] }, false],
+    [{ tags: [{ Any: ['a'] }] }, false],
+    [{ tags: [{ AllOf: ['a'], Has: 'b' }] }, false],
+    [{ tags: [{}] }, false],
+    [{ labels: [{ Equals: { a: '1', b: '2' } }] }, false],
+    [{ labels: [{ Equals: {} }] }, false],
+    [{ labels: [{ In: { a: '1' } }] }, false],
+    [{ arch: 'x64' }, false],
+  ])('EDGE-RES-15 EDGE-RES-16 EDGE-RES-17 EDGE-RES-18 takes the selector %j: %s', (selector, isValid) => {
+    expect(Value.Check(createEdgeGroup.body.schema, { name: 'a', selector })).toBe(isValid);
+  });
+});
+
+describe('changing a group', () => {
+  const change = (body: object) => world().call('changeEdgeGroup', { params: { id }, body });
+
+  it.each<[body: object, want: object]>([
+    [{ name: 'b' }, { name: 'b', selector: { tags: [{ Has: 'build' }] }, pinned_members: [nodeId(2)] }],
+    [{ selector: {} }, { name: 'builders', selector: {}, pinned_members: [nodeId(2)] }],
+    [{ selector: null }, { selector: null, resolved_members: [{ node_id: nodeId(2) }] }],
+    [{ pinned_members: [] }, { pinned_members: [], resolved_members: [{ node_id: nodeId(1) }] }],
+    [{}, { name: 'builders' }],
+  ])('EDGE-REST-25 by %j', async (body, want) => {
+    expect(await change(body)).toMatchObject(want);
+  });
+
+  it('refuses hosts of others, and a group that says no hosts', async () => {
+    expect(await change({ pinned_members: [nodeId(4)] })).toMatchObject({ code: 'invalid' });
+    expect(await change({ selector: null, pinned_members: [] })).toMatchObject({ code: 'invalid' });
+  });
+});
+
+describe('deleting a group', () => {
+  it('EDGE-REST-26 answers without a body; a second time there is none', async () => {
+    const { call } = world();
+    expect(await call('deleteEdgeGroup', { params: { id } })).toBe('no_content');
+    expect(await call('deleteEdgeGroup', { params: { id } })).toMatchObject({ error: 'Group not found' });
+  });
+});
+
+describe('scopes of groups', () => {
+  const request = { params: { id }, body: { name: 'new', selector: {} } };
+
+  it.each(['createEdgeGroup', 'changeEdgeGroup', 'deleteEdgeGroup'])(
+    'EDGE-AUTH-05 EDGE-AUTH-08 %s needs svc.edge.groups.write',
+    async (operation) => {
+      const ask = (scopes: readonly string[]) => world().call(operation, request, { scopes });
+      expect(await ask(['svc.edge.groups.write'])).not.toHaveProperty('error');
+      expect(await ask(everyEdgeScope.filter((one) => one !== 'svc.edge.groups.write'))).toMatchObject({
+        error: 'forbidden',
+      });
+    },
+  );
+
+  it.each(['listEdgeGroups', 'readEdgeGroup'])('%s takes either of two scopes (ADR 0072)', async (operation) => {
+    const either = ['svc.edge.hosts.read', 'svc.edge.groups.write'];
+    const ask = (scopes: readonly string[]) => world().call(operation, request, { scopes });
+    for (const scope of either) expect(await ask([scope])).not.toHaveProperty('error');
+    expect(await ask(everyEdgeScope.filter((one) => !either.includes(one)))).toMatchObject({ error: 'forbidden' });
+  });
+});

@@ -1,0 +1,231 @@
+import { Value } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
+import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { changeEdgeHost, listEdgeHosts, tagEdgeHost } from './contract.ts';
+import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
+import { changedTags } from './tags.ts';
+
+const elsewhere = <T extends ReturnType<typeof aHost>>(host: T): T => ({
+  ...host,
+  metadata: { ...host.metadata, namespace: 'tenant-other' },
+});
+const mine = aHost(1, { tags: ['build', 'linux'] }, { recent_commands: [recent(1)] });
+function recent(number: number) {
+  return { command_id: nodeId(number), tool: 'cmd.run', dispatched_at: '2026-01-01T00:00:00Z' };
+}
+const away = aHost(2, { tags: ['build'] }, { status: 'Disconnected', last_heartbeat_at: '2026-01-01T01:00:00Z' });
+const theirs = elsewhere(aHost(3));
+const world = () => edgeWorld([mine, away, theirs]);
+const namesOf = (answer: unknown) => (answer as { items: { name: string }[] }).items.map(({ name }) => name);
+const list = (query: object, caller: object = {}) =>
+  world().call('listEdgeHosts', { query: { limit: 50, ...query } }, caller);
+
+describe('the list of hosts', () => {
+  it('EDGE-REST-15 EDGE-RES-01 EDGE-RES-02 EDGE-RES-03 EDGE-RES-06 EDGE-RES-07 EDGE-RES-08 EDGE-RES-09 has the fields of the list view', async () => {
+    const answer = (await list({})) as { items: unknown[] };
+    expect(answer.items[1]).toEqual({
+      node_id: nodeId(1),
+      name: 'host 1',
+      tenant_id: 'acme',
+      status: 'Connected',
+      since: '2026-01-01T00:00:01Z',
+      last_heartbeat_at: null,
+      tags: ['build', 'linux'],
+      capabilities: { os: 'linux', arch: 'x64', local_tools: ['cmd.run'], labels: { zone: 'a' } },
+    });
+    expect(answer).toMatchObject({ next_cursor: null });
+    for (const item of answer.items) expect(Value.Check(EdgeHostSummary, item)).toBe(true);
+  });
+
+  it('EDGE-AUTH-12 has those of the tenant alone', async () => {
+    expect(namesOf(await list({}))).toEqual(['host 2', 'host 1']);
+    expect(namesOf(await list({}, { tenant: 'other' }))).toEqual(['host 3']);
+    expect(namesOf(await list({}, { team: { tenant: 'other', isAdmin: false } }))).toEqual(['host 3']);
+  });
+
+  it.each<[title: string, query: object, want: string[]]>([
+    ['EDGE-REST-11 one tag', { tag: ['build'] }, ['host 2', 'host 1']],
+    ['EDGE-REST-11 all of several tags', { tag: ['build', 'linux'] }, ['host 1']],
+    ['EDGE-REST-11 a tag that none has', { tag: ['x'] }, []],
+    ['EDGE-REST-12 a label', { label: ['zone=a'] }, ['host 2', 'host 1']],
+    ['EDGE-REST-12 another value', { label: ['zone=b'] }, []],
+    ['EDGE-REST-12 two values of one label', { label: ['zone=a', 'zone=b'] }, []],
+    ['EDGE-REST-13 connected', { connected: true }, ['host 1']],
+    ['AMB-097 not connected, which is no filter', { connected: false }, ['host 2', 'host 1']],
+  ])('%s', async (_title, query, want) => {
+    expect(namesOf(await list(query))).toEqual(want);
+  });
+
+  it.each([
+    [{ label: ['zone'] }, false],
+    [{ label: ['=a'] }, false],
+    [{ label: ['zone='] }, true],
+    [{ label: ['zone=a=b'] }, true],
+    [{ limit: 0 }, false],
+    [{ limit: 1 }, true],
+    [{ limit: 201 }, true],
+    [{ limit: 'abc' }, false],
+    [{ connected: 'yes' }, false],
+  ])('AMB-097 takes %j: %s', (query, isValid) => {
+    expect(Value.Check(listEdgeHosts.query, { limit: 50, ...query })).toBe(isValid);
+  });
+
+  it('EDGE-REST-14 EDGE-TOOL-11 counts a limit of 201 as 200, and refuses a cursor that it has not given', async () => {
+    const many = edgeWorld(Array.from({ length: 203 }, (_, index) => aHost(index)));
+    const page = async (limit: number) => namesOf(await many.call('listEdgeHosts', { query: { limit } })).length;
+    expect([await page(199), await page(200), await page(201)]).toEqual([199, 200, 200]);
+    expect(await list({ cursor: 'x' })).toMatchObject({ code: 'invalid' });
+  });
+
+  it('EDGE-REST-16 visits every host exactly once', async () => {
+    const many = edgeWorld(Array.from({ length: 23 }, (_, index) => aHost(index)));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await many.call('listEdgeHosts', { query: { limit: 5, cursor } });
+      seen.push(...namesOf(answer));
+      cursor = (answer as { next_cursor: string | null }).next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toHaveLength(23);
+    expect(new Set(seen).size).toBe(23);
+  });
+});
+
+const read = (id: string, caller: object = {}) => world().call('readEdgeHost', { params: { id } }, caller);
+
+describe('one host', () => {
+  it('EDGE-REST-17 EDGE-RES-05 EDGE-RES-10 has its enrollment and its last commands', async () => {
+    const answer = await read(nodeId(1));
+    expect(answer).toMatchObject({
+      enrolled_at: '2026-01-01T00:00:01Z',
+      recent_commands: [{ ...recent(1), outcome: null, duration_ms: null }],
+    });
+    expect(Value.Check(EdgeHostView, answer)).toBe(true);
+  });
+
+  it('EDGE-RES-11 never has keys, token ids or mount points', async () => {
+    expect(JSON.stringify(await read(nodeId(1)))).not.toMatch(/AAAA|secret-jti|mnt/);
+  });
+
+  it('AMB-204 is Disconnected since its enrollment where it has never connected', async () => {
+    const { status: _status, ...bare } = aHost(7);
+    const answer = await edgeWorld([bare]).call('readEdgeHost', { params: { id: nodeId(7) } });
+    expect(answer).toMatchObject({
+      node_id: nodeId(7),
+      status: 'Disconnected',
+      since: '2026-01-01T00:00:07Z',
+      enrolled_at: '2026-01-01T00:00:07Z',
+      last_heartbeat_at: null,
+    });
+  });
+
+  it.each(['Connected', 'Disconnected', 'Unhealthy', 'Revoked'] as const)('EDGE-RES-04 can be %s', async (status) => {
+    const answer = await edgeWorld([aHost(1, {}, { status })]).call('readEdgeHost', { params: { id: nodeId(1) } });
+    expect(answer).toMatchObject({ status });
+  });
+
+  it.each([
+    ['of another tenant', nodeId(3)],
+    ['that nobody has', nodeId(99)],
+    ['that is no id', '../host'],
+    ['that is an uid', mine.metadata.uid ?? ''],
+  ])('AMB-098 is not found by an id %s', async (_title, id) => {
+    for (const operation of ['readEdgeHost', 'changeEdgeHost', 'tagEdgeHost', 'revokeEdgeHost']) {
+      expect(await world().call(operation, { params: { id }, body: {} })).toEqual({
+        error: 'Host not found',
+        code: 'not_found',
+      });
+    }
+  });
+});
+
+describe('changing a host', () => {
+  const change = async (body: object, operation = 'changeEdgeHost') => {
+    const one = world();
+    return { answer: await one.call(operation, { params: { id: nodeId(1) }, body }), ...one };
+  };
+
+  it('EDGE-REST-18 AMB-100 renames it and keeps the rest', async () => {
+    const { answer, told } = await change({ name: 'new' });
+    expect(answer).toMatchObject({ name: 'new', tags: ['build', 'linux'], enrolled_at: expect.any(String) });
+    expect(told).toMatchObject([{ type: 'EdgeHostChanged', subject: mine.metadata.uid }]);
+  });
+
+  it('EDGE-REST-19 replaces all tags, each once', async () => {
+    expect((await change({ tags: ['b', 'a', 'b'] })).answer).toMatchObject({ name: 'host 1', tags: ['b', 'a'] });
+    expect((await change({ tags: [] })).answer).toMatchObject({ tags: [] });
+  });
+
+  it('changes nothing where nothing is asked for', async () => {
+    expect((await change({})).answer).toMatchObject({ name: 'host 1', tags: ['build', 'linux'] });
+  });
+
+  it.each<[title: string, body: object, want: string[]]>([
+    ['adds', { add: ['x'] }, ['build', 'linux', 'x']],
+    ['removes', { remove: ['build'] }, ['linux']],
+    ['adds and removes at once', { add: ['x', 'y'], remove: ['linux'] }, ['build', 'x', 'y']],
+    ['removes what it also adds', { add: ['x'], remove: ['x'] }, ['build', 'linux']],
+    ['adds each once', { add: ['x', 'x', 'build'] }, ['build', 'linux', 'x']],
+    ['takes a tag that is not there for removed', { remove: ['x'] }, ['build', 'linux']],
+    ['takes nothing at all', {}, ['build', 'linux']],
+  ])('EDGE-REST-20 AMB-099 %s', async (_title, body, want) => {
+    expect((await change(body, 'tagEdgeHost')).answer).toMatchObject({ tags: want });
+  });
+
+  it('bounds tags at 50', () => {
+    const tagged = (count: number) =>
+      changedTags([], { add: Array.from({ length: count }, (_, index) => `t${index}`) });
+    expect([tagged(49).length, tagged(50).length]).toEqual([49, 50]);
+    expect(() => tagged(51)).toThrow('at most 50');
+  });
+
+  it.each([
+    [{ name: '' }, false],
+    [{ name: 'x'.repeat(253) }, true],
+    [{ name: 'x'.repeat(254) }, false],
+    [{ name: 'a\u0000' }, false],
+    [{ tags: [''] }, false],
+    [{ tags: ['a b/c'] }, true],
+    [{ tags: ['x'.repeat(128)] }, true],
+    [{ tags: ['x'.repeat(129)] }, false],
+    [{ status: 'Connected' }, false],
+  ])('takes %j: %s', (body, isValid) => {
+    expect(Value.Check(changeEdgeHost.body.schema, body)).toBe(isValid);
+  });
+
+  it('takes lists of tags alone', () => {
+    expect(Value.Check(tagEdgeHost.body.schema, { add: 'x' })).toBe(false);
+    expect(Value.Check(tagEdgeHost.body.schema, { add: Array.from({ length: 51 }, () => 'x') })).toBe(false);
+  });
+});
+
+describe('revoking a host', () => {
+  it('EDGE-REST-21 AMB-098 answers without a body, twice, and the host is Revoked', async () => {
+    const { call, told } = world();
+    const params = { id: nodeId(1) };
+    expect(await call('revokeEdgeHost', { params })).toBe('no_content');
+    expect(await call('readEdgeHost', { params })).toMatchObject({ status: 'Revoked' });
+    expect(await call('revokeEdgeHost', { params })).toBe('no_content');
+    expect(told.map(({ type, act }) => [type, act])).toEqual([
+      ['EdgeHostRevoked', 'revoke'],
+      ['EdgeHostRevoked', 'revoke'],
+    ]);
+  });
+});
+
+describe('scopes of hosts', () => {
+  it.each([
+    ['EDGE-AUTH-03', 'listEdgeHosts', 'svc.edge.hosts.read'],
+    ['EDGE-AUTH-03', 'readEdgeHost', 'svc.edge.hosts.read'],
+    ['EDGE-AUTH-04', 'changeEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'tagEdgeHost', 'svc.edge.hosts.write'],
+    ['EDGE-AUTH-04', 'revokeEdgeHost', 'svc.edge.hosts.write'],
+  ])('%s EDGE-AUTH-08 %s needs %s, and nothing is told of a host without it', async (_id, operation, scope) => {
+    const ask = (id: string, scopes: readonly string[]) => world().call(operation, { params: { id } }, { scopes });
+    expect(await ask(nodeId(1), [scope])).not.toHaveProperty('error');
+    const others = everyEdgeScope.filter((one) => one !== scope);
+    const refused = { error: 'forbidden', message: `this needs the scope ${scope}` };
+    for (const id of [nodeId(1), nodeId(99)]) expect(await ask(id, others)).toMatchObject(refused);
+  });
+});

@@ -1,0 +1,37 @@
+import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
+import { labelsOfHost, nameOfHost, nodeIdOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
+import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
+
+/** spec 2 §2.1, as in a list; neither keys nor mount points. */
+export function presentHostSummary(tenant: string, host: EdgeHost): EdgeHostSummary {
+  const { spec, status, metadata } = host;
+  return {
+    node_id: nodeIdOfHost(host),
+    name: nameOfHost(host),
+    tenant_id: tenant,
+    status: stateOfHost(host),
+    since: status?.since ?? metadata.creationTimestamp ?? '',
+    last_heartbeat_at: status?.last_heartbeat_at ?? null,
+    tags: spec.tags ?? [],
+    capabilities: capabilitiesOf(host),
+  };
+}
+
+function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
+  const { os = '', arch = '', local_tools: tools = [] } = host.status?.capabilities ?? {};
+  return { os, arch, local_tools: tools, labels: { ...labelsOfHost(host) } };
+}
+
+/** spec 2 §2.1, as for one host. */
+export function presentHost(tenant: string, host: EdgeHost): EdgeHostView {
+  const { status, metadata } = host;
+  return {
+    ...presentHostSummary(tenant, host),
+    enrolled_at: status?.enrolled_at ?? metadata.creationTimestamp ?? '',
+    recent_commands: (status?.recent_commands ?? []).map(({ outcome, duration_ms: duration, ...command }) => ({
+      ...command,
+      outcome: outcome ?? null,
+      duration_ms: duration ?? null,
+    })),
+  };
+}

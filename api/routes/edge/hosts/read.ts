@@ -1,0 +1,49 @@
+import type { QueryOf } from '../../../../lib/http/contract.ts';
+import { defineRoute, json, type Route } from '../../../../lib/http/index.ts';
+import { timeCursor } from '../../../../lib/http/paging.ts';
+import { fleetHostOf } from '../../../../lib/fleet/fleet-host.ts';
+import { type FleetHost, matcherOf } from '../../../../lib/fleet/selector.ts';
+import type { Caller } from '../../../../lib/identity/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import { newestPage } from '../../executions/list/page.ts';
+import { edgeCaller } from '../edge-caller.ts';
+import { listEdgeHosts, readEdgeHost } from './contract.ts';
+import { findHost } from './find-host.ts';
+import { presentHost, presentHostSummary } from './present.ts';
+
+type ReadDeps = { readonly cluster: Pick<Cluster, 'edgeHosts'> };
+
+/** spec 2 §4.3, requirements EDGE-REST-11 to EDGE-REST-16. */
+export function createListRoute({ cluster: { edgeHosts } }: ReadDeps): Route<Caller> {
+  return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
+    const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
+    const isWanted = filterOf(query);
+    const page = { limit: query.limit, after: timeCursor.decode(query.cursor) };
+    const { rows, next } = newestPage(edgeHosts.list(tenant), page, (host) => isWanted(fleetHostOf(host)));
+    return json({
+      items: rows.map((host) => presentHostSummary(tenant, host)),
+      next_cursor: next === undefined ? null : timeCursor.encode(next),
+    });
+  });
+}
+
+/** `connected=false` is no filter (AMB-097). */
+function filterOf({ tag, label = [], connected }: QueryOf<typeof listEdgeHosts>): (host: FleetHost) => boolean {
+  const labels = label.map((pair) => ({ Equals: Object.fromEntries([splitPair(pair)]) }));
+  const matches = matcherOf({ labels, ...(tag !== undefined && { tags: [{ AllOf: tag }] }) });
+  return (host) => (connected !== true || host.status === 'Connected') && matches(host);
+}
+
+/** The contract has seen to the equals sign. */
+function splitPair(pair: string): [name: string, value: string] {
+  const equals = pair.indexOf('=');
+  return [pair.slice(0, equals), pair.slice(equals + 1)];
+}
+
+/** spec 2 §4.3. */
+export function createReadRoute({ cluster: { edgeHosts } }: ReadDeps): Route<Caller> {
+  return defineRoute<typeof readEdgeHost, Caller>(readEdgeHost, async ({ params, caller: asked }) => {
+    const caller = edgeCaller(asked, 'svc.edge.hosts.read');
+    return json(presentHost(caller.tenant, await findHost(edgeHosts, caller, params.id)));
+  });
+}

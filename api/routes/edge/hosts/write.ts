@@ -1,0 +1,75 @@
+import type { EdgeHost, EdgeHostSpec } from '../../../../crds/schema/edge-host.ts';
+import type { AuditTrail } from '../../../../lib/bus/index.ts';
+import { defined } from '../../../../lib/defined.ts';
+import { defineRoute, json, noContent, type Route } from '../../../../lib/http/index.ts';
+import type { Caller } from '../../../../lib/identity/index.ts';
+import { edgeHosts as hostKind } from '../../../../lib/kinds.ts';
+import type { KubeClient } from '../../../../lib/kube/index.ts';
+import type { Cluster } from '../../../cluster/index.ts';
+import { changeSpec } from '../change-spec.ts';
+import { edgeCaller } from '../edge-caller.ts';
+import { unknownHost } from '../errors.ts';
+import { changeEdgeHost, revokeEdgeHost, tagEdgeHost } from './contract.ts';
+import { locateHost } from './find-host.ts';
+import { presentHost } from './present.ts';
+import { changedTags, distinct } from './tags.ts';
+
+export interface WriteHostDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
+  readonly cluster: Pick<Cluster, 'edgeHosts'>;
+  readonly audit: AuditTrail;
+}
+
+/** spec 2 §4.3, requirements EDGE-REST-18, EDGE-REST-19. */
+export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
+  return defineRoute<typeof changeEdgeHost, Caller>(changeEdgeHost, async ({ params, body, caller: asked }) => {
+    const caller = edgeCaller(asked, 'svc.edge.hosts.write');
+    const { name, tags } = body;
+    const wanted = defined({ name, tags: tags && distinct(tags) });
+    const host = await change(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
+    deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
+    return json(presentHost(caller.tenant, host));
+  });
+}
+
+/** spec 2 §4.3, requirements EDGE-REST-20, AMB-099. */
+export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
+  return defineRoute<typeof tagEdgeHost, Caller>(tagEdgeHost, async ({ params, body, caller: asked }) => {
+    const caller = edgeCaller(asked, 'svc.edge.hosts.write');
+    const host = await change(deps, caller, params.id, (spec) => ({
+      ...spec,
+      tags: changedTags(spec.tags ?? [], body),
+    }));
+    deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
+    return json(presentHost(caller.tenant, host));
+  });
+}
+
+/** spec 2 §3 and §4.3, requirements AMB-098. The relay that holds the stream sees the change and drops it. */
+export function createRevokeRoute(deps: WriteHostDeps): Route<Caller> {
+  return defineRoute<typeof revokeEdgeHost, Caller>(revokeEdgeHost, async ({ params, caller: asked }) => {
+    const caller = edgeCaller(asked, 'svc.edge.hosts.write');
+    const host = await change(deps, caller, params.id, (spec) => ({ ...spec, revoked: true }));
+    deps.audit.record({ type: 'EdgeHostRevoked', act: 'revoke', ...told(caller, host) });
+    return noContent;
+  });
+}
+
+async function change(
+  { kube, cluster }: WriteHostDeps,
+  caller: Caller,
+  id: string,
+  changed: (spec: EdgeHostSpec) => EdgeHostSpec,
+): Promise<EdgeHost> {
+  const object = await locateHost(cluster.edgeHosts, caller, id);
+  const host = await changeSpec(kube, { resource: hostKind, object, change: changed, unknown: unknownHost });
+  cluster.edgeHosts.remember(host);
+  return host;
+}
+
+/** Neither names nor tags, which people write. */
+const told = (by: Caller, { metadata }: EdgeHost) => ({
+  by,
+  subject: metadata.uid ?? '',
+  data: { host: metadata.name },
+});

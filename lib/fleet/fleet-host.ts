@@ -1,0 +1,36 @@
+import type { EdgeHost, EdgeHostState } from '../../crds/schema/edge-host.ts';
+import type { FleetHost } from './selector.ts';
+
+const prefix = 'host-';
+
+/** The id of a host, also before its status is written. */
+export const nodeIdOfHost = ({ metadata, status }: EdgeHost): string =>
+  status?.node_id ?? (metadata.name.startsWith(prefix) ? metadata.name.slice(prefix.length) : metadata.name);
+
+/** How a host is doing: revoked from the moment when somebody says so; before it has connected Disconnected (AMB-204). */
+export const stateOfHost = ({ spec, status }: EdgeHost): EdgeHostState =>
+  spec.revoked === true ? 'Revoked' : (status?.status ?? 'Disconnected');
+
+/** Labels of the daemon and those that operators add; the latter count first. */
+export const labelsOfHost = ({ spec, status }: EdgeHost): Readonly<Record<string, string>> => ({
+  ...status?.capabilities?.labels,
+  ...spec.labels,
+});
+
+/** Display name, which may be absent. */
+export const nameOfHost = (host: EdgeHost): string => host.spec.name ?? nodeIdOfHost(host);
+
+/** A host as targets and groups see it. */
+export function fleetHostOf(host: EdgeHost): FleetHost {
+  const { capabilities } = host.status ?? {};
+  return {
+    nodeId: nodeIdOfHost(host),
+    uid: host.metadata.uid ?? '',
+    name: nameOfHost(host),
+    status: stateOfHost(host),
+    os: capabilities?.os,
+    tools: capabilities?.local_tools ?? [],
+    tags: host.spec.tags ?? [],
+    labels: labelsOfHost(host),
+  };
+}

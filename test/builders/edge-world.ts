@@ -1,0 +1,123 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import { createEdgeRoutes, type EdgeRoutesDeps } from '../../api/routes/edge/index.ts';
+import type { AuditEntry } from '../../lib/bus/index.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+
+interface Thing {
+  readonly kind?: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string };
+}
+
+/** The API server as far as the routes of edge hosts use it: objects by kind and name, with guards of patches. */
+function objectsOf(first: readonly Thing[]) {
+  const kept = new Map(first.map((one) => [`${one.kind} ${one.metadata.namespace}/${one.metadata.name}`, one]));
+  const missing = (resource: string) => new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource });
+  const keyOf = ({ kind }: { kind: string }, ref: { namespace: string; name: string }) =>
+    `${kind} ${ref.namespace}/${ref.name}`;
+  return {
+    all: () => [...kept.values()],
+    kube: {
+      get: async (resource: { kind: string }, ref: { namespace: string; name: string }) => {
+        const found = kept.get(keyOf(resource, ref));
+        if (found === undefined) throw missing(resource.kind);
+        return found;
+      },
+      create: async (resource: { kind: string }, object: Thing) => {
+        const uid = `00000009-0000-4000-8000-${createHash('md5').update(object.metadata.name).digest('hex').slice(0, 12)}`;
+        const made = { ...object, metadata: { ...object.metadata, uid, creationTimestamp: '2026-02-01T00:00:00Z' } };
+        kept.set(`${resource.kind} ${object.metadata.namespace}/${object.metadata.name}`, made);
+        return made;
+      },
+      jsonPatch: async (
+        resource: { kind: string },
+        ref: { namespace: string; name: string },
+        operations: readonly { op: string; path: string; value: unknown }[],
+      ) => {
+        const found = kept.get(keyOf(resource, ref));
+        if (found === undefined) throw missing(resource.kind);
+        const added = operations.filter(({ op }) => op !== 'test');
+        const spec = added.reduce<unknown>(
+          (known, { path, value }) =>
+            path === '/spec' ? value : { ...(known as object), [path.slice('/spec/'.length)]: value },
+          (found as Thing & { spec: unknown }).spec,
+        );
+        const changed = { ...found, spec } as Thing;
+        kept.set(keyOf(resource, ref), changed);
+        return changed;
+      },
+      delete: async (resource: { kind: string }, ref: { namespace: string; name: string }) =>
+        kept.delete(keyOf(resource, ref)),
+    },
+  };
+}
+
+/** Caches of one kind over the same objects. */
+function tenantObjects(kind: string, all: () => readonly Thing[]) {
+  const of = (tenant: string) =>
+    all().filter((one) => one.kind === kind && one.metadata.namespace === `tenant-${tenant}`);
+  const locate = async (tenant: string, nameOrUid: string) =>
+    of(tenant).find(({ metadata }) => metadata.name === nameOrUid || metadata.uid === nameOrUid);
+  return {
+    list: of,
+    locate,
+    find: locate,
+    whole: async (object: Thing) => all().find(({ metadata }) => metadata.uid === object.metadata.uid),
+    remember: () => undefined,
+    forgotten: async () => undefined,
+  };
+}
+
+export const everyEdgeScope = [
+  'svc.edge.enroll',
+  'svc.edge.hosts.read',
+  'svc.edge.hosts.write',
+  'svc.edge.groups.write',
+  'svc.edge.fleet.read',
+  'svc.edge.fleet.manage',
+];
+
+/** The routes of edge hosts over these objects; `call` answers the value, or what was refused. */
+export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [], more: Partial<EdgeRoutesDeps> = {}) {
+  const { kube, all } = objectsOf(objects);
+  const told: AuditEntry[] = [];
+  const keys = generateKeyPairSync('ed25519');
+  let count = 0;
+  const known = new Set(['acme', 'other', 'blue', 'red']);
+  const deps = {
+    kube,
+    clock: { now: () => Date.parse('2026-01-02T00:00:00.500Z'), sleep: async () => undefined },
+    newId: () => String((count += 1)).padStart(16, '0'),
+    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
+    cluster: {
+      tenants: { namespaceOf: (tenant: string) => (known.has(tenant) ? `tenant-${tenant}` : undefined) },
+      edgeHosts: tenantObjects('EdgeHost', all),
+      edgeGroups: tenantObjects('EdgeGroup', all),
+      fleetRuns: tenantObjects('FleetRun', all),
+    },
+    ...more,
+  } as unknown as EdgeRoutesDeps;
+  const routes = createEdgeRoutes(deps);
+  const ask = async (operation: string, request: object, caller: object = {}) => {
+    const route = routes.find(({ contract }) => contract.operationId === operation);
+    const who = { subject: 'ada', tenant: 'acme', kind: 'consumer', roles: [], scopes: everyEdgeScope, ...caller };
+    const asked = { params: {}, query: { limit: 50 }, headers: {}, body: {}, reserve: async () => undefined };
+    const signal = new AbortController().signal;
+    if (route === undefined) throw new Error(`there is no operation ${operation}`);
+    return route.handle({ ...asked, signal, ...request, caller: { ...who, until: 0 } } as never);
+  };
+  const call = async (operation: string, request: object = {}, caller: object = {}): Promise<unknown> => {
+    try {
+      const reply = await ask(operation, request, caller);
+      return reply.kind === 'json' ? reply.value : reply.kind;
+    } catch (error) {
+      if (!(error instanceof HttpError)) return error;
+      const { code, error: word = code, ...options } = error.options;
+      return { error: word, code, ...options };
+    }
+  };
+  return { ask, call, told, all, publicKey: keys.publicKey };
+}
