@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { StimulusRouter } from '../../crds/schema/stimulus-router.ts';
+import { notConfiguredProblem } from '../../lib/bus/absent-bus.ts';
 import { buckets, type EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CacheReader } from '../../lib/informer/index.ts';
@@ -14,6 +15,7 @@ import { createIngest } from './create-ingest.ts';
 import { createDeliveries, type Delivery } from './deliveries.ts';
 import type { Ingest } from './ingest.ts';
 import type { Reservation } from './reservation.ts';
+import { followPatterns } from './patterns.ts';
 import { createReservations } from './reservations.ts';
 import { createRoutingTable, type RoutingTable } from './routing-table.ts';
 import { createSettler } from './settler.ts';
@@ -74,10 +76,21 @@ export function createStimuli(deps: StimuliDeps): Stimuli {
     ingest: observeIngest(ingest, observer),
     run(signal) {
       settler.resume(cluster.informers.executions.cache.values());
+      followPatternsUntil(deps, signal);
       return settler.run(signal);
     },
   };
 }
+
+/** Without NATS there are no events to learn from. */
+function followPatternsUntil({ bus, kube, clock, logger, cluster }: StimuliDeps, signal: AbortSignal): void {
+  if (bus.problem() === notConfiguredProblem) return;
+  const { tenants, informers } = cluster;
+  const subscription = followPatterns({ bus, kube, clock, logger, tenants, routers: informers.routers.cache });
+  signal.addEventListener('abort', () => void subscription.close(patternsGraceMs), { once: true });
+}
+
+const patternsGraceMs = 1_000;
 
 type RouterCache = CacheReader<StimulusRouter, 'namespace' | 'source'>;
 

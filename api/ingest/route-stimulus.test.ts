@@ -53,7 +53,10 @@ async function route(routing: Partial<Routing>, answer?: Answer) {
 
 const agent = { routerAgent: 'triage' };
 const classified = (confidence: number, mode: string, workflow_id = 'uid-of-build') => [
-  ['StimulusClassified', { stimulus_id: 's1', workflow_id, confidence, mode }],
+  [
+    'StimulusClassified',
+    { stimulus_id: 's1', workflow_id, confidence, mode, ...(mode === 'LlmClassified' ? { source: 'tickets' } : {}) },
+  ],
 ];
 const failed = (error: string) => [['ClassificationFailed', { stimulus_id: 's1', error }]];
 const rejected = (reason: string) => [['StimulusRejected', { stimulus_id: 's1', reason }]];

@@ -62,7 +62,8 @@ export async function routeStimulus(
   const { workflow: name } = decision;
   const workflow = await deps.workflows.find({ tenant, subject: nobody }, name);
   // A decision was made, even where its workflow is not there: whoever follows the stimulus hears of it.
-  events.raise(stimulusClassified(occasion(), workflow?.metadata.uid ?? name, decision));
+  const source = decision.mode === 'LlmClassified' ? { source: stimulus.source.name } : {};
+  events.raise(stimulusClassified(occasion(), workflow?.metadata.uid ?? name, { ...decision, ...source }));
   if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
   return { workflow, name };
 }

@@ -36,6 +36,14 @@ export const StimulusRouterSpec = Type.Object(
         description: 'The least confidence with which the router agent decides.',
       }),
     ),
+    promote_after: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: 1_000_000,
+        description:
+          'So many equal choices of the router agent in a row make a route of the source. Absent: patterns are logged alone.',
+      }),
+    ),
   },
   { additionalProperties: false, ...cel(...stimulusRouterRules) },
 );

@@ -16,10 +16,32 @@ export function stimulusReceived(
   return event(occasion, 'StimulusReceived', { stimulus_id: id, source: source.name, received_at: receivedAt });
 }
 
-/** A workflow was chosen; `workflowId` is its uid, or what it is called where it is not there. */
-export function stimulusClassified(occasion: Occasion, workflowId: string, { confidence, mode }: Choice): BusEvent {
-  const { stimulusId } = occasion;
-  return event(occasion, 'StimulusClassified', { stimulus_id: stimulusId, workflow_id: workflowId, confidence, mode });
+/** A workflow was chosen; `workflowId` is its uid, or what it is called where it is not there. A router agent's names the source. */
+export function stimulusClassified(
+  occasion: Occasion,
+  workflowId: string,
+  { confidence, mode, source }: Choice & { readonly source?: string },
+): BusEvent {
+  const named = source === undefined ? {} : { source };
+  const data = { stimulus_id: occasion.stimulusId, workflow_id: workflowId, confidence, mode, ...named };
+  return event(occasion, 'StimulusClassified', data);
+}
+
+interface FoundPattern {
+  readonly source: string;
+  readonly workflowId: string;
+  /** Equal choices in a row. */
+  readonly count: number;
+  /** A route was made of it. */
+  readonly isPromoted: boolean;
+}
+
+/** Router agents chose one workflow for a source again and again; the stimulus is the last one (spec 1 §6). */
+export function patternDiscovered(
+  occasion: Occasion,
+  { source, workflowId, count, isPromoted }: FoundPattern,
+): BusEvent {
+  return event(occasion, 'PatternDiscovered', { source, workflow_id: workflowId, count, promoted: isPromoted });
 }
 
 /** Authentication or routing failed, or the stimulus was there before. `leftOut` such events before were not raised. */
