@@ -20,6 +20,7 @@ COPY proto proto
 COPY lib lib
 COPY controllers controllers
 COPY api api
+COPY gateway gateway
 COPY client client
 COPY cli cli
 RUN node dev/build/main.ts /root-fs/app && echo '{"type":"module"}' >/root-fs/app/package.json

@@ -1,22 +1,18 @@
-import type { AuditChain } from '../lib/audit-chain/index.ts';
-import { auditTopic, type EventBus } from '../lib/bus/index.ts';
+import { type AuditChain, createAuditChain, loadAuditKey, pemOf } from '../lib/audit-chain/index.ts';
+import type { EventBus } from '../lib/bus/index.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
-/** The audit of this replica. */
-export function openAudit({ clock, newId }: GatewayDeps, bus: EventBus): AuditChain {
-  return {
-    append: ({ type, tenant = '', subject, invocationId, data }) =>
-      bus.publish({
-        id: `gateway-${newId()}`,
-        topic: auditTopic,
-        source: 'gateway',
-        type,
-        subject: invocationId ?? subject,
-        tenant,
-        time: new Date(clock.now()).toISOString(),
-        data: { ...data, actor: subject },
-      }),
-    problem: () => bus.problem(),
-    close: async () => undefined,
-  };
+export interface GatewayAudit {
+  readonly chain: AuditChain;
+  /** What its checkpoints are checked with, as PEM (SPKI). */
+  readonly publicKey: string;
+}
+
+/**
+ * The audit of this replica.
+ * @throws ConfigError for a key that cannot be read.
+ */
+export function openAudit(deps: GatewayDeps, bus: EventBus): GatewayAudit {
+  const key = loadAuditKey(deps.config, deps.readFile, deps.logger);
+  return { chain: createAuditChain({ ...deps, bus, key }), publicKey: pemOf(key) };
 }

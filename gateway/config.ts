@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
+import { auditKeyVariables } from '../lib/audit-chain/index.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '../lib/config.ts';
 import { sealTokenVariables } from '../lib/envelope/index.ts';
@@ -36,6 +37,7 @@ export const GatewayConfig = Type.Object({
   SEAL_GATEWAY_AUTH_DISABLED: text(),
   /** The text `true` lets the bypass listen beyond loopback addresses. */
   SEAL_GATEWAY_AUTH_DISABLED_FORCE: text(),
+  ...auditKeyVariables,
   ...sealTokenVariables,
   ...busVariables,
   OIDC_ALLOW_HTTP: identityVariables.OIDC_ALLOW_HTTP,

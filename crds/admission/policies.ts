@@ -26,8 +26,8 @@ import { warningPolicy } from './warning-policy.ts';
 /** The service accounts of an installation under the names that the chart gives by default. */
 const defaultIdentities: Identities = {
   controllers: [`system:serviceaccount:${systemNamespace}:windlass-controllers`],
-  trustedWriters: [`system:serviceaccount:${systemNamespace}:windlass-api`],
   relays: [`system:serviceaccount:${systemNamespace}:windlass-relay`],
+  trustedWriters: ['windlass-api', 'windlass-gateway'].map((name) => `system:serviceaccount:${systemNamespace}:${name}`),
   labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 

@@ -6,6 +6,8 @@ export const programs = {
   'controllers-keeper': 'controllers/runtime/keeper/thread.ts',
   /** The HTTP API. */
   api: 'api/main.ts',
+  /** The tool gateway. */
+  gateway: 'gateway/main.ts',
   /** The thread of the API that reads manifests. */
   'manifest-worker': 'lib/manifest/manifest-worker.ts',
   /** The thread of the API that turns pages into Markdown. */

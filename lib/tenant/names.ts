@@ -13,6 +13,10 @@ export const clusterNames = {
   api: 'windlass-api',
   /** ClusterRole with everything the API needs inside a tenant; bound there, never cluster-wide. */
   tenantApi: 'windlass-tenant-api',
+  /** ServiceAccount of the tool gateway, in the namespace of the release; the admission policies know it by name. */
+  gateway: 'windlass-gateway',
+  /** ClusterRole with everything the gateway needs inside a tenant; bound there, never cluster-wide. */
+  tenantGateway: 'windlass-tenant-gateway',
   /** ClusterRoles for people: read everything of a tenant, or also start, decide and define. */
   viewer: 'windlass-viewer',
   operator: 'windlass-operator',

@@ -50,7 +50,7 @@ describe('the objects of a tenant', () => {
     expect(rest.map((object) => object.metadata.namespace)).toEqual(rest.map(() => 'team-a'));
   });
 
-  it('bind the controllers and the API of the release to a role each, and to nothing else', () => {
+  it('bind the controllers, the API and the gateway of the release to a role each, and to nothing else', () => {
     const bindings = tenantObjects({ slug: 'acme', releaseNamespace: 'ops' }).filter(
       (object) => object.kind === 'RoleBinding',
     ) as RoleBinding[];
@@ -61,6 +61,11 @@ describe('the objects of a tenant', () => {
         [{ kind: 'ServiceAccount', name: 'windlass-controllers', namespace: 'ops' }],
       ],
       ['ClusterRole', 'windlass-tenant-api', [{ kind: 'ServiceAccount', name: 'windlass-api', namespace: 'ops' }]],
+      [
+        'ClusterRole',
+        'windlass-tenant-gateway',
+        [{ kind: 'ServiceAccount', name: 'windlass-gateway', namespace: 'ops' }],
+      ],
     ]);
   });
 

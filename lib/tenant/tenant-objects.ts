@@ -55,7 +55,8 @@ export const defaultQuota = {
 
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
- * `restricted`, its quota, its network policies, the account of agents, and the role bindings of the controllers, the API and people. Pure;
+ * `restricted`, its quota, its network policies, the account of agents, and the role bindings of the controllers,
+ * the API, the tool gateway and people. Pure;
  * applying it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for
  * a slug that is not valid.
  */
@@ -104,6 +105,7 @@ function roleBindings(namespace: string, options: TenantOptions): RoleBinding[] 
   const bindings: [name: string, role: string, subjects: readonly Subject[]][] = [
     [clusterNames.controllers, clusterNames.tenantController, [account(clusterNames.controllers)]],
     [clusterNames.api, clusterNames.tenantApi, [account(clusterNames.api)]],
+    [clusterNames.gateway, clusterNames.tenantGateway, [account(clusterNames.gateway)]],
     [clusterNames.viewer, clusterNames.viewer, options.viewers ?? []],
     [clusterNames.operator, clusterNames.operator, options.operators ?? []],
   ];

@@ -1,9 +1,11 @@
 {{/* Names do not depend on the release: the kinds are cluster-wide, so a cluster holds one Windlass. */}}
 {{- define "windlass.controllers" -}}windlass-controllers{{- end -}}
 {{- define "windlass.api" -}}windlass-api{{- end -}}
+{{- define "windlass.gateway" -}}windlass-gateway{{- end -}}
 {{- define "windlass.nats" -}}windlass-nats{{- end -}}
 {{- define "windlass.tenantController" -}}windlass-tenant-controller{{- end -}}
 {{- define "windlass.tenantApi" -}}windlass-tenant-api{{- end -}}
+{{- define "windlass.tenantGateway" -}}windlass-tenant-gateway{{- end -}}
 {{- define "windlass.viewer" -}}windlass-viewer{{- end -}}
 {{- define "windlass.operator" -}}windlass-operator{{- end -}}
 
@@ -29,6 +31,10 @@ app.kubernetes.io/component: controllers
 {{- define "windlass.api.selector" -}}
 {{ include "windlass.selector" . }}
 app.kubernetes.io/component: api
+{{- end -}}
+{{- define "windlass.gateway.selector" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/component: gateway
 {{- end -}}
 {{- define "windlass.nats.selector" -}}
 {{ include "windlass.selector" . }}

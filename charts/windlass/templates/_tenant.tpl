@@ -148,3 +148,9 @@ kind: ServiceAccount
 name: {{ include "windlass.api" . }}
 namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{- define "windlass.gatewaySubject" -}}
+kind: ServiceAccount
+name: {{ include "windlass.gateway" . }}
+namespace: {{ .Release.Namespace }}
+{{- end -}}

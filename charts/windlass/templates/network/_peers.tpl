@@ -52,6 +52,22 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
+{{- define "windlass.network.toGatewayProvider" -}}
+{{- range compact (list (include "windlass.gateway.issuer" .) (include "windlass.gateway.jwksUrl" .)) }}
+{{ include "windlass.network.toUrl" . }}
+{{- end }}
+{{- end -}}
+
+{{/* Registered APIs, which the gateway itself vets at each connect: only their ports can be given. */}}
+{{- define "windlass.network.toUpstreams" -}}
+{{- with .Values.gateway.upstreamPorts }}
+- ports:
+    {{- range . }}
+    - { protocol: TCP, port: {{ int . }} }
+    {{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "windlass.network.toStore" -}}
 {{- if eq .Values.outputStore.kind "s3" }}
 {{- include "windlass.network.toUrl" (.Values.outputStore.s3.endpoint | default "https://") }}

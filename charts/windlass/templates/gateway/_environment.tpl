@@ -1,0 +1,64 @@
+{{/* The whole configuration of the tool gateway. README.md has it as a table. */}}
+{{- define "windlass.gateway.env" -}}
+{{- with .Values.gateway }}
+- { name: WINDLASS_LOG_LEVEL, value: {{ .logLevel | quote }} }
+- { name: SEAL_GATEWAY_PORT, value: "8090" }
+- { name: SEAL_GATEWAY_INTERNAL_PORT, value: "8091" }
+- { name: WINDLASS_RATE_LIMIT_PER_SECOND, value: {{ .rateLimitPerSecond | int64 | quote }} }
+- { name: WINDLASS_DRAIN_SECONDS, value: {{ .drainSeconds | int64 | quote }} }
+- name: WINDLASS_SYSTEM_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- { name: WINDLASS_SYSTEM_TENANT, value: {{ $.Values.systemTenant.slug | quote }} }
+- { name: SEAL_GATEWAY_OPERATOR_JWT_ISSUER, value: {{ include "windlass.gateway.issuer" $ | quote }} }
+- { name: SEAL_GATEWAY_OPERATOR_JWT_AUDIENCE, value: {{ .oidc.audience | default $.Values.api.oidc.audience | quote }} }
+- { name: SEAL_GATEWAY_OPERATOR_ROLE_CLAIM, value: {{ $.Values.api.oidc.claims.role | quote }} }
+{{- with include "windlass.gateway.jwksUrl" $ }}
+- { name: SEAL_GATEWAY_OPERATOR_JWKS_URL, value: {{ . | quote }} }
+{{- end }}
+- { name: SEAL_GATEWAY_JWKS_CACHE_TTL_SECS, value: {{ $.Values.api.oidc.jwksTtlSeconds | int64 | quote }} }
+{{- end }}
+{{- with .Values.api.oidc }}
+{{- if .caConfigMap }}
+- { name: WINDLASS_OIDC_CA_FILE, value: /etc/windlass/oidc/ca.crt }
+{{- end }}
+- { name: OIDC_ALLOW_HTTP, value: {{ .allowHttp | quote }} }
+- { name: WINDLASS_OIDC_ALGORITHMS, value: {{ join "," .algorithms | quote }} }
+- { name: WINDLASS_OIDC_JWKS_GRACE_SECONDS, value: {{ .jwksGraceSeconds | int64 | quote }} }
+{{- end }}
+- { name: WINDLASS_GATEWAY_AUDIT_KEY, value: /etc/windlass/gateway-audit/key.pem }
+- { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
+- { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
+{{- include "windlass.bus.env" . }}
+{{ include "windlass.nodeOptions" . }}
+{{- end -}}
+
+{{- define "windlass.gateway.issuer" -}}{{ .Values.gateway.oidc.issuer | default .Values.api.oidc.issuer }}{{- end -}}
+
+{{/* The API's address of keys is for the API's issuer. */}}
+{{- define "windlass.gateway.jwksUrl" -}}
+{{- if .Values.gateway.oidc.issuer -}}{{ .Values.gateway.oidc.jwksUrl }}
+{{- else -}}{{ .Values.gateway.oidc.jwksUrl | default .Values.api.oidc.jwksUrl }}
+{{- end -}}
+{{- end -}}
+
+{{- define "windlass.gateway.auditSecret" -}}
+{{- .Values.gateway.audit.existingSecret | default (printf "%s-audit" (include "windlass.gateway" .)) -}}
+{{- end -}}
+
+{{/* Files that the gateway reads. */}}
+{{- define "windlass.gateway.volumes" }}
+{{- include "windlass.bus.volumes" . }}
+- name: gateway-audit
+  secret: { secretName: {{ include "windlass.gateway.auditSecret" . | quote }}, items: [{ key: key.pem, path: key.pem }] }
+{{- with .Values.api.oidc.caConfigMap }}
+- name: oidc
+  configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
+{{- end }}
+{{- end -}}
+{{- define "windlass.gateway.volumeMounts" }}
+{{- include "windlass.bus.volumeMounts" . }}
+- { name: gateway-audit, mountPath: /etc/windlass/gateway-audit, readOnly: true }
+{{- if .Values.api.oidc.caConfigMap }}
+- { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
+{{- end }}
+{{- end -}}
