@@ -33,7 +33,7 @@ export function createServices(deps: GatewayDeps): Services {
   const authentication = createOperatorAuthentication(deps, config);
   const cluster = createCluster(deps);
   const bus = createBus(deps);
-  const audit = openAudit(deps, bus);
+  const { chain: audit, publicKey: auditPublicKey } = openAudit(deps, bus);
   const systemNamespace = config.WINDLASS_SYSTEM_NAMESPACE;
   const { tenants } = cluster;
   const tenancy = createTenancy({ audit, tenants, systemNamespace });
@@ -41,7 +41,7 @@ export function createServices(deps: GatewayDeps): Services {
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, bus, audit, cluster, tenancy, rateLimit },
+    routes: { ...deps, bus, audit, auditPublicKey, cluster, tenancy, rateLimit },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {

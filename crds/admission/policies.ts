@@ -27,7 +27,9 @@ import { warningPolicy } from './warning-policy.ts';
 const defaultIdentities: Identities = {
   controllers: [`system:serviceaccount:${systemNamespace}:windlass-controllers`],
   relays: [`system:serviceaccount:${systemNamespace}:windlass-relay`],
-  trustedWriters: ['windlass-api', 'windlass-gateway'].map((name) => `system:serviceaccount:${systemNamespace}:${name}`),
+  trustedWriters: ['windlass-api', 'windlass-gateway'].map(
+    (name) => `system:serviceaccount:${systemNamespace}:${name}`,
+  ),
   labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 

@@ -1,5 +1,6 @@
 import { contracts as service } from '../../lib/http/service/index.ts';
 import type { Contract } from '../../lib/http/contract.ts';
+import { listAuditCheckpoints, listAuditEvents } from './audit-events/contract.ts';
 
 /** Every operation of the public listener: the OpenAPI document and the reference page are made of these. */
-export const contracts: readonly Contract[] = [...service];
+export const contracts: readonly Contract[] = [listAuditEvents, listAuditCheckpoints, ...service];

@@ -7,18 +7,21 @@ import type { GatewayCluster } from '../cluster/cluster.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
+import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from './docs/index.ts';
 
 /** Parts that the routes of the public listener are made with. Each area adds what it needs. */
 export interface RoutesDeps extends GatewayDeps {
   readonly bus: EventBus;
   readonly audit: AuditChain;
+  /** PEM (SPKI) of the key that signs audit checkpoints. */
+  readonly auditPublicKey: string;
   readonly cluster: GatewayCluster;
   readonly tenancy: Tenancy;
   readonly rateLimit: RateLimit;
 }
 
 /** The routes of the public listener. */
-export function createRoutes(_deps: RoutesDeps): Route<Operator>[] {
-  return [createHealthRoutes<Operator>(), createDocsRoutes<Operator>()].flat();
+export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
+  return [createAuditEventRoutes(deps), createHealthRoutes<Operator>(), createDocsRoutes<Operator>()].flat();
 }

@@ -1,0 +1,88 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuditChain, keyIdOf, pemOf, verify } from '../../../lib/audit-chain/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { newId } from '../../../lib/ids.ts';
+import { silentLogger } from '../../../lib/logger.ts';
+import type { Route } from '../../../lib/http/route.ts';
+import { startTestBus, type TestBus } from '../../../test/nats/test-bus.ts';
+import type { Operator } from '../../identity/operator.ts';
+import { createTenancy } from '../../identity/tenancy.ts';
+import { createAuditEventRoutes } from './index.ts';
+
+let nats: TestBus;
+let routes: Route<Operator>[] = [];
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+
+beforeAll(async () => {
+  nats = await startTestBus();
+  const bus = nats.connect();
+  const chain = createAuditChain({ bus, clock: systemClock, logger: silentLogger, newId, key: privateKey });
+  for (const tenant of ['acme', 'other', 'acme', undefined])
+    await chain.append({ type: 'SessionCreated', tenant, subject: 'kim', data: {} });
+  await chain.append({ type: 'SessionRevoked', tenant: 'acme', subject: 'kim', data: {} });
+  await chain.close();
+  const audit = { append: async () => undefined, problem: () => undefined, close: async () => undefined };
+  const tenancy = createTenancy({ audit, tenants: { namespaceOf: () => undefined }, systemNamespace: 's' });
+  routes = createAuditEventRoutes({ bus, tenancy, auditPublicKey: pemOf(privateKey) });
+}, 300_000);
+afterAll(() => nats.stop());
+
+const caller = (tenant: string | undefined, isAdmin = false): Operator => ({
+  subject: 'kim',
+  kind: 'consumer',
+  tenant,
+  isAdmin,
+  until: Number.POSITIVE_INFINITY,
+});
+
+/** What a route answers, past the checks of its contract. */
+async function ask(path: string, who: Operator, query: object = {}): Promise<Record<string, unknown>> {
+  const route = routes.find(({ contract }) => contract.path === path);
+  const request = { caller: who, query: { limit: 100, ...query } } as unknown as Parameters<
+    NonNullable<typeof route>['handle']
+  >[0];
+  const reply = (await route?.handle(request)) as unknown as { value: Record<string, unknown> };
+  return reply.value;
+}
+
+const events = async (who: Operator, query: object = {}): Promise<Record<string, unknown>[]> =>
+  (await ask('/v1/audit-events', who, query))['items'] as Record<string, unknown>[];
+const tenantsOf = async (who: Operator, query: object = {}): Promise<unknown[]> =>
+  (await events(who, query)).map(({ tenant }) => tenant);
+
+describe('GW-EVT audit events over HTTP', () => {
+  it('shows an operator the events of the own tenant, and refuses another', async () => {
+    expect(await tenantsOf(caller('acme'))).toEqual(['acme', 'acme', 'acme']);
+    expect(await tenantsOf(caller('acme', true))).toEqual(['acme', 'acme', 'acme']);
+    expect(await tenantsOf(caller('acme'), { tenant: 'acme' })).toHaveLength(3);
+    await expect(ask('/v1/audit-events', caller('acme', true), { tenant: 'other' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  it('shows an administrator without a tenant all, or one', async () => {
+    expect(await tenantsOf(caller(undefined, true))).toHaveLength(5);
+    expect(await tenantsOf(caller(undefined, true), { tenant: 'other' })).toEqual(['other']);
+  });
+
+  it('filters by type and goes on by cursor', async () => {
+    expect(await tenantsOf(caller('acme'), { type: 'SessionRevoked' })).toHaveLength(1);
+    const first = await ask('/v1/audit-events', caller('acme'), { limit: 2 });
+    expect(first['items']).toHaveLength(2);
+    expect(await events(caller('acme'), { cursor: first['next_cursor'] })).toHaveLength(1);
+    const end = (await ask('/v1/audit-events', caller('acme')))['end_cursor'];
+    expect(await events(caller('acme'), { cursor: end })).toHaveLength(0);
+    await expect(ask('/v1/audit-events', caller('acme'), { cursor: 'x' })).rejects.toThrow('cursor');
+    await expect(ask('/v1/audit-events', caller('acme'), { from: 'yesterday' })).rejects.toThrow('from');
+  });
+
+  it('gives what proves the events whole', async () => {
+    const body = await ask('/v1/audit-checkpoints', caller('acme'));
+    expect(body['public_key']).toBe(pemOf(publicKey));
+    const options = { checkpoints: body['items'] as unknown[], keys: new Map([[keyIdOf(publicKey), publicKey]]) };
+    const found = await events(caller('acme'));
+    expect(verify(found, options)).toMatchObject({ problems: [], chains: [{ tenant: 'acme', vouched: 3 }] });
+    expect(verify(found.slice(0, 2), options).problems).toMatchObject([{ kind: 'cut' }]);
+  });
+});

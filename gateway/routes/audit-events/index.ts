@@ -1,0 +1,66 @@
+import { type AuditQuery, auditLimits, createAuditRecord } from '../../../lib/audit-chain/index.ts';
+import { limits } from '../../../crds/limits.ts';
+import type { EventBus } from '../../../lib/bus/index.ts';
+import { createCursor } from '../../../lib/http/paging.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { Tenancy } from '../../identity/tenancy.ts';
+import { listAuditCheckpoints, listAuditEvents } from './contract.ts';
+
+interface AuditRoutesDeps {
+  readonly bus: Pick<EventBus, 'stream'>;
+  readonly tenancy: Pick<Tenancy, 'assertOwn'>;
+  /** PEM (SPKI) of the key that signs checkpoints. */
+  readonly auditPublicKey: string;
+}
+
+/** Message and events of it that were read: two numbers with a point between. */
+const cursors = createCursor<NonNullable<AuditQuery['cursor']>>(
+  ({ message, read }) => `${message}.${read}`,
+  (text) => {
+    const [, message, read] = /^(\d{1,15})\.(\d{1,6})$/.exec(text) ?? [];
+    return message === undefined ? undefined : { message: Number(message), read: Number(read) };
+  },
+);
+
+export function createAuditEventRoutes({ bus, tenancy, auditPublicKey }: AuditRoutesDeps): Route<Operator>[] {
+  const record = createAuditRecord(bus);
+  /** An administrator without a tenant sees all, or the one that is asked for; everybody else their own. */
+  const tenantOf = async (caller: Operator, asked: string | undefined): Promise<string | undefined> => {
+    if (caller.tenant === undefined && caller.isAdmin) return asked;
+    await tenancy.assertOwn(caller, asked);
+    return caller.tenant;
+  };
+  return [
+    defineRoute(listAuditEvents, async ({ caller, query }) => {
+      const { type, limit } = query;
+      const from = timeOf('from', query.from);
+      const to = timeOf('to', query.to);
+      const cursor = cursors.decode(query.cursor);
+      const page = await record.page({
+        tenant: await tenantOf(caller, query.tenant),
+        types: type === undefined ? [] : [type],
+        limit: Math.min(limit, limits.pageSizeMax, auditLimits.pageEvents),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      const end = cursors.encode(page.end);
+      return json({ items: page.events, next_cursor: page.hasMore ? end : null, end_cursor: end });
+    }),
+    defineRoute(listAuditCheckpoints, async ({ caller, query }) => {
+      const tenant = await tenantOf(caller, query.tenant);
+      const items = await record.checkpoints(tenant);
+      const retainedFrom = (await record.retainedFrom()) ?? null;
+      return json({ items, public_key: auditPublicKey, retained_from: retainedFrom });
+    }),
+  ];
+}
+
+function timeOf(field: 'from' | 'to', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw invalidField(`query.${field}`, 'is not a time; write it as 2026-11-23T10:00:00Z');
+}
