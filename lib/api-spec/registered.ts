@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { isLabelName } from '../../crds/label-name.ts';
+import { isUid } from '../../crds/uid.ts';
+
+/** What ApiSpecs, ToolWorkflows and CliTools have in common. */
+export interface Registered {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly creationTimestamp?: string;
+  };
+  readonly spec: { readonly name?: string };
+}
+
+/** The name by which agents and operators know it. */
+export const registeredNameOf = ({ metadata, spec }: Registered): string => spec.name ?? metadata.name;
+
+/** The name of the object that is registered under a name: the same one where Kubernetes takes it. */
+export function objectNameOf(name: string): string {
+  if (isLabelName(name) && name === name.toLowerCase() && !isUid(name)) return name;
+  return `rt-${createHash('sha256').update(name).digest('hex').slice(0, 40)}`;
+}
+
+/** The one that has the name where several claim it: the oldest, by age and then by uid. */
+export function holderOf<T extends Registered>(rivals: readonly T[]): T | undefined {
+  return rivals.toSorted((a, b) => compare(ageOf(a), ageOf(b)))[0];
+}
+
+const ageOf = ({ metadata }: Registered): string => `${metadata.creationTimestamp ?? ''}/${metadata.uid ?? ''}`;
+const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
