@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
+import type { OpenApiReader } from '../lib/manifest/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
@@ -15,6 +16,8 @@ export interface GatewayDeps {
   readonly kube: KubeClient;
   readonly runtime: ProcessRuntime;
   readonly newId: NewId;
+  /** Reads documents of APIs in threads of their own. */
+  readonly openApi: OpenApiReader;
   /** Text of a file that a setting names. */
   readonly readFile: (path: string) => string;
   /** Called once, when everything is loaded and no request has come. */

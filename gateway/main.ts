@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
+import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -8,6 +10,7 @@ import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
 import { createLogger } from '../lib/logger.ts';
 import { collectGarbage } from '../lib/process/collect-garbage.ts';
+import { createOpenApiReader, manifestWorker } from '../lib/manifest/index.ts';
 import { createProcessRuntime } from '../lib/process/process-runtime.ts';
 import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { readGatewayConfig } from './config.ts';
@@ -30,6 +33,7 @@ async function main(): Promise<number> {
     { userAgent: 'windlass-gateway', writeTimeoutMs: 10_000 },
   );
   const runtime = createProcessRuntime({ process, clock, logger });
+  const openApi = createOpenApiReader({ clock, workerUrl: workerUrl() });
   try {
     return await runGateway({
       config,
@@ -39,12 +43,20 @@ async function main(): Promise<number> {
       kube,
       runtime,
       newId,
+      openApi,
       readFile: (path) => readFileSync(path, 'utf8'),
       onLoaded: collectGarbage,
     });
   } finally {
+    await openApi.close();
     await kube.close();
   }
+}
+
+/** Of the thread that reads documents: beside the bundle in the image, and in its folder where the sources are. */
+function workerUrl(): URL {
+  const file = join(import.meta.dirname, manifestWorker.bundled);
+  return existsSync(file) ? pathToFileURL(file) : new URL(manifestWorker.source, import.meta.url);
 }
 
 // Not by waiting for an empty event loop: the timer that bounds a graceful stop would keep it from ever being empty.

@@ -61,6 +61,8 @@ export function createServices(deps: GatewayDeps): Services {
 
 function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {
   return createGatewayCluster({
+    kube,
+    clock,
     reflector: (kind) => ({ client: kube, clock, logger, observer: metrics.forReflector(kind) }),
     systemTenant: config.WINDLASS_SYSTEM_TENANT,
     systemNamespace: config.WINDLASS_SYSTEM_NAMESPACE,

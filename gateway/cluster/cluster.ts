@@ -1,8 +1,13 @@
 import type { SecurityContext } from '../../crds/schema/agent.ts';
+import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { isWholeApiSpec, isWholeToolWorkflow, slimApiSpec, slimToolWorkflow } from '../../lib/api-spec/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createInformer, type Informer, type ReflectorDeps, stripStrangers } from '../../lib/informer/index.ts';
-import { securityContexts } from '../../lib/kinds.ts';
-import type { KubeObject, Namespace } from '../../lib/kube/index.ts';
+import { createInformer, createWholeObjects, type Informer, type ReflectorDeps, stripStrangers } from '../../lib/informer/index.ts';
+import { apiSpecs, cliTools, securityContexts, toolWorkflows } from '../../lib/kinds.ts';
+import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
 import {
   createTenantDirectory,
   createTenantInformer,
@@ -14,6 +19,11 @@ import {
 export interface GatewayInformers {
   readonly tenants: Informer<Namespace, TenantIndex>;
   readonly securityContexts: Informer<SecurityContext, 'namespace'>;
+  /** Without their documents. */
+  readonly apiSpecs: Informer<ApiSpec, 'namespace'>;
+  /** Without the templates and extractors of their steps. */
+  readonly toolWorkflows: Informer<ToolWorkflow, 'namespace'>;
+  readonly cliTools: Informer<CliTool, 'namespace'>;
 }
 
 /** Objects of the cluster that the gateway knows, kept in step by watches. */
@@ -29,13 +39,16 @@ export interface GatewayCluster {
 }
 
 interface ClusterDeps {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
   /** Gives each kind its own observer. */
   readonly reflector: (kind: string) => ReflectorDeps;
   readonly systemTenant: string;
   readonly systemNamespace: string;
 }
 
-export function createGatewayCluster({ reflector, systemTenant, systemNamespace }: ClusterDeps): GatewayCluster {
+export function createGatewayCluster(deps: ClusterDeps): GatewayCluster {
+  const { reflector, systemTenant, systemNamespace } = deps;
   const informers: GatewayInformers = {
     tenants: createTenantInformer(reflector('Namespace')),
     securityContexts: createInformer(reflector('SecurityContext'), {
@@ -44,6 +57,7 @@ export function createGatewayCluster({ reflector, systemTenant, systemNamespace 
       strip: stripStrangers,
       indexes: { namespace: namespaceIndex },
     }),
+    ...toolInformers(deps),
   };
   const all = Object.values(informers);
   return {
@@ -56,6 +70,36 @@ export function createGatewayCluster({ reflector, systemTenant, systemNamespace 
     async run(signal) {
       await Promise.all(all.map((informer) => informer.run(signal)));
     },
+  };
+}
+
+/** Bytes of heap for objects in full, of each kind: those used last spare a request. */
+const keptBytes = 8 * 1024 * 1024;
+
+/** Kinds that tools are made of; of a large object the cache keeps what lists and checks need. */
+function toolInformers(deps: ClusterDeps): Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> {
+  const indexes = { namespace: namespaceIndex };
+  const wholes = <T extends KubeObject>(resource: Resource<T>, slim: (object: T) => T, isWhole: (object: T) => boolean) =>
+    createWholeObjects({ ...deps, resource, slim, isWhole, keptBytes });
+  return {
+    apiSpecs: createInformer(deps.reflector('ApiSpec'), {
+      resource: apiSpecs,
+      parse: withSpec,
+      wholes: wholes(apiSpecs, slimApiSpec, isWholeApiSpec),
+      indexes,
+    }),
+    toolWorkflows: createInformer(deps.reflector('ToolWorkflow'), {
+      resource: toolWorkflows,
+      parse: withSpec,
+      wholes: wholes(toolWorkflows, slimToolWorkflow, isWholeToolWorkflow),
+      indexes,
+    }),
+    cliTools: createInformer(deps.reflector('CliTool'), {
+      resource: cliTools,
+      parse: withSpec,
+      strip: stripStrangers,
+      indexes,
+    }),
   };
 }
 

@@ -1,6 +1,16 @@
 import { contracts as service } from '../../lib/http/service/index.ts';
+import { contracts as cliTools } from './cli-tools/contract.ts';
+import { contracts as specs } from './specs/contract.ts';
+import { contracts as toolWorkflows } from './workflows/contract.ts';
 import type { Contract } from '../../lib/http/contract.ts';
 import { listAuditCheckpoints, listAuditEvents } from './audit-events/contract.ts';
 
 /** Every operation of the public listener: the OpenAPI document and the reference page are made of these. */
-export const contracts: readonly Contract[] = [listAuditEvents, listAuditCheckpoints, ...service];
+export const contracts: readonly Contract[] = [
+  listAuditEvents,
+  listAuditCheckpoints,
+  ...service,
+  ...specs,
+  ...toolWorkflows,
+  ...cliTools,
+];

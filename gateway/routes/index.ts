@@ -9,6 +9,7 @@ import type { Operator } from '../identity/operator.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from './docs/index.ts';
+import { createRegistrationRoutes } from './registrations.ts';
 
 /** Parts that the routes of the public listener are made with. Each area adds what it needs. */
 export interface RoutesDeps extends GatewayDeps {
@@ -23,5 +24,10 @@ export interface RoutesDeps extends GatewayDeps {
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
-  return [createAuditEventRoutes(deps), createHealthRoutes<Operator>(), createDocsRoutes<Operator>()].flat();
+  return [
+    createAuditEventRoutes(deps),
+    createHealthRoutes<Operator>(),
+    createDocsRoutes<Operator>(),
+    createRegistrationRoutes(deps),
+  ].flat();
 }

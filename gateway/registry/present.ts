@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import { conditionTypes } from '../../crds/conditions.ts';
+import type { Condition } from '../../crds/schema/condition.ts';
+import { oneOf, timestamp } from '../../crds/schema/parts.ts';
+import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { createCursor, pageQuery } from '../../lib/http/paging.ts';
+
+/** Fields of every record of the control plane (requirements AMB-196). */
+export const recordFields = {
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  scope: oneOf(['tenant', 'global'], { description: 'Whether all tenants share it.' }),
+  created_at: timestamp(),
+  ready: Type.Optional(
+    Type.Object(
+      { status: Type.String(), reason: Type.String(), message: Type.String() },
+      { additionalProperties: false, description: 'The verdict of the controllers; absent until they have looked.' },
+    ),
+  ),
+};
+
+export const Creation = Type.Object(
+  { id: recordFields.id, name: recordFields.name },
+  { additionalProperties: false },
+);
+
+export const idParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 64, description: 'Id, as the list shows it.' }),
+});
+
+export const listQuery = Type.Object(pageQuery('Items'));
+
+export const listOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
+  Type.Object(
+    {
+      items: Type.Array(item),
+      next_cursor: Type.Optional(Type.String({ description: '`cursor` of the next page; absent on the last one.' })),
+    },
+    { additionalProperties: false },
+  );
+
+type Presented = Registered & { readonly status?: { readonly conditions?: readonly Condition[] } };
+
+/** The fields of `recordFields`. */
+export function presentRecord(object: Presented, isOwn: (namespace: string) => boolean) {
+  const ready = object.status?.conditions?.find(({ type }) => type === conditionTypes.ready);
+  const { uid = '', namespace = '', creationTimestamp = '' } = object.metadata;
+  return {
+    id: uid,
+    name: registeredNameOf(object),
+    scope: isOwn(namespace) ? 'tenant' : 'global',
+    created_at: creationTimestamp,
+    ...(ready && { ready: { status: ready.status, reason: ready.reason, message: ready.message } }),
+  };
+}
+
+/** Lists are ordered by name, and then by id: two objects may claim one name. */
+export const byName = {
+  keyOf: (object: Registered): string => `${registeredNameOf(object)}/${object.metadata.uid ?? ''}`,
+  compare: (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1),
+};
+
+const keyForm = /^[\w.-]{1,253}\/[0-9a-f-]{0,36}$/;
+
+export const nameCursor = createCursor<string>(
+  (key) => key,
+  (text) => (keyForm.test(text) ? text : undefined),
+);

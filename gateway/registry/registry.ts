@@ -1,0 +1,79 @@
+import { isUid } from '../../crds/uid.ts';
+import { type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { isAlreadyExists, isConflict, type KubeClient, type KubeObject, type Resource } from '../../lib/kube/index.ts';
+import type { TenantCaller, Tenancy } from '../identity/tenancy.ts';
+import { notFound, refusalOf, taken } from './refusals.ts';
+
+type Object = KubeObject & Registered;
+
+/** Objects of one kind, as operators register, list and delete them (spec 3 §4.1). */
+export interface Registry<T extends Object> {
+  /** Those that a tenant sees, its own and the shared ones; of each what the cache keeps. */
+  visible(tenant: string | undefined): readonly T[];
+  /** @throws HttpError 404 for what the tenant does not see. */
+  find(tenant: string | undefined, id: string): T;
+  /** @throws HttpError 409 for a name that the caller sees already, 400, 403 and 429 as the API server refuses it. */
+  create(caller: TenantCaller, object: T): Promise<T>;
+  /** @throws HttpError 404 as `find`, 403 for a shared object and a caller with a tenant. */
+  remove(caller: TenantCaller, id: string): Promise<void>;
+}
+
+interface RegistryDeps<T extends Object> {
+  readonly kube: Pick<KubeClient, 'create' | 'delete'>;
+  readonly clock: Clock;
+  readonly tenancy: Tenancy;
+  readonly resource: Resource<T>;
+  readonly cache: {
+    getByUid(uid: string): T | undefined;
+    byIndex(index: 'namespace', key: string): readonly T[];
+    remember(object: T): void;
+  };
+  /** All that share the names of this kind, of one namespace. Default: those of this kind. */
+  readonly rivals?: (namespace: string) => readonly Registered[];
+}
+
+/** How often, and how many times, a cache is asked whether it has let go of an object. */
+const forgetting = { everyMs: 10, times: 100 };
+
+export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registry<T> {
+  const { kube, clock, tenancy, resource, cache } = deps;
+  const rivals = deps.rivals ?? ((namespace) => cache.byIndex('namespace', namespace));
+  const visible = (tenant: string | undefined): readonly T[] =>
+    tenancy.visibleTo(tenant).flatMap((place) => cache.byIndex('namespace', place));
+  const find = (tenant: string | undefined, id: string): T => {
+    const found = isUid(id.toLowerCase()) ? cache.getByUid(id.toLowerCase()) : undefined;
+    if (found !== undefined && tenancy.visibleTo(tenant).includes(found.metadata.namespace ?? '')) return found;
+    throw notFound();
+  };
+  return {
+    visible,
+    find,
+    async create(caller, object) {
+      const name = registeredNameOf(object);
+      const seen = tenancy.visibleTo(caller.tenant).flatMap(rivals);
+      if (seen.some((rival) => registeredNameOf(rival) === name)) throw taken(name);
+      const created = await kube.create(resource, object).catch((error: unknown) => {
+        throw isAlreadyExists(error) ? taken(name) : refusalOf(error);
+      });
+      cache.remember(created);
+      return created;
+    },
+    async remove(caller, id) {
+      const { metadata } = find(caller.tenant, id);
+      const { namespace, name, uid = '' } = metadata;
+      if (namespace !== tenancy.namespaceOf(caller)) {
+        throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
+      }
+      const isDeleted = await kube.delete(resource, { namespace, name }, { uid }).catch((error: unknown) => {
+        if (isConflict(error)) return false;
+        throw error;
+      });
+      if (!isDeleted) throw notFound();
+      for (let times = 0; times < forgetting.times && cache.getByUid(uid) !== undefined; times += 1) {
+        await clock.sleep(forgetting.everyMs);
+      }
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Registered } from '../../lib/api-spec/index.ts';
+import { createApiDocuments } from '../../lib/api-spec/index.ts';
+import type { Route } from '../../lib/http/route.ts';
+import { apiSpecs, cliTools, toolWorkflows } from '../../lib/kinds.ts';
+import type { Operator } from '../identity/operator.ts';
+import { createRegistry } from '../registry/registry.ts';
+import { createCliToolRoutes } from './cli-tools/index.ts';
+import type { RoutesDeps } from './index.ts';
+import { createSpecRoutes } from './specs/index.ts';
+import { createWorkflowRoutes } from './workflows/index.ts';
+
+/** Routes under which operators register APIs and tools. A name is unique over the tools of both kinds. */
+export function createRegistrationRoutes(deps: RoutesDeps): Route<Operator>[] {
+  const { kube, cluster, openApi } = deps;
+  const { informers } = cluster;
+  const rivals = (namespace: string): readonly Registered[] => [
+    ...informers.toolWorkflows.cache.byIndex('namespace', namespace),
+    ...informers.cliTools.cache.byIndex('namespace', namespace),
+  ];
+  const documents = createApiDocuments({ kube, reader: openApi, whole: informers.apiSpecs.whole });
+  return [
+    ...createSpecRoutes({
+      ...deps,
+      registry: createRegistry({ ...deps, resource: apiSpecs, cache: informers.apiSpecs.cache }),
+    }),
+    ...createWorkflowRoutes({
+      ...deps,
+      registry: createRegistry({ ...deps, resource: toolWorkflows, cache: informers.toolWorkflows.cache, rivals }),
+      apiSpecs: informers.apiSpecs.cache,
+      documents,
+      whole: informers.toolWorkflows.whole,
+    }),
+    ...createCliToolRoutes({
+      ...deps,
+      registry: createRegistry({ ...deps, resource: cliTools, cache: informers.cliTools.cache, rivals }),
+    }),
+  ];
+}

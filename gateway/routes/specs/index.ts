@@ -1,0 +1,155 @@
+import { errorAt } from '../../../crds/problem.ts';
+import { apiVersion } from '../../../crds/labels.ts';
+import { limits } from '../../../crds/limits.ts';
+import type { ApiSpec, ApiSpecSpec } from '../../../crds/schema/api-spec.ts';
+import { validateSpec } from '../../../crds/validators.ts';
+import {
+  checkDocumentSize,
+  checkTenantRoom,
+  documentMaps,
+  objectNameOf,
+  packDocument,
+  type PackedDocument,
+} from '../../../lib/api-spec/index.ts';
+import { defined } from '../../../lib/defined.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
+import { pageOf } from '../../../lib/http/paging.ts';
+import type { RequestBodyOf } from '../../../lib/http/contract.ts';
+import type { NewId } from '../../../lib/ids.ts';
+import { apiSpecs } from '../../../lib/kinds.ts';
+import { configMaps, type KubeClient } from '../../../lib/kube/index.ts';
+import type { OpenApiReader } from '../../../lib/manifest/index.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { Tenancy } from '../../identity/tenancy.ts';
+import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
+import { refusalOf, validation } from '../../registry/refusals.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { isOwn } from '../workflows/index.ts';
+import { deleteApiSpec, listApiSpecs, readApiSpec, registerApiSpec } from './contract.ts';
+
+export { contracts } from './contract.ts';
+
+export interface SpecRoutesDeps {
+  readonly kube: Pick<KubeClient, 'create' | 'delete'>;
+  readonly newId: NewId;
+  readonly tenancy: Tenancy;
+  readonly registry: Registry<ApiSpec>;
+  readonly openApi: Pick<OpenApiReader, 'readOpenApi'>;
+}
+
+/** `/v1/specs`: registered HTTP APIs (spec 3 §1.1, requirements AMB-196). */
+export function createSpecRoutes(deps: SpecRoutesDeps): Route<Operator>[] {
+  return [registerRoute(deps), listRoute(deps), readRoute(deps), deleteRoute(deps)];
+}
+
+type Body = RequestBodyOf<typeof registerApiSpec>;
+
+function registerRoute(deps: SpecRoutesDeps): Route<Operator> {
+  const { tenancy, registry } = deps;
+  return defineRoute<typeof registerApiSpec, Operator>(registerApiSpec, async ({ body, caller }) => {
+    await tenancy.assertOwn(caller, body.tenant_id);
+    if ((body.allow_internal_addresses ?? []).length > 0 && !caller.isAdmin) {
+      throw new HttpError({ code: 'forbidden', message: 'allow_internal_addresses is set by an svc:admin only' });
+    }
+    const namespace = tenancy.namespaceOf(caller);
+    await checkDocument(deps, body, caller.tenant ?? '');
+    const packed = await packedOf(deps, body);
+    if (packed !== undefined) checkTenantRoom(storedBytes(registry, caller, namespace), packed.parts.stored_bytes);
+    const created = await registry.create(caller, apiSpecOf(body, namespace, packed));
+    if (packed !== undefined) await storeParts(deps, created, packed);
+    return json({ id: created.metadata.uid, name: body.name });
+  });
+}
+
+/** @throws HttpError 400 Validation with the places of the document that are wrong. */
+async function checkDocument({ openApi }: SpecRoutesDeps, body: Body, tenant: string): Promise<void> {
+  const bytes = Buffer.byteLength(body.document);
+  try {
+    checkDocumentSize(bytes);
+  } catch (error) {
+    if (error instanceof AppError) throw validation([errorAt(['document'], 'too_large', error.message)]);
+    throw error;
+  }
+  const { problems } = await openApi.readOpenApi(body.document, tenant, body.server_url);
+  if (problems.length > 0) {
+    throw validation(problems.map(({ path, message }) => ({ path: placeOf(path), message })));
+  }
+}
+
+/** Of the body: places in the document are behind the field that holds it. */
+const placeOf = (path: string): string => {
+  if (path.startsWith('spec.')) return path.slice('spec.'.length);
+  return path === '' || path.startsWith('[') ? `document${path}` : `document.${path}`;
+};
+
+async function packedOf({ newId }: SpecRoutesDeps, { document }: Body): Promise<PackedDocument | undefined> {
+  return Buffer.byteLength(document) > limits.apiDocumentInlineBytes ? packDocument(document, newId()) : undefined;
+}
+
+function storedBytes(registry: Registry<ApiSpec>, { tenant }: Operator, namespace: string): number {
+  const own = registry.visible(tenant).filter(({ metadata }) => metadata.namespace === namespace);
+  return own.reduce((sum, { spec }) => sum + (spec.document_parts?.stored_bytes ?? 0), 0);
+}
+
+function apiSpecOf(body: Body, namespace: string, packed: PackedDocument | undefined): ApiSpec {
+  const { name: given, document, tenant_id: _, ...rest } = body;
+  const name = objectNameOf(given);
+  const spec: ApiSpecSpec = defined({
+    ...rest,
+    name: given === name ? undefined : given,
+    ...(packed === undefined ? { document } : { document_parts: packed.parts }),
+  });
+  const problems = [
+    ...(given.trim() === '' ? [errorAt(['spec', 'name'], 'required', 'must be a text that is not empty')] : []),
+    ...validateSpec.ApiSpec(spec),
+  ];
+  if (problems.length > 0) {
+    throw validation(problems.map(({ path, message }) => ({ path: path.replace(/^spec\.?/, ''), message })));
+  }
+  return { apiVersion, kind: 'ApiSpec', metadata: { name, namespace }, spec };
+}
+
+/** The object comes first, since its parts belong to it; where one cannot be stored, nothing of it stays. */
+async function storeParts({ kube }: SpecRoutesDeps, created: ApiSpec, packed: PackedDocument): Promise<void> {
+  const { namespace, name, uid = '' } = created.metadata;
+  try {
+    for (const map of documentMaps(created, packed)) await kube.create(configMaps, map);
+  } catch (error) {
+    await kube.delete(apiSpecs, { namespace, name }, { uid }).catch(() => false);
+    throw refusalOf(error);
+  }
+}
+
+function presentSpec(apiSpec: ApiSpec, own: (namespace: string) => boolean) {
+  const { description, server_url, credentials, allow_internal_addresses } = apiSpec.spec;
+  const { title, server, operations } = apiSpec.status ?? {};
+  const status = { title, server, operation_count: operations };
+  return {
+    ...presentRecord(apiSpec, own),
+    ...defined({ description, server_url, credentials, allow_internal_addresses, ...status }),
+  };
+}
+
+function listRoute({ registry, tenancy }: SpecRoutesDeps): Route<Operator> {
+  return defineRoute<typeof listApiSpecs, Operator>(listApiSpecs, async ({ query, caller }) => {
+    const after = nameCursor.decode(query.cursor);
+    const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
+    const items = rows.map((apiSpec) => presentSpec(apiSpec, isOwn(tenancy, caller)));
+    return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
+  });
+}
+
+function readRoute({ registry, tenancy }: SpecRoutesDeps): Route<Operator> {
+  return defineRoute<typeof readApiSpec, Operator>(readApiSpec, async ({ params, caller }) =>
+    json(presentSpec(registry.find(caller.tenant, params.id), isOwn(tenancy, caller))),
+  );
+}
+
+function deleteRoute({ registry }: SpecRoutesDeps): Route<Operator> {
+  return defineRoute<typeof deleteApiSpec, Operator>(deleteApiSpec, async ({ params, caller }) => {
+    await registry.remove(caller, params.id);
+    return noContent;
+  });
+}

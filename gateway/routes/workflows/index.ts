@@ -1,0 +1,147 @@
+import { errorAt, type Problem } from '../../../crds/problem.ts';
+import { apiVersion } from '../../../crds/labels.ts';
+import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
+import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
+import { validateSpec } from '../../../crds/validators.ts';
+import { type ApiDocuments, type ApiSpecCache, findApiSpec, objectNameOf } from '../../../lib/api-spec/index.ts';
+import type { AuditChain } from '../../../lib/audit-chain/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
+import { pageOf } from '../../../lib/http/paging.ts';
+import type { RequestBodyOf } from '../../../lib/http/contract.ts';
+import { toolWorkflows } from '../../../lib/kinds.ts';
+import type { KubeClient } from '../../../lib/kube/index.ts';
+import { checkToolWorkflow } from '../../../lib/tool-chain/check-tool-workflow.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { Tenancy } from '../../identity/tenancy.ts';
+import { byName, nameCursor, presentRecord } from '../../registry/present.ts';
+import { notFound, validation } from '../../registry/refusals.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { deleteToolWorkflow, listToolWorkflows, readToolWorkflow, registerToolWorkflow } from './contract.ts';
+
+export { contracts } from './contract.ts';
+
+export interface WorkflowRoutesDeps {
+  readonly kube: Pick<KubeClient, 'delete'>;
+  readonly audit: AuditChain;
+  readonly tenancy: Tenancy;
+  readonly registry: Registry<ToolWorkflow>;
+  readonly apiSpecs: ApiSpecCache;
+  readonly documents: ApiDocuments;
+  /** The object in full, of which the cache keeps less; undefined where it is gone. */
+  readonly whole: (workflow: ToolWorkflow) => Promise<ToolWorkflow | undefined>;
+}
+
+/** `/v1/workflows`: tool workflows (spec 3 §2.4, §3.2, §4.1). */
+export function createWorkflowRoutes(deps: WorkflowRoutesDeps): Route<Operator>[] {
+  return [registerRoute(deps), listRoute(deps), readRoute(deps), deleteRoute(deps)];
+}
+
+type Body = RequestBodyOf<typeof registerToolWorkflow>;
+
+function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
+  const { tenancy, registry } = deps;
+  return defineRoute<typeof registerToolWorkflow, Operator>(registerToolWorkflow, async ({ body, caller }) => {
+    const { tenant_id: asserted, ...definition } = body;
+    await tenancy.assertOwn(caller, asserted);
+    const workflow = workflowOf(definition, tenancy.namespaceOf(caller));
+    await checkOperations(deps, caller.tenant, workflow.spec);
+    const created = await registry.create(caller, workflow);
+    await tell(deps, caller, created, definition.name);
+    return json({ id: created.metadata.uid, name: definition.name });
+  });
+}
+
+/** @throws HttpError 400 Validation that names every place (GW-WF-35 to GW-WF-37). */
+function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string): ToolWorkflow {
+  const problems = checkToolWorkflow(definition);
+  if (problems.length > 0) throw validation(problems);
+  const name = objectNameOf(definition.name);
+  const { name: given, ...rest } = definition;
+  const spec: unknown = { ...rest, api_spec_id: rest.api_spec_id.toLowerCase(), ...(given !== name && { name: given }) };
+  const broken = validateSpec.ToolWorkflow(spec);
+  if (broken.length > 0) throw validation(broken.map(withoutSpec));
+  return { apiVersion, kind: 'ToolWorkflow', metadata: { name, namespace }, spec: spec as ToolWorkflowSpec };
+}
+
+/** A body has no `spec`; an object has. */
+const withoutSpec = ({ path, message }: Problem) => ({ path: path.replace(/^spec\.?/, ''), message });
+
+/** GW-WF-38, GW-WF-39, GW-TEN-08. */
+async function checkOperations(
+  { tenancy, apiSpecs, documents }: WorkflowRoutesDeps,
+  tenant: string | undefined,
+  spec: ToolWorkflowSpec,
+): Promise<void> {
+  const apiSpec = findApiSpec(apiSpecs, tenancy.visibleTo(tenant), spec);
+  if (apiSpec === undefined) throw validation([errorAt(['api_spec_id'], 'unknown', 'names no API spec of the tenant')]);
+  const operations = await operationsOf(documents, apiSpec);
+  const absent = spec.steps.flatMap(({ operation_id: id }, index) =>
+    operations.has(id)
+      ? []
+      : [errorAt(['steps', index, 'operation_id'], 'unknown', `'${id}' is no operationId of the API spec`)],
+  );
+  if (absent.length > 0) throw validation(absent);
+}
+
+async function operationsOf(documents: ApiDocuments, apiSpec: ApiSpec) {
+  try {
+    return (await documents.indexOf(apiSpec)).operations;
+  } catch (error) {
+    if (!(error instanceof AppError) || !['invalid', 'not_found'].includes(error.code)) throw error;
+    throw validation([errorAt(['api_spec_id'], 'document', `names an API spec that cannot be used: ${error.message}`)]);
+  }
+}
+
+/** GW-WF-28. What cannot be told is taken back: no registration is without its event. */
+async function tell(
+  { audit, kube }: WorkflowRoutesDeps,
+  { tenant, subject }: Operator,
+  { metadata, spec }: ToolWorkflow,
+  name: string,
+): Promise<void> {
+  const { namespace, uid = '' } = metadata;
+  const data = { workflow_id: uid, name, step_count: spec.steps.length };
+  try {
+    await audit.append({ type: 'WorkflowRegistered', tenant, subject, data });
+  } catch (error) {
+    await kube.delete(toolWorkflows, { namespace, name: metadata.name }, { uid }).catch(() => false);
+    throw error;
+  }
+}
+
+function listRoute({ registry, tenancy }: WorkflowRoutesDeps): Route<Operator> {
+  return defineRoute<typeof listToolWorkflows, Operator>(listToolWorkflows, async ({ query, caller }) => {
+    const after = nameCursor.decode(query.cursor);
+    const { rows, next } = pageOf(registry.visible(caller.tenant), byName, { limit: query.limit, after });
+    const items = rows.map((workflow) => {
+      const { description, api_spec_id: id, steps } = workflow.spec;
+      const rest = { description, ...(id !== undefined && { api_spec_id: id }), step_count: steps.length };
+      return { ...presentRecord(workflow, isOwn(tenancy, caller)), ...rest };
+    });
+    return json({ items, ...(next !== undefined && { next_cursor: nameCursor.encode(next) }) });
+  });
+}
+
+function readRoute({ registry, tenancy, whole }: WorkflowRoutesDeps): Route<Operator> {
+  return defineRoute<typeof readToolWorkflow, Operator>(readToolWorkflow, async ({ params, caller }) => {
+    const workflow = await whole(registry.find(caller.tenant, params.id));
+    if (workflow === undefined) throw notFound();
+    const { description, input_schema, api_spec_id: id, steps } = workflow.spec;
+    const rest = { description, input_schema, ...(id !== undefined && { api_spec_id: id }), steps };
+    return json({ ...presentRecord(workflow, isOwn(tenancy, caller)), ...rest });
+  });
+}
+
+function deleteRoute({ registry }: WorkflowRoutesDeps): Route<Operator> {
+  return defineRoute<typeof deleteToolWorkflow, Operator>(deleteToolWorkflow, async ({ params, caller }) => {
+    await registry.remove(caller, params.id);
+    return noContent;
+  });
+}
+
+/** Whether a namespace is that of the caller's tenant; all else that it sees is shared. */
+export const isOwn =
+  (tenancy: Tenancy, { tenant }: Pick<Operator, 'tenant'>) =>
+  (namespace: string): boolean =>
+    tenant !== undefined && tenancy.visibleTo(tenant)[0] === namespace && tenancy.visibleTo(tenant).length > 1;

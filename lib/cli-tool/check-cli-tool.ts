@@ -1,0 +1,17 @@
+import { errorAt, type Problem } from '../../crds/problem.ts';
+import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
+import { checkDefinition } from '../definition/check.ts';
+import { toolState, workflowOf } from './workflow-of.ts';
+
+/** What a schema cannot say of a CLI tool: its templates and the JSON Schema of its arguments. Paths begin with `spec`. */
+export function checkCliTool(spec: CliToolSpec): readonly Problem[] {
+  const tool = { apiVersion: 'windlass.dev/v1', kind: 'CliTool', metadata: { name: 'tool' }, spec } as const;
+  const problems = checkDefinition(workflowOf(tool, 'tenant').spec);
+  const state = ['spec', 'states', toolState];
+  return problems
+    .filter(({ severity }) => severity === 'error')
+    .map(({ at, rule, message }) => {
+      const isOfState = state.every((key, index) => at[index] === key);
+      return errorAt(isOfState ? ['spec', ...at.slice(state.length)] : at, rule, message);
+    });
+}
