@@ -114,7 +114,7 @@ export type StimulusRouterReason = keyof typeof stimulusRouterReasons;
 /** Reasons of the condition `Ready` of an ApiSpec. */
 export const apiSpecReasons = {
   Accepted: 'The document was read, and tool workflows can call its operations.',
-  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NotATenant: 'The namespace is no tenant: nothing here is called.',
   NameTaken: 'An older ApiSpec that the tenant sees has the name; the message says where.',
   InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
   DocumentMissing: 'A ConfigMap of document_parts is missing, or its bytes are not those of the document.',
@@ -125,10 +125,10 @@ export type ApiSpecReason = keyof typeof apiSpecReasons;
 /** Reasons of the condition `Ready` of a ToolWorkflow. */
 export const toolWorkflowReasons = {
   Accepted: 'Agents can call the tool.',
-  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NotATenant: 'The namespace is no tenant: nothing here is called.',
   NameTaken: 'An older tool that the tenant sees has the name; the message says where.',
   InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
-  ApiSpecNotFound: 'No ApiSpec of that name or uid is here or in the global namespace.',
+  ApiSpecNotFound: 'No ApiSpec of that name or uid is here or in the namespace of the release.',
   ApiSpecNotReady: 'The ApiSpec exists, and its document was not accepted, or not yet.',
   OperationNotFound: 'The ApiSpec has no operation with the operation_id of a step.',
 } as const;
@@ -137,7 +137,7 @@ export type ToolWorkflowReason = keyof typeof toolWorkflowReasons;
 /** Reasons of the condition `Ready` of a CliTool. */
 export const cliToolReasons = {
   Accepted: 'Agents can call the tool.',
-  NotATenant: 'The namespace is no tenant and not the global one: nothing here is called.',
+  NotATenant: 'The namespace is no tenant: nothing here is called.',
   NameTaken: 'An older tool that the tenant sees has the name; the message says where.',
   InvalidDefinition: 'A field of the object breaks a rule; the message names it.',
   WorkflowPending: 'The Workflow that invocations run is being made, or was not judged yet.',

@@ -53,11 +53,11 @@ export const ToolWorkflowSpec = Type.Object(
       Type.String({
         pattern: uidPattern,
         maxLength: limits.uidLength,
-        description: 'Uid of an ApiSpec here or in the global namespace.',
+        description: 'Uid of an ApiSpec here or in the namespace of the release.',
       }),
     ),
     api_spec: Type.Optional(
-      registeredName('Name of an ApiSpec here or in the global namespace, in place of api_spec_id.'),
+      registeredName('Name of an ApiSpec here or in the namespace of the release, in place of api_spec_id.'),
     ),
     steps: Type.Array(ToolStep, {
       minItems: 1,

@@ -5,7 +5,13 @@ import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { isWholeApiSpec, isWholeToolWorkflow, slimApiSpec, slimToolWorkflow } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createInformer, createWholeObjects, type Informer, type ReflectorDeps, stripStrangers } from '../../lib/informer/index.ts';
+import {
+  createInformer,
+  createWholeObjects,
+  type Informer,
+  type ReflectorDeps,
+  stripStrangers,
+} from '../../lib/informer/index.ts';
 import { apiSpecs, cliTools, securityContexts, toolWorkflows } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
 import {
@@ -79,8 +85,11 @@ const keptBytes = 8 * 1024 * 1024;
 /** Kinds that tools are made of; of a large object the cache keeps what lists and checks need. */
 function toolInformers(deps: ClusterDeps): Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> {
   const indexes = { namespace: namespaceIndex };
-  const wholes = <T extends KubeObject>(resource: Resource<T>, slim: (object: T) => T, isWhole: (object: T) => boolean) =>
-    createWholeObjects({ ...deps, resource, slim, isWhole, keptBytes });
+  const wholes = <T extends KubeObject>(
+    resource: Resource<T>,
+    slim: (object: T) => T,
+    isWhole: (object: T) => boolean,
+  ) => createWholeObjects({ ...deps, resource, slim, isWhole, keptBytes });
   return {
     apiSpecs: createInformer(deps.reflector('ApiSpec'), {
       resource: apiSpecs,

@@ -19,10 +19,7 @@ export const recordFields = {
   ),
 };
 
-export const Creation = Type.Object(
-  { id: recordFields.id, name: recordFields.name },
-  { additionalProperties: false },
-);
+export const Creation = Type.Object({ id: recordFields.id, name: recordFields.name }, { additionalProperties: false });
 
 export const idParams = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 64, description: 'Id, as the list shows it.' }),

@@ -38,7 +38,7 @@ interface RegistryDeps<T extends Object> {
 const forgetting = { everyMs: 10, times: 100 };
 
 export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registry<T> {
-  const { kube, clock, tenancy, resource, cache } = deps;
+  const { kube, tenancy, resource, cache } = deps;
   const rivals = deps.rivals ?? ((namespace) => cache.byIndex('namespace', namespace));
   const visible = (tenant: string | undefined): readonly T[] =>
     tenancy.visibleTo(tenant).flatMap((place) => cache.byIndex('namespace', place));
@@ -60,20 +60,22 @@ export function createRegistry<T extends Object>(deps: RegistryDeps<T>): Registr
       cache.remember(created);
       return created;
     },
-    async remove(caller, id) {
-      const { metadata } = find(caller.tenant, id);
-      const { namespace, name, uid = '' } = metadata;
-      if (namespace !== tenancy.namespaceOf(caller)) {
-        throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
-      }
-      const isDeleted = await kube.delete(resource, { namespace, name }, { uid }).catch((error: unknown) => {
-        if (isConflict(error)) return false;
-        throw error;
-      });
-      if (!isDeleted) throw notFound();
-      for (let times = 0; times < forgetting.times && cache.getByUid(uid) !== undefined; times += 1) {
-        await clock.sleep(forgetting.everyMs);
-      }
-    },
+    remove: async (caller, id) => remove(deps, caller, find(caller.tenant, id)),
   };
+}
+
+async function remove<T extends Object>(deps: RegistryDeps<T>, caller: TenantCaller, { metadata }: T): Promise<void> {
+  const { kube, clock, tenancy, resource, cache } = deps;
+  const { namespace, name, uid = '' } = metadata;
+  if (namespace !== tenancy.namespaceOf(caller)) {
+    throw new HttpError({ code: 'forbidden', message: 'all tenants share it; an svc:admin without tenant deletes it' });
+  }
+  const isDeleted = await kube.delete(resource, { namespace, name }, { uid }).catch((error: unknown) => {
+    if (isConflict(error)) return false;
+    throw error;
+  });
+  if (!isDeleted) throw notFound();
+  for (let times = 0; times < forgetting.times && cache.getByUid(uid) !== undefined; times += 1) {
+    await clock.sleep(forgetting.everyMs);
+  }
 }

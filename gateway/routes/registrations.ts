@@ -1,16 +1,31 @@
-import type { Registered } from '../../lib/api-spec/index.ts';
-import { createApiDocuments } from '../../lib/api-spec/index.ts';
+import { createApiDocuments, type Registered } from '../../lib/api-spec/index.ts';
+import type { AuditChain } from '../../lib/audit-chain/index.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
+import type { NewId } from '../../lib/ids.ts';
 import { apiSpecs, cliTools, toolWorkflows } from '../../lib/kinds.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { OpenApiReader } from '../../lib/manifest/index.ts';
+import type { GatewayInformers } from '../cluster/cluster.ts';
 import type { Operator } from '../identity/operator.ts';
+import type { Tenancy } from '../identity/tenancy.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { createCliToolRoutes } from './cli-tools/index.ts';
-import type { RoutesDeps } from './index.ts';
 import { createSpecRoutes } from './specs/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
+export interface RegistrationDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly openApi: OpenApiReader;
+  readonly audit: AuditChain;
+  readonly tenancy: Tenancy;
+  readonly cluster: { readonly informers: Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> };
+}
+
 /** Routes under which operators register APIs and tools. A name is unique over the tools of both kinds. */
-export function createRegistrationRoutes(deps: RoutesDeps): Route<Operator>[] {
+export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator>[] {
   const { kube, cluster, openApi } = deps;
   const { informers } = cluster;
   const rivals = (namespace: string): readonly Registered[] => [

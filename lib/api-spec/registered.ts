@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isLabelName } from '../../crds/label-name.ts';
+import { errorAt, type Problem } from '../../crds/problem.ts';
+import { builtInPrefixes } from '../../crds/tool-name.ts';
 import { isUid } from '../../crds/uid.ts';
 
 /** What ApiSpecs, ToolWorkflows and CliTools have in common. */
@@ -29,3 +31,11 @@ export function holderOf<T extends Registered>(rivals: readonly T[]): T | undefi
 
 const ageOf = ({ metadata }: Registered): string => `${metadata.creationTimestamp ?? ''}/${metadata.uid ?? ''}`;
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Names that belong to built-in tools; the same rule is in the definitions of the kinds. */
+export function builtInNameProblems(name: string): readonly Problem[] {
+  if (!builtInPrefixes.some((prefix) => name.startsWith(prefix))) return [];
+  return [
+    errorAt(['name'], 'reserved', `begins with ${builtInPrefixes.join(', ')}, as built-in tools do; choose another`),
+  ];
+}

@@ -2,7 +2,7 @@ import { errorAt, type Problem } from '../../../crds/problem.ts';
 import { apiVersion } from '../../../crds/labels.ts';
 import type { CliTool, CliToolSpec } from '../../../crds/schema/cli-tool.ts';
 import { validateSpec } from '../../../crds/validators.ts';
-import { objectNameOf } from '../../../lib/api-spec/index.ts';
+import { builtInNameProblems, objectNameOf } from '../../../lib/api-spec/index.ts';
 import { checkCliTool } from '../../../lib/cli-tool/check-cli-tool.ts';
 import type { RequestBodyOf } from '../../../lib/http/contract.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
@@ -57,6 +57,7 @@ function toolOf(body: RequestBodyOf<typeof registerCliTool>, namespace: string):
   const spec: unknown = { ...rest, ...(given !== name && { name: given }) };
   const broken = [
     ...(given.trim() === '' ? [errorAt(['spec', 'name'], 'required', 'must be a text that is not empty')] : []),
+    ...builtInNameProblems(given),
     ...validateSpec.CliTool(spec),
   ];
   const problems = broken.length > 0 ? broken : checkCliTool(spec as CliToolSpec);

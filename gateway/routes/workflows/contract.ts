@@ -34,7 +34,12 @@ const Registration = Type.Object(
 );
 
 const Summary = Type.Object(
-  { ...recordFields, description: Type.String(), api_spec_id: Type.Optional(Type.String()), step_count: Type.Integer() },
+  {
+    ...recordFields,
+    description: Type.String(),
+    api_spec_id: Type.Optional(Type.String()),
+    step_count: Type.Integer(),
+  },
   { additionalProperties: false },
 );
 const Record = Type.Object(

@@ -3,7 +3,13 @@ import { apiVersion } from '../../../crds/labels.ts';
 import type { ApiSpec } from '../../../crds/schema/api-spec.ts';
 import type { ToolWorkflow, ToolWorkflowSpec } from '../../../crds/schema/tool-workflow.ts';
 import { validateSpec } from '../../../crds/validators.ts';
-import { type ApiDocuments, type ApiSpecCache, findApiSpec, objectNameOf } from '../../../lib/api-spec/index.ts';
+import {
+  builtInNameProblems,
+  type ApiDocuments,
+  type ApiSpecCache,
+  findApiSpec,
+  objectNameOf,
+} from '../../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../../lib/audit-chain/index.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { defineRoute, json, noContent, type Route } from '../../../lib/http/index.ts';
@@ -54,11 +60,15 @@ function registerRoute(deps: WorkflowRoutesDeps): Route<Operator> {
 
 /** @throws HttpError 400 Validation that names every place (GW-WF-35 to GW-WF-37). */
 function workflowOf(definition: Omit<Body, 'tenant_id'>, namespace: string): ToolWorkflow {
-  const problems = checkToolWorkflow(definition);
+  const problems = [...checkToolWorkflow(definition), ...builtInNameProblems(definition.name)];
   if (problems.length > 0) throw validation(problems);
   const name = objectNameOf(definition.name);
   const { name: given, ...rest } = definition;
-  const spec: unknown = { ...rest, api_spec_id: rest.api_spec_id.toLowerCase(), ...(given !== name && { name: given }) };
+  const spec: unknown = {
+    ...rest,
+    api_spec_id: rest.api_spec_id.toLowerCase(),
+    ...(given !== name && { name: given }),
+  };
   const broken = validateSpec.ToolWorkflow(spec);
   if (broken.length > 0) throw validation(broken.map(withoutSpec));
   return { apiVersion, kind: 'ToolWorkflow', metadata: { name, namespace }, spec: spec as ToolWorkflowSpec };

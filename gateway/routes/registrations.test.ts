@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { labels } from '../../crds/labels.ts';
+import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createCache } from '../../lib/informer/index.ts';
+import { KubeError, type KubeObject, type Namespace, type Resource } from '../../lib/kube/index.ts';
+import { createOpenApiReader } from '../../lib/manifest/index.ts';
+import { createTenantDirectory, tenantIndex } from '../../lib/tenant/tenant-directory.ts';
+import { startTestServer, type TestServer } from '../../test/support/http-server.ts';
+import type { Operator } from '../identity/operator.ts';
+import { createTenancy } from '../identity/tenancy.ts';
+import { namespaceIndex } from '../cluster/cluster.ts';
+import { createRegistrationRoutes, type RegistrationDeps } from './registrations.ts';
+
+const reader = createOpenApiReader({
+  clock: systemClock,
+  workerUrl: new URL('../../lib/manifest/manifest-worker.ts', import.meta.url),
+});
+const namespace = (slug: string): Namespace => ({
+  metadata: { name: `tenant-${slug}`, uid: slug, labels: { [labels.tenant]: slug } },
+});
+
+/** Callers by their token: two tenants, and an administrator without one. */
+const operators: Readonly<Record<string, Partial<Operator>>> = {
+  acme: { tenant: 'acme' },
+  other: { tenant: 'other' },
+  admin: { isAdmin: true },
+  acmeadmin: { tenant: 'acme', isAdmin: true },
+  nobody: {},
+};
+
+let server: TestServer;
+let events: GatewayEvent[] = [];
+let isAuditDown = false;
+const stored = new Map<string, KubeObject>();
+
+function cacheOf() {
+  return createCache<never, 'namespace'>({ indexes: { namespace: namespaceIndex } });
+}
+
+function depsOf(): RegistrationDeps {
+  const caches: Record<string, ReturnType<typeof cacheOf>> = {
+    apispecs: cacheOf(),
+    toolworkflows: cacheOf(),
+    clitools: cacheOf(),
+  };
+  for (const cache of Object.values(caches)) cache.replaceAll([], '1');
+  const namespaces = createCache<Namespace, 'tenant' | 'assigned'>({
+    indexes: { tenant: tenantIndex, assigned: () => [] },
+  });
+  namespaces.replaceAll([namespace('acme'), namespace('other')], '1');
+  let version = 1;
+  const keyOf = ({ plural }: Resource, ref: { namespace?: string | undefined; name?: string | undefined }) =>
+    `${plural}/${ref.namespace}/${ref.name}`;
+  const kube = {
+    async create(resource: Resource, object: KubeObject) {
+      const key = keyOf(resource, object.metadata);
+      if (stored.has(key)) throw new KubeError(409, { reason: 'AlreadyExists' }, { verb: 'create', resource: '' });
+      version += 1;
+      const metadata = { ...object.metadata, uid: randomUUID(), resourceVersion: `${version}`, generation: 1 };
+      const made = { ...object, metadata: { ...metadata, creationTimestamp: '2026-11-02T10:00:00Z' } };
+      stored.set(key, made);
+      return made;
+    },
+    async get(resource: Resource, ref: { namespace?: string; name: string }) {
+      const found = stored.get(keyOf(resource, ref));
+      if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: '' });
+      return found;
+    },
+    async delete(resource: Resource, ref: { namespace?: string; name: string }, { uid }: { uid: string }) {
+      const isDeleted = stored.delete(keyOf(resource, ref));
+      version += 1;
+      const gone = { metadata: { ...ref, uid, resourceVersion: `${version}` } };
+      caches[resource.plural]?.apply({ type: 'DELETED', object: gone as never });
+      return isDeleted;
+    },
+  };
+  const informer = (plural: string) => ({ cache: caches[plural], whole: async (object: unknown) => object });
+  const tenants = createTenantDirectory({ namespaces, systemTenant: 'system', systemNamespace: 'windlass-system' });
+  const audit = {
+    async append(event: GatewayEvent) {
+      if (isAuditDown) throw new AppError('unavailable', 'no events are stored');
+      events.push(event);
+    },
+    problem: () => undefined,
+    close: async () => undefined,
+  };
+  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const informers = {
+    apiSpecs: informer('apispecs'),
+    toolWorkflows: informer('toolworkflows'),
+    cliTools: informer('clitools'),
+  };
+  const deps = { kube, clock: systemClock, newId: randomUUID, openApi: reader, audit, tenancy, cluster: { informers } };
+  return deps as unknown as RegistrationDeps;
+}
+
+beforeEach(async () => {
+  await server?.close();
+  stored.clear();
+  events = [];
+  isAuditDown = false;
+  const authenticate = async ({ authorization = '' }: { readonly authorization?: string }): Promise<Operator> => {
+    const found = operators[authorization.replace('Bearer ', '')];
+    if (found === undefined) throw new AppError('unauthenticated', 'no token');
+    return { subject: 'me', kind: 'consumer', tenant: undefined, isAdmin: false, until: Infinity, ...found };
+  };
+  server = await startTestServer(createRegistrationRoutes(depsOf()) as never, {
+    authenticate: authenticate as never,
+    tenantOf: ((operator: Operator) => operator.tenant ?? '') as never,
+  });
+});
+afterAll(async () => {
+  await server.close();
+  await reader.close();
+});
+
+async function ask(method: string, path: string, token = 'acme', body?: unknown) {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const document = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 'Orders', version: '1' },
+  servers: [{ url: 'https://orders.example.com' }],
+  paths: { '/orders': { post: { operationId: 'createOrder' }, get: { operationId: 'listOrders' } } },
+});
+const credentials = { kind: 'bearer', secret: { name: 'orders-token' } };
+const aSpec = (changes: object = {}) => ({ name: 'orders', document, credentials, ...changes });
+const aStep = (changes: object = {}) => ({
+  name: 'create',
+  operation_id: 'createOrder',
+  body_template: '{"sku":"{{input.sku}}"}',
+  on_error: 'AbortWorkflow',
+  ...changes,
+});
+const aWorkflow = (api_spec_id: string, changes: object = {}) => ({
+  name: 'order.create',
+  description: 'Creates an order.',
+  input_schema: { type: 'object', properties: { sku: { type: 'string' } } },
+  api_spec_id,
+  steps: [aStep()],
+  ...changes,
+});
+const aTool = (changes: object = {}) => ({
+  name: 'text.count',
+  description: 'Counts words.',
+  input_schema: { type: 'object', properties: { text: { type: 'string' } } },
+  image: 'registry.example.org/count:1',
+  command: ['count', '{{input.text}}'],
+  ...changes,
+});
+
+async function specId(token = 'acme', changes: object = {}): Promise<string> {
+  const { status, body } = await ask('POST', '/v1/specs', token, aSpec(changes));
+  expect([status, body]).toEqual([200, { id: expect.any(String), name: expect.any(String) }]);
+  return body.id as string;
+}
+
+describe('/v1/specs', () => {
+  it('GW-OP-21 AMB-196 registers, lists, reads and deletes an API, and never shows more of its credentials than the Secret', async () => {
+    const id = await specId();
+    const record = { id, name: 'orders', scope: 'tenant', created_at: '2026-11-02T10:00:00Z', credentials };
+    expect(await ask('GET', `/v1/specs/${id}`)).toEqual({ status: 200, body: record });
+    expect((await ask('GET', '/v1/specs')).body).toEqual({ items: [record] });
+    expect(await ask('DELETE', `/v1/specs/${id}`)).toEqual({ status: 204, body: undefined });
+    expect((await ask('GET', `/v1/specs/${id}`)).status).toBe(404);
+    expect((await ask('DELETE', `/v1/specs/${id}`)).status).toBe(404);
+  });
+
+  it('refuses a document that cannot be used, and names the place', async () => {
+    const broken = document.replace('3.0.3', '2.0.0');
+    const { status, body } = await ask('POST', '/v1/specs', 'acme', aSpec({ document: broken }));
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'Validation', 'document.openapi']);
+    expect((await ask('POST', '/v1/specs', 'acme', aSpec({ server_url: 'ftp://a' }))).body.details[0].path).toBe(
+      'server_url',
+    );
+    expect((await ask('POST', '/v1/specs', 'acme', aSpec({ name: '' }))).body.error).toBe('Validation');
+    expect(stored.size).toBe(0);
+  });
+
+  it('keeps a document over 512 KiB in ConfigMaps that belong to it', async () => {
+    const large = document.replace('"paths"', `"x-text":"${'word '.repeat(120_000)}","paths"`);
+    const id = await specId('acme', { document: large });
+    const [map] = [...stored.values()].filter(({ kind }) => kind === 'ConfigMap');
+    expect(map?.metadata.ownerReferences?.[0]).toMatchObject({ kind: 'ApiSpec', uid: id });
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(id))).status).toBe(200);
+  });
+
+  it('lets an administrator alone open internal addresses', async () => {
+    const opened = { allow_internal_addresses: ['10.0.0.0/8'] };
+    expect((await ask('POST', '/v1/specs', 'acme', aSpec(opened))).status).toBe(403);
+    expect((await ask('POST', '/v1/specs', 'acmeadmin', aSpec(opened))).status).toBe(200);
+  });
+
+  it('AMB-124 answers a second one of a name with 409, and one that shadows a shared API', async () => {
+    await specId('admin', { name: 'shared' });
+    await specId();
+    for (const name of ['orders', 'shared']) {
+      expect((await ask('POST', '/v1/specs', 'acme', aSpec({ name }))).status).toBe(409);
+    }
+    await specId('other');
+  });
+
+  it('AMB-125 shares what an administrator without a tenant registers, and lets no tenant delete it', async () => {
+    const id = await specId('admin');
+    expect((await ask('GET', `/v1/specs/${id}`)).body.scope).toBe('global');
+    expect((await ask('DELETE', `/v1/specs/${id}`)).status).toBe(403);
+    expect((await ask('POST', '/v1/specs', 'nobody', aSpec({ name: 'mine' }))).status).toBe(403);
+    expect((await ask('DELETE', `/v1/specs/${id}`, 'admin')).status).toBe(204);
+  });
+});
+
+describe('/v1/workflows', () => {
+  it('GW-OP-16 GW-WF-28 registers a tool workflow under a UUID, and tells of it', async () => {
+    const api = await specId();
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
+    expect([status, body]).toEqual([200, { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'order.create' }]);
+    const data = { workflow_id: body.id, name: 'order.create', step_count: 1 };
+    expect(events).toEqual([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'me', data }]);
+  });
+
+  it('keeps nothing where the event of a registration cannot be stored', async () => {
+    const api = await specId();
+    isAuditDown = true;
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).status).toBe(503);
+    isAuditDown = false;
+    expect((await ask('GET', '/v1/workflows')).body).toEqual({ items: [] });
+  });
+
+  it('GW-OP-17 GW-WF-02 lists those of the tenant and shared ones by name, page by page', async () => {
+    const shared = await specId('admin', { name: 'shared' });
+    await ask('POST', '/v1/workflows', 'admin', aWorkflow(shared, { name: 'b' }));
+    for (const name of ['c', 'a']) await ask('POST', '/v1/workflows', 'acme', aWorkflow(shared, { name }));
+    await ask('POST', '/v1/workflows', 'other', aWorkflow(shared, { name: 'd' }));
+    const first = (await ask('GET', '/v1/workflows?limit=2')).body;
+    const second = (await ask('GET', `/v1/workflows?limit=2&cursor=${first.next_cursor}`)).body;
+    const rows = [...first.items, ...second.items];
+    expect(rows.map(({ name, scope }) => [name, scope])).toEqual([
+      ['a', 'tenant'],
+      ['b', 'global'],
+      ['c', 'tenant'],
+    ]);
+    expect(rows[0]).toMatchObject({ description: 'Creates an order.', step_count: 1 });
+    expect((await ask('GET', '/v1/workflows?cursor=x')).status).toBe(400);
+  });
+
+  it('GW-OP-18 GW-OP-19 reads the full record and deletes it, without an event', async () => {
+    const api = await specId();
+    const { id } = (await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).body;
+    expect((await ask('GET', `/v1/workflows/${id}`)).body).toMatchObject({ id, ...aWorkflow(api) });
+    expect((await ask('GET', `/v1/workflows/${id}`, 'other')).status).toBe(404);
+    events = [];
+    expect((await ask('DELETE', `/v1/workflows/${id}`)).status).toBe(204);
+    expect([events, (await ask('GET', `/v1/workflows/${id}`)).status]).toEqual([[], 404]);
+  });
+
+  it('GW-WF-30 has no update, and gives another id to what is registered again', async () => {
+    const api = await specId();
+    const { id } = (await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).body;
+    for (const method of ['PUT', 'PATCH']) {
+      expect((await ask(method, `/v1/workflows/${id}`, 'acme', aWorkflow(api))).status).toBe(405);
+    }
+    await ask('DELETE', `/v1/workflows/${id}`);
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api))).body.id).not.toBe(id);
+  });
+
+  it('GW-WF-01 AMB-124 refuses a name that a tool of either kind has, and one of a shared tool', async () => {
+    const api = await specId();
+    await ask('POST', '/v1/cli-tools', 'acme', aTool({ name: 'taken' }));
+    await ask('POST', '/v1/cli-tools', 'admin', aTool({ name: 'shared' }));
+    for (const name of ['taken', 'shared']) {
+      expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { name }))).status).toBe(409);
+    }
+  });
+
+  const cases: [title: string, changes: object, path: string][] = [
+    ['GW-WF-35 an empty name', { name: '' }, 'name'],
+    ['GW-WF-36 no steps', { steps: [] }, 'steps'],
+    ['GW-WF-03 GW-WF-37 an input_schema of another type', { input_schema: { type: 'string' } }, 'input_schema.type'],
+    ['GW-WF-37 an input_schema that is no object', { input_schema: 'x' }, 'input_schema'],
+    ['GW-WF-04 an api_spec_id that is no UUID', { api_spec_id: 'x' }, 'api_spec_id'],
+    ['GW-WF-38 an api_spec_id that is unknown', { api_spec_id: randomUUID() }, 'api_spec_id'],
+    [
+      'GW-WF-07 GW-WF-39 an operation that the document lacks',
+      { steps: [aStep({ operation_id: 'no' })] },
+      'steps[0].operation_id',
+    ],
+    ['GW-WF-06 two steps of one name', { steps: [aStep(), aStep()] }, 'steps[1].name'],
+    ['GW-WF-10 another policy', { steps: [aStep({ on_error: 'Retry' })] }, 'steps[0].on_error'],
+    ['AMB-143 a template that is no text', { steps: [aStep({ body_template: {} })] }, 'steps[0].body_template'],
+    ['a name of built-in tools', { name: 'fs.read' }, 'name'],
+  ];
+  it.each(cases)('answers %s with 400 Validation', async (_, changes, path) => {
+    const api = await specId();
+    const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, changes));
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'Validation', path]);
+    expect(events).toEqual([]);
+  });
+
+  it('GW-TEN-08 refuses the API spec of another tenant as if there were none', async () => {
+    const api = await specId('other');
+    const foreign = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
+    const absent = await ask('POST', '/v1/workflows', 'acme', aWorkflow(randomUUID()));
+    expect([foreign.status, foreign.body.details]).toEqual([400, absent.body.details]);
+  });
+
+  it('GW-TEN-04 refuses a payload that names another tenant', async () => {
+    const api = await specId();
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { tenant_id: 'other' }))).status).toBe(403);
+    expect(events.map(({ type }) => type)).toEqual(['TenantMismatch']);
+    expect((await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { tenant_id: 'acme' }))).status).toBe(200);
+  });
+});
+
+describe('/v1/cli-tools', () => {
+  it('GW-OP-22 AMB-196 registers, lists, reads and deletes a CLI tool', async () => {
+    const { status, body } = await ask('POST', '/v1/cli-tools', 'acme', aTool());
+    expect([status, body.name]).toEqual([200, 'text.count']);
+    expect((await ask('GET', `/v1/cli-tools/${body.id}`)).body).toMatchObject({ ...aTool(), id: body.id });
+    expect((await ask('GET', '/v1/cli-tools')).body.items).toHaveLength(1);
+    expect((await ask('DELETE', `/v1/cli-tools/${body.id}`)).status).toBe(204);
+    expect((await ask('GET', `/v1/cli-tools/${body.id}`)).status).toBe(404);
+  });
+
+  it.each([
+    ['a template that does not end', { command: ['count', '{{input.text'] }, 'command[1]'],
+    ['a schema of no type', { input_schema: { type: 'array' } }, 'input_schema.type'],
+    ['an empty name', { name: '' }, 'name'],
+  ])('refuses %s with 400 Validation', async (_, changes, path) => {
+    const { status, body } = await ask('POST', '/v1/cli-tools', 'acme', aTool(changes));
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'Validation', path]);
+  });
+
+  it.each([
+    [0, 400],
+    [1, 200],
+    [3_600, 200],
+    [3_601, 400],
+  ])('takes a time of %i s with %i', async (timeout_seconds, status) => {
+    expect((await ask('POST', '/v1/cli-tools', 'acme', aTool({ timeout_seconds }))).status).toBe(status);
+  });
+});
