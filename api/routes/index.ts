@@ -1,6 +1,7 @@
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createGate } from '../../lib/decision/gate.ts';
+import { createEdgeResults } from '../../lib/edge/index.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -19,6 +20,8 @@ import { createBillingRoutes } from './billing/index.ts';
 import { createDiscoveryRoutes, type DiscoveryDeps } from './discovery/index.ts';
 import { createDocsRoutes, type DocsRoutesDeps } from './docs/index.ts';
 import type { ArchivedExecutions } from './executions/archived.ts';
+import { createRunNews } from './edge/fleet/news.ts';
+import { createRunRecords } from './edge/fleet/records.ts';
 import { createEdgeRoutes, type EdgeRoutesDeps } from './edge/index.ts';
 import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
@@ -64,7 +67,12 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createAgentExecutionRoutes(deps),
     createHumanApprovalRoutes({ ...deps, gate }),
     createVolumeRoutes({ ...deps, tenants: cluster.tenants }),
-    createEdgeRoutes(deps),
+    createEdgeRoutes({
+      ...deps,
+      runNews: createRunNews(cluster.informers.fleetRuns),
+      records: createRunRecords(deps.outputs),
+      results: createEdgeResults(deps),
+    }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),

@@ -1579,6 +1579,380 @@ export type ChangeEdgeGroupBody = {
   readonly pinned_members?: readonly string[];
 };
 
+export type PreviewFleetBody = {
+  /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
+  readonly target: {
+    /** `node_id` of a host. */
+    readonly Node?: string;
+    /** `id` of a group. */
+    readonly Group?: string;
+    /** Which hosts; a host must satisfy all that is given. */
+    readonly Selector?: {
+      /** Operating system of the host. */
+      readonly os?: string;
+      /** Local tools that the host must all have. */
+      readonly tools?: readonly string[];
+      /** Matchers of tags. */
+      readonly tags?: readonly ({
+        /** The host has all of these tags. */
+        readonly AllOf?: readonly string[];
+        /** The host has this tag. */
+        readonly Has?: string;
+      })[];
+      /** Matchers of labels. */
+      readonly labels?: readonly ({
+        /** One label and its value. */
+        readonly Equals: Readonly<Record<string, string>>;
+      })[];
+    };
+    /** Every host of the tenant. */
+    readonly All?: null;
+  };
+};
+
+export type PreviewFleetAnswer = {
+  /** Hosts that would get the command. */
+  readonly resolved: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Display name. */
+    readonly name: string;
+    /** How the host is doing. */
+    readonly status: "Connected" | "Disconnected" | "Unhealthy" | "Revoked";
+  })[];
+  /** Hosts of the target that would not. */
+  readonly skipped: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Why it gets no command, such as `Disconnected`. */
+    readonly reason: string;
+  })[];
+};
+
+export type InvokeFleetBody = {
+  /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
+  readonly target: {
+    /** `node_id` of a host. */
+    readonly Node?: string;
+    /** `id` of a group. */
+    readonly Group?: string;
+    /** Which hosts; a host must satisfy all that is given. */
+    readonly Selector?: {
+      /** Operating system of the host. */
+      readonly os?: string;
+      /** Local tools that the host must all have. */
+      readonly tools?: readonly string[];
+      /** Matchers of tags. */
+      readonly tags?: readonly ({
+        /** The host has all of these tags. */
+        readonly AllOf?: readonly string[];
+        /** The host has this tag. */
+        readonly Has?: string;
+      })[];
+      /** Matchers of labels. */
+      readonly labels?: readonly ({
+        /** One label and its value. */
+        readonly Equals: Readonly<Record<string, string>>;
+      })[];
+    };
+    /** Every host of the tenant. */
+    readonly All?: null;
+  };
+  /** Tool that each host runs. */
+  readonly tool: string;
+  /** Arguments of the tool, at most 64 KiB of JSON. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** How the command is dispatched over the hosts. */
+  readonly policy?: {
+    /** `Sequential`, `Parallel`, or `{"Rolling":{"batch":n}}`. Default: `Parallel`. */
+    readonly mode?: "Sequential" | "Parallel" | {
+      readonly Rolling: {
+        /** Hosts of one batch. */
+        readonly batch: number;
+      };
+    };
+    /** Most commands in flight. Default: 10. */
+    readonly max_concurrency?: number;
+    /** `FailFast`, `ContinueOnError`, or `{"StopAfter":n}`. Default: `ContinueOnError`. */
+    readonly failure_policy?: "FailFast" | "ContinueOnError" | {
+      /** Failures after which nothing new begins. */
+      readonly StopAfter: number;
+    };
+    /** The run is refused where fewer hosts resolve. Default: null. */
+    readonly require_min_targets?: number | null;
+    /** Longest time of one command. Default: 60. */
+    readonly per_target_deadline_secs?: number;
+  };
+};
+
+export type InvokeFleetAnswer = {
+  /** Id of the host. */
+  readonly node_id: string;
+  /** Id of its command. */
+  readonly command_id: string;
+  readonly chunk: {
+    /** Text of the output. */
+    readonly stdout: string;
+  } | {
+    /** Text of the error output. */
+    readonly stderr: string;
+  } | {
+    /** What the tool says about its progress. */
+    readonly status: string;
+  };
+} | {
+  /** Id of the host. */
+  readonly node_id: string;
+  /** Id of its command. */
+  readonly command_id: string;
+  readonly result: {
+    readonly ok: {
+      readonly exit_code: number;
+      readonly duration_ms: number;
+    };
+  } | {
+    readonly err: {
+      /** Code. */
+      readonly code: string;
+      /** Why. */
+      readonly message: string;
+      /** Exit code, where the tool has one. */
+      readonly exit_code?: number;
+    };
+  } | {
+    readonly timed_out: {
+      readonly deadline_ms: number;
+    };
+  } | {
+    readonly cancelled: {
+      /** Why. */
+      readonly reason: string;
+    };
+  };
+} | {
+  /** Id of the run. */
+  readonly fleet_command_id: string;
+  /** Ids of its hosts. */
+  readonly targets_resolved: readonly string[];
+  /** Hosts of the target that got no command. */
+  readonly targets_skipped: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Why it gets no command, such as `Disconnected`. */
+    readonly reason: string;
+  })[];
+  /** Hosts by outcome. */
+  readonly summary: {
+    /** Hosts whose command ended, whatever its exit code. */
+    readonly ok: number;
+    /** Hosts whose command could not be run or failed. */
+    readonly err: number;
+    /** Hosts that gave no result before the deadline. */
+    readonly timed_out: number;
+    /** Hosts whose command was cancelled. */
+    readonly cancelled: number;
+    /** Hosts that were never sent the command. */
+    readonly not_started: number;
+  };
+} | {
+  /** One of `RequireMinNotSatisfied`, `EdgeUnavailable`, `Halted`. */
+  readonly reason: string;
+  /** The same in one sentence. */
+  readonly message: string;
+};
+
+export type CancelFleetAnswer = {
+  /** Id of the run. */
+  readonly fleet_command_id: string;
+  /** Commands that were in flight. */
+  readonly cancelled: number;
+  /** Hosts that had an outcome. */
+  readonly already_terminal: number;
+};
+
+export type ListFleetRunsAnswer = {
+  readonly items: readonly ({
+    /** Id of the run. */
+    readonly fleet_command_id: string;
+    /** Tool that each host runs. */
+    readonly tool: string;
+    /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
+    readonly target: {
+      /** `node_id` of a host. */
+      readonly Node?: string;
+      /** `id` of a group. */
+      readonly Group?: string;
+      /** Which hosts; a host must satisfy all that is given. */
+      readonly Selector?: {
+        /** Operating system of the host. */
+        readonly os?: string;
+        /** Local tools that the host must all have. */
+        readonly tools?: readonly string[];
+        /** Matchers of tags. */
+        readonly tags?: readonly ({
+          /** The host has all of these tags. */
+          readonly AllOf?: readonly string[];
+          /** The host has this tag. */
+          readonly Has?: string;
+        })[];
+        /** Matchers of labels. */
+        readonly labels?: readonly ({
+          /** One label and its value. */
+          readonly Equals: Readonly<Record<string, string>>;
+        })[];
+      };
+      /** Every host of the tenant. */
+      readonly All?: null;
+    };
+    /** How the command is dispatched over the hosts. */
+    readonly policy: {
+      /** `Sequential`, `Parallel`, or `{"Rolling":{"batch":n}}`. Default: `Parallel`. */
+      readonly mode?: "Sequential" | "Parallel" | {
+        readonly Rolling: {
+          /** Hosts of one batch. */
+          readonly batch: number;
+        };
+      };
+      /** Most commands in flight. Default: 10. */
+      readonly max_concurrency?: number;
+      /** `FailFast`, `ContinueOnError`, or `{"StopAfter":n}`. Default: `ContinueOnError`. */
+      readonly failure_policy?: "FailFast" | "ContinueOnError" | {
+        /** Failures after which nothing new begins. */
+        readonly StopAfter: number;
+      };
+      /** The run is refused where fewer hosts resolve. Default: null. */
+      readonly require_min_targets?: number | null;
+      /** Longest time of one command. Default: 60. */
+      readonly per_target_deadline_secs?: number;
+    };
+    /** When its hosts were fixed; null: not yet. */
+    readonly started_at: string | null;
+    /** When it ended; null: it goes on. */
+    readonly ended_at: string | null;
+    /** How it ended; null: it goes on. */
+    readonly outcome: "complete" | "halted" | "cancelled" | null;
+    /** Why it was halted or refused, in one word. */
+    readonly reason?: string;
+    /** The same in one sentence. */
+    readonly message?: string;
+    /** Who asked for it. */
+    readonly requested_by: string;
+    /** Hosts by outcome. */
+    readonly summary: {
+      /** Hosts whose command ended, whatever its exit code. */
+      readonly ok: number;
+      /** Hosts whose command could not be run or failed. */
+      readonly err: number;
+      /** Hosts that gave no result before the deadline. */
+      readonly timed_out: number;
+      /** Hosts whose command was cancelled. */
+      readonly cancelled: number;
+      /** Hosts that were never sent the command. */
+      readonly not_started: number;
+    };
+  })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadFleetRunAnswer = {
+  /** Id of the run. */
+  readonly fleet_command_id: string;
+  /** Tool that each host runs. */
+  readonly tool: string;
+  /** Which hosts: exactly one of `Node`, `Group`, `Selector` and `All`. */
+  readonly target: {
+    /** `node_id` of a host. */
+    readonly Node?: string;
+    /** `id` of a group. */
+    readonly Group?: string;
+    /** Which hosts; a host must satisfy all that is given. */
+    readonly Selector?: {
+      /** Operating system of the host. */
+      readonly os?: string;
+      /** Local tools that the host must all have. */
+      readonly tools?: readonly string[];
+      /** Matchers of tags. */
+      readonly tags?: readonly ({
+        /** The host has all of these tags. */
+        readonly AllOf?: readonly string[];
+        /** The host has this tag. */
+        readonly Has?: string;
+      })[];
+      /** Matchers of labels. */
+      readonly labels?: readonly ({
+        /** One label and its value. */
+        readonly Equals: Readonly<Record<string, string>>;
+      })[];
+    };
+    /** Every host of the tenant. */
+    readonly All?: null;
+  };
+  /** How the command is dispatched over the hosts. */
+  readonly policy: {
+    /** `Sequential`, `Parallel`, or `{"Rolling":{"batch":n}}`. Default: `Parallel`. */
+    readonly mode?: "Sequential" | "Parallel" | {
+      readonly Rolling: {
+        /** Hosts of one batch. */
+        readonly batch: number;
+      };
+    };
+    /** Most commands in flight. Default: 10. */
+    readonly max_concurrency?: number;
+    /** `FailFast`, `ContinueOnError`, or `{"StopAfter":n}`. Default: `ContinueOnError`. */
+    readonly failure_policy?: "FailFast" | "ContinueOnError" | {
+      /** Failures after which nothing new begins. */
+      readonly StopAfter: number;
+    };
+    /** The run is refused where fewer hosts resolve. Default: null. */
+    readonly require_min_targets?: number | null;
+    /** Longest time of one command. Default: 60. */
+    readonly per_target_deadline_secs?: number;
+  };
+  /** When its hosts were fixed; null: not yet. */
+  readonly started_at: string | null;
+  /** When it ended; null: it goes on. */
+  readonly ended_at: string | null;
+  /** How it ended; null: it goes on. */
+  readonly outcome: "complete" | "halted" | "cancelled" | null;
+  /** Why it was halted or refused, in one word. */
+  readonly reason?: string;
+  /** The same in one sentence. */
+  readonly message?: string;
+  /** Who asked for it. */
+  readonly requested_by: string;
+  /** Hosts by outcome. */
+  readonly summary: {
+    /** Hosts whose command ended, whatever its exit code. */
+    readonly ok: number;
+    /** Hosts whose command could not be run or failed. */
+    readonly err: number;
+    /** Hosts that gave no result before the deadline. */
+    readonly timed_out: number;
+    /** Hosts whose command was cancelled. */
+    readonly cancelled: number;
+    /** Hosts that were never sent the command. */
+    readonly not_started: number;
+  };
+  /** Hosts that have an outcome, in the order in which they got it. */
+  readonly per_node: readonly ({
+    /** Id of the host. */
+    readonly node_id: string;
+    /** Id of its command. */
+    readonly command_id: string;
+    /** How it ended. */
+    readonly outcome: "ok" | "err" | "timed_out" | "cancelled" | "not_started";
+    /** Exit code, where the tool has one. */
+    readonly exit_code: number | null;
+    /** Milliseconds it took. */
+    readonly duration_ms: number | null;
+    /** The end of its output. */
+    readonly stdout_tail: string;
+    /** The end of its error output. */
+    readonly stderr_tail: string;
+  })[];
+};
+
 export type ListPricesAnswer = {
   readonly tiers: readonly ({
     /** What the tier is called */
@@ -2237,6 +2611,59 @@ export interface ChangeEdgeGroupRequest {
 
 /** What is answered by {@link Operations.changeEdgeGroup}. */
 export type ChangeEdgeGroupReply = CreateEdgeGroupAnswer;
+
+/** What {@link Operations.previewFleet} is given. */
+export interface PreviewFleetRequest {
+  readonly body: PreviewFleetBody;
+}
+
+/** What is answered by {@link Operations.previewFleet}. */
+export type PreviewFleetReply = PreviewFleetAnswer;
+
+/** What {@link Operations.invokeFleet} is given. */
+export interface InvokeFleetRequest {
+  /** Any text that this caller uses for this one run. */
+  readonly idempotencyKey?: string;
+  /** The id of the last event that was received; empty: from the start. */
+  readonly lastEventId?: string;
+  readonly body: InvokeFleetBody;
+}
+
+/** What an event carries of {@link Operations.invokeFleet}. */
+export type InvokeFleetEvent = InvokeFleetAnswer;
+
+/** What {@link Operations.cancelFleet} is given. */
+export interface CancelFleetRequest {
+  /** Id of the fleet run. */
+  readonly fleet_command_id: string;
+}
+
+/** What is answered by {@link Operations.cancelFleet}. */
+export type CancelFleetReply = CancelFleetAnswer;
+
+/** What {@link Operations.listFleetRuns} is given. */
+export interface ListFleetRunsRequest {
+  /** Only runs of this tool. */
+  readonly tool?: string;
+  /** Only runs that ended so. */
+  readonly outcome?: "complete" | "halted" | "cancelled";
+  /** Runs a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listFleetRuns}. */
+export type ListFleetRunsReply = ListFleetRunsAnswer;
+
+/** What {@link Operations.readFleetRun} is given. */
+export interface ReadFleetRunRequest {
+  /** Id of the fleet run. */
+  readonly fleet_command_id: string;
+}
+
+/** What is answered by {@link Operations.readFleetRun}. */
+export type ReadFleetRunReply = ReadFleetRunAnswer;
 
 /** What is answered by {@link Operations.listPrices}. */
 export type ListPricesReply = ListPricesAnswer;
@@ -2950,6 +3377,74 @@ export interface Operations {
    */
   changeEdgeGroup(request: ChangeEdgeGroupRequest, options?: CallOptions): Promise<ChangeEdgeGroupReply>;
   /**
+   * Show which hosts a target is
+   *
+   * The hosts of now; nothing is dispatched. Needs the scope `svc.edge.fleet.read`.
+   *
+   * `POST /v1/edge/fleet/preview`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.fleet.read`, or belongs to no tenant.
+   */
+  previewFleet(request: PreviewFleetRequest, options?: CallOptions): Promise<PreviewFleetReply>;
+  /**
+   * Run a tool on hosts
+   *
+   * Server-sent events: output and result of each host as they come, `error` where the run is refused or halted,
+   * and `fleet_result` at last. The header `X-Fleet-Command-Id` has the id of the run, which is in the history
+   * from its start and goes on when the client leaves. With an `Idempotency-Key` the same request sent again
+   * starts no second run: it follows the first one, behind the event of `Last-Event-ID`. Needs the scope
+   * `svc.edge.fleet.manage`.
+   *
+   * `POST /v1/edge/fleet/invoke`
+   *
+   * - 204 Nothing follows the event of `Last-Event-ID`: do not ask again.
+   * - 400 `tool is not fleet capable`: The tool works on a single host, and the target is no `Node`.
+   *   `invalid_request`: Target, tool, arguments or policy are not as described, or `Last-Event-ID` is not the id
+   *   of an event.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.fleet.manage`, or belongs to no tenant.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   * - 409 `already_exists`: Another caller has made a run of the name of the key.
+   * - 422 `idempotency_key_reused`: The same key was used for another body, and that run still exists.
+   *   `limit_exceeded`: A quota of the tenant is used up.
+   */
+  invokeFleet(request: InvokeFleetRequest, options?: CallOptions): AsyncIterable<ServerEvent<InvokeFleetEvent>>;
+  /**
+   * Cancel a fleet run
+   *
+   * Cancels every command that is in flight; hosts that have an outcome keep it. Of a run that has ended both the
+   * number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.
+   *
+   * `POST /v1/edge/fleet/{fleet_command_id}/cancel`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.fleet.manage`, or belongs to no tenant.
+   * - 404 `Fleet run not found`: The tenant has no fleet run of that id.
+   * - 409 `conflict`: Others change the run at the same time; try again.
+   * - 503 `unavailable`: The cancellation is written, and the controllers have not taken it up yet; read the run.
+   */
+  cancelFleet(request: CancelFleetRequest, options?: CallOptions): Promise<CancelFleetReply>;
+  /**
+   * List fleet runs
+   *
+   * The newest first. Runs are kept for a week. Needs the scope `svc.edge.fleet.read`.
+   *
+   * `GET /v1/edge/fleet/runs`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.fleet.read`, or belongs to no tenant.
+   */
+  listFleetRuns(request?: ListFleetRunsRequest, options?: CallOptions): Promise<ListFleetRunsReply>;
+  /**
+   * Read a fleet run
+   *
+   * With the outcome and the end of the output of each host. Needs the scope `svc.edge.fleet.read`.
+   *
+   * `GET /v1/edge/fleet/runs/{fleet_command_id}`
+   *
+   * - 403 `forbidden`: The caller lacks the scope `svc.edge.fleet.read`, or belongs to no tenant.
+   * - 404 `Fleet run not found`: The tenant has no fleet run of that id.
+   */
+  readFleetRun(request: ReadFleetRunRequest, options?: CallOptions): Promise<ReadFleetRunReply>;
+  /**
    * List what can be bought
    *
    * At most a minute old. docs/billing.md says how products and prices are set up at the payment provider.
@@ -3093,6 +3588,11 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   readEdgeGroup: {"method":"GET","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   deleteEdgeGroup: {"method":"DELETE","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
   changeEdgeGroup: {"method":"PATCH","path":"/v1/edge/groups/{id}","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  previewFleet: {"method":"POST","path":"/v1/edge/fleet/preview","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  invokeFleet: {"method":"POST","path":"/v1/edge/fleet/invoke","bearer":true,"query":[],"headers":{"idempotencyKey":"idempotency-key","lastEventId":"last-event-id"},"mediaType":"application/json","reply":"events","lastEvents":["fleet_result"]},
+  cancelFleet: {"method":"POST","path":"/v1/edge/fleet/{fleet_command_id}/cancel","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listFleetRuns: {"method":"GET","path":"/v1/edge/fleet/runs","bearer":true,"query":["tool","outcome","limit","cursor"],"headers":{},"reply":"json"},
+  readFleetRun: {"method":"GET","path":"/v1/edge/fleet/runs/{fleet_command_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
   createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

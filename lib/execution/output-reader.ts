@@ -11,7 +11,7 @@ import { createS3Store } from '../output-store/s3-store.ts';
 import type { BlobReader } from './whole-value.ts';
 
 /** What reads the outputs that an execution has stored, with the rights of whoever asks. */
-export type OutputReader = (execution: WorkflowExecution) => BlobReader;
+export type OutputReader = (execution: Pick<WorkflowExecution, 'metadata'>) => BlobReader;
 
 /**
  * Reads from ConfigMaps with the client's rights in the cluster, and from S3 with the credentials that the AWS SDK

@@ -4,15 +4,24 @@ import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import { issueEnrollmentToken } from './enrollment-tokens/contract.ts';
 import { createIssueRoute, type IssueDeps } from './enrollment-tokens/issue.ts';
+import { contracts as fleetContracts } from './fleet/contract.ts';
+import { createFleetRoutes } from './fleet/index.ts';
+import type { FleetDeps } from './fleet/ports.ts';
 import { contracts as groupContracts } from './groups/contract.ts';
 import { createGroupRoutes } from './groups/index.ts';
 import { contracts as hostContracts } from './hosts/contract.ts';
 import { createHostRoutes } from './hosts/index.ts';
 import type { WriteGroupDeps } from './groups/write.ts';
 
-export const contracts: readonly Contract[] = [issueEnrollmentToken, ...hostContracts, ...groupContracts];
+export const contracts: readonly Contract[] = [
+  issueEnrollmentToken,
+  ...hostContracts,
+  ...groupContracts,
+  ...fleetContracts,
+];
 
-export interface EdgeRoutesDeps extends Omit<IssueDeps, 'tenants'>, WriteGroupDeps {
+export interface EdgeRoutesDeps extends Omit<IssueDeps, 'tenants' | 'clock'>, WriteGroupDeps, FleetDeps {
+  readonly kube: WriteGroupDeps['kube'] & FleetDeps['kube'];
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups' | 'fleetRuns'>;
 }
 
@@ -22,5 +31,6 @@ export function createEdgeRoutes(deps: EdgeRoutesDeps): Route<Caller>[] {
     createIssueRoute({ ...deps, tenants: deps.cluster.tenants }),
     ...createHostRoutes(deps),
     ...createGroupRoutes(deps),
+    ...createFleetRoutes(deps),
   ];
 }

@@ -1,12 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contracts } from '../../../api/routes/contracts.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
 import { errorsOf } from '../../../lib/http/shared-errors.ts';
 import { controllerRevisions } from '../../../lib/kube/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
+import { everyEdgeScope } from '../../builders/edge-world.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../payment-provider/payment-provider.ts';
 import { startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
-import { agentExecutions, agents, volumes, workflowExecutions, workflows } from '../harness/kinds.ts';
+import {
+  agentExecutions,
+  agents,
+  edgeGroups,
+  edgeHosts,
+  fleetRuns,
+  volumes,
+  workflowExecutions,
+  workflows,
+} from '../harness/kinds.ts';
 import { pause, waitForObject } from '../harness/wait.ts';
 import type { Received } from './harness/index.ts';
 import { type Parts, type Row, rowsOf } from './hostile-rows.ts';
@@ -14,7 +25,20 @@ import { type StimuliWorld, signatureOf, startStimuliWorld } from './stimuli-wor
 
 /** What a path can name: things of one tenant. */
 type Ids = Readonly<
-  Record<'execution_id' | 'id' | 'workflow' | 'source' | 'volume_id' | 'agent' | 'name' | 'agent_execution', string>
+  Record<
+    | 'execution_id'
+    | 'id'
+    | 'workflow'
+    | 'source'
+    | 'volume_id'
+    | 'agent'
+    | 'name'
+    | 'agent_execution'
+    | 'host'
+    | 'group'
+    | 'fleet_command_id',
+    string
+  >
 >;
 
 const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
@@ -34,7 +58,7 @@ beforeAll(async () => {
     env: { PAYMENT_PROVIDER_SECRET_KEY: provider.secretKey, PAYMENT_PROVIDER_API_URL: provider.url },
   });
   // An operator, so that nothing is refused for want of rights.
-  mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator'] });
+  mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator', ...everyEdgeScope] });
   own = await makeTenant(world.tenant, 'helper');
   foreign = await makeTenant(world.otherTenant, 'their-helper');
   await world.router('routes', { routes: { hostile: 'gate', http_api: 'gate' } });
@@ -51,7 +75,14 @@ async function makeTenant(namespace: string, agent: string): Promise<Ids> {
   const made = await world.kube.create(workflows, { ...gate.build(), metadata: { name: 'gate', namespace } });
   const volume = await makeVolume(namespace, 'shared');
   const ids = await makeWaiting(namespace, 'waits');
-  return { ...ids, ...(await makeAgent(namespace, agent)), workflow: made.metadata.uid ?? '', volume_id: volume };
+  const edge = await makeEdge(namespace);
+  return {
+    ...ids,
+    ...edge,
+    ...(await makeAgent(namespace, agent)),
+    workflow: made.metadata.uid ?? '',
+    volume_id: volume,
+  };
 }
 
 /** An agent, and an execution of it that has ended: no model answers here. */
@@ -79,6 +110,36 @@ async function makeAgentExecution(namespace: string, name: string, agent: string
   return metadata.uid ?? '';
 }
 
+/** A host that has never connected, a group, and a run that has ended: no host resolves. */
+async function makeEdge(namespace: string): Promise<Pick<Ids, 'host' | 'group' | 'fleet_command_id'>> {
+  const host = randomUUID();
+  const row = { apiVersion: 'windlass.dev/v1' } as const;
+  await world.kube.create(edgeHosts, {
+    ...row,
+    kind: 'EdgeHost',
+    metadata: { name: `host-${host}`, namespace },
+    spec: {},
+  });
+  const group = await world.kube.create(edgeGroups, {
+    ...row,
+    kind: 'EdgeGroup',
+    metadata: { name: 'all', namespace },
+    spec: { name: 'all', selector: {} },
+  });
+  const run = await makeFleetRun(namespace, 'done');
+  return { host, group: group.metadata.uid ?? '', fleet_command_id: run };
+}
+
+async function makeFleetRun(namespace: string, name: string): Promise<string> {
+  const { metadata } = await world.kube.create(fleetRuns, {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'FleetRun',
+    metadata: { name, namespace },
+    spec: { target: { All: {} }, tool: 'cmd.run', requested_by: 'owner' },
+  });
+  return metadata.uid ?? '';
+}
+
 async function makeVolume(namespace: string, name: string): Promise<string> {
   const { metadata } = await world.kube.create(volumes, {
     apiVersion: 'windlass.dev/v1',
@@ -95,7 +156,8 @@ async function makeWaiting(namespace: string, name: string): Promise<Ids> {
   const patience = { timeoutMs: 120_000 };
   const { metadata } = await waitUntilWaiting(world.kube, { namespace, name, state: 'ask' }, patience);
   const request = { execution_id: metadata.uid ?? '', id: await pendingOf(namespace, metadata.uid ?? '') };
-  return { workflow: '', volume_id: '', agent: '', name: '', agent_execution: '', source: 'hostile', ...request };
+  const none = { workflow: '', volume_id: '', agent: '', name: '', agent_execution: '' };
+  return { ...none, host: '', group: '', fleet_command_id: '', source: 'hostile', ...request };
 }
 
 /** The id of what an execution asks; the cache of a replica is a moment behind the cluster. */
@@ -138,12 +200,21 @@ const bodies: Readonly<Record<string, () => unknown>> = {
     spec: { runtime: {}, task: { instruction: 'Work.' } },
   }),
   startAgentExecution: () => ({ agent_id: own.agent, input: 'x' }),
+  changeEdgeHost: () => ({ name: 'renamed' }),
+  tagEdgeHost: () => ({ add: ['a'] }),
+  createEdgeGroup: () => ({ name: 'new', selector: {} }),
+  changeEdgeGroup: () => ({ name: 'renamed' }),
+  previewFleet: () => ({ target: { All: null } }),
+  invokeFleet: () => ({ target: { All: null }, tool: 'cmd.run', args: { command: 'true' } }),
   openPortal: () => ({ return_url: 'https://app.example.com/' }),
 };
 
-/** Workflows and agents both have executions. */
-const idOf = (ids: Ids, path: string, name: keyof Ids): string =>
-  ids[path.startsWith('/v1/executions/') && name === 'execution_id' ? 'agent_execution' : name];
+/** Workflows and agents both have executions, and hosts and groups have ids as approvals have. */
+function idOf(ids: Ids, path: string, name: keyof Ids): string {
+  if (path.startsWith('/v1/executions/') && name === 'execution_id') return ids.agent_execution;
+  if (path.startsWith('/v1/edge/hosts/')) return ids.host;
+  return path.startsWith('/v1/edge/groups/') ? ids.group : ids[name];
+}
 
 function goodRequest({ operationId, path, access, body }: Contract, ids: Ids): Parts {
   const text = body === undefined ? undefined : JSON.stringify(bodies[operationId]?.() ?? {});
@@ -175,7 +246,17 @@ async function send({ method }: Contract, { path, query, headers, body }: Parts)
 async function written(): Promise<string> {
   const lists = await Promise.all(
     [world.tenant, world.otherTenant].flatMap((namespace) =>
-      [workflows, workflowExecutions, agents, agentExecutions, volumes, controllerRevisions].map((kind) =>
+      [
+        workflows,
+        workflowExecutions,
+        agents,
+        agentExecutions,
+        volumes,
+        edgeHosts,
+        edgeGroups,
+        fleetRuns,
+        controllerRevisions,
+      ].map((kind) =>
         world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, { namespace }),
       ),
     ),
@@ -262,6 +343,9 @@ describe('ids', () => {
         agent: unknownId,
         name: 'nothing',
         agent_execution: unknownId,
+        host: unknownId,
+        group: unknownId,
+        fleet_command_id: unknownId,
       };
       const [theirs, unknown] = [
         await send(contract, goodRequest(contract, foreign)),
@@ -297,8 +381,12 @@ describe('without anything wrong', () => {
     ['cancelAgentExecution', ''],
     ['deleteAgentExecution', ''],
     ['deleteAgent', ''],
+    ['revokeEdgeHost', ''],
+    ['deleteEdgeGroup', ''],
+    ['cancelFleet', ''],
   ]);
-  const endless = ['streamExecution', 'streamAgentExecution', 'followAgentConversation'];
+  const empty = new Set(['revokeEdgeHost', 'deleteEdgeGroup']);
+  const endless = ['streamExecution', 'streamAgentExecution', 'followAgentConversation', 'invokeFleet'];
   const others = operations.filter(({ operationId: id }) => !byThemselves.has(id) && !endless.includes(id));
 
   it.each(others.map((contract) => [contract.operationId, contract] as const))(
@@ -312,7 +400,7 @@ describe('without anything wrong', () => {
 
   async function idsFor(id: string): Promise<Ids> {
     if (id.includes('Workflow')) return { ...own, workflow: 'gate' };
-    if (id.includes('Volume') || id === 'deleteAgent') return own;
+    if (id.includes('Volume') || id.includes('Edge') || id.includes('Fleet') || id === 'deleteAgent') return own;
     const name = id.toLowerCase();
     // One whose agent is not there waits for it.
     if (id.includes('Agent')) return { ...own, agent_execution: await seenAgentExecution(name) };
@@ -337,6 +425,6 @@ describe('without anything wrong', () => {
     if (contract === undefined) throw new Error(`there is no operation ${id}`);
     const ids = await idsFor(id);
     const { answer } = await send(contract, { ...goodRequest(contract, ids), query });
-    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    expect([answer.status, answer.text]).toEqual([empty.has(id) ? 204 : 200, expect.any(String)]);
   });
 });

@@ -1,0 +1,76 @@
+import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
+import { defineRoute, HttpError, json, type Route } from '../../../../lib/http/index.ts';
+import type { Caller } from '../../../../lib/identity/index.ts';
+import { fleetRuns } from '../../../../lib/kinds.ts';
+import { findObject } from '../../../../lib/kube/index.ts';
+import { notFound } from '../../not-found.ts';
+import { changeSpec } from '../change-spec.ts';
+import { edgeCaller } from '../edge-caller.ts';
+import { unknownRun } from '../errors.ts';
+import { cancelFleet } from './contract.ts';
+import { locateRun } from './find-run.ts';
+import type { FleetDeps } from './ports.ts';
+import { isEnded, summaryOf } from './present.ts';
+
+/** How long, and how often, is looked whether the controllers have taken the cancellation up. */
+const patience = { times: 50, everyMs: 100 };
+
+type CancelDeps = Pick<FleetDeps, 'kube' | 'clock' | 'cluster' | 'audit'>;
+type By = Pick<Caller, 'subject' | 'tenant'>;
+
+interface Cancelled {
+  readonly fleet_command_id: string;
+  readonly cancelled: number;
+  readonly already_terminal: number;
+}
+
+/** Cancels a run of the caller's tenant (AMB-109). @throws HttpError 404, 409, 503 */
+export async function cancelRun(deps: CancelDeps, by: By, id: string): Promise<Cancelled> {
+  const known = await latestOf(deps, await locateRun(deps.cluster.fleetRuns, by, id));
+  if (isEnded(known)) return counted(known);
+  const cancel = { by: by.subject, at: new Date(deps.clock.now()).toISOString(), via: 'api' as const };
+  const run = await changeSpec(deps.kube, {
+    resource: fleetRuns,
+    object: known,
+    change: (spec: FleetRun['spec']) => (spec.cancel === undefined ? { ...spec, cancel } : spec),
+    unknown: unknownRun,
+  });
+  deps.audit.record({ type: 'FleetRunCancelled', by, subject: run.metadata.uid ?? '', act: 'cancel' });
+  return takenUp(deps, run);
+}
+
+async function takenUp(deps: CancelDeps, run: FleetRun): Promise<Cancelled> {
+  for (let times = 0; times < patience.times; times += 1) {
+    const latest = await latestOf(deps, run);
+    if (latest.status?.cancellation !== undefined || isEnded(latest)) return counted(latest);
+    await deps.clock.sleep(patience.everyMs);
+  }
+  const message = 'the cancellation is written, and the controllers have not taken it up yet; read the run';
+  throw new HttpError({ code: 'unavailable', message });
+}
+
+async function latestOf({ kube }: CancelDeps, { metadata }: FleetRun): Promise<FleetRun> {
+  const { name, namespace = '', uid } = metadata;
+  const latest = await findObject(kube, fleetRuns, { name, namespace });
+  if (latest === undefined || latest.metadata.uid !== uid) throw notFound(unknownRun);
+  return latest;
+}
+
+/** Of a run that had ended before, every host that has an outcome. */
+function counted(run: FleetRun): Cancelled {
+  const { ok, err, timed_out: late, cancelled } = summaryOf(run);
+  const { cancellation } = run.status ?? {};
+  return {
+    fleet_command_id: run.metadata.uid ?? '',
+    cancelled: cancellation?.cancelled ?? 0,
+    already_terminal: cancellation?.already_terminal ?? ok + err + late + cancelled,
+  };
+}
+
+/** spec 2 §4.5, requirements EDGE-REST-35. */
+export function createCancelRoute(deps: CancelDeps): Route<Caller> {
+  return defineRoute<typeof cancelFleet, Caller>(cancelFleet, async ({ params, caller: asked }) => {
+    const caller = edgeCaller(asked, 'svc.edge.fleet.manage');
+    return json(await cancelRun(deps, caller, params.fleet_command_id));
+  });
+}

@@ -1,0 +1,157 @@
+import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
+import type { EdgeNews } from '../../../../lib/edge/index.ts';
+import type { FleetDeps, NodeRecord } from './ports.ts';
+import { isEnded, summaryOf } from './present.ts';
+import type { Chunk, FleetEvent, Result } from './schema.ts';
+
+/** The id of the event that ends a stream. */
+export const endId = 'end';
+/** How long nothing must come of a run that has ended until all of it has been read: results are looked for twice a second. */
+const quietMs = 1_100;
+
+type EventDeps = Pick<FleetDeps, 'clock' | 'results' | 'runNews' | 'records'>;
+
+interface Followed {
+  readonly tenant: string;
+  readonly run: FleetRun;
+  /** News behind which to begin. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The events of a run (spec 2 §4.5) until it ends, each host with one result: what the hosts said, then what the
+ * controllers alone know, such as timeouts, then why it was refused or halted, then the whole.
+ */
+export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
+  const told = new Set<string>();
+  let count = 0;
+  for await (const news of newsOf(deps, followed)) {
+    if (news.kind === 'result' && told.has(news.command_id)) continue;
+    if (news.kind === 'result') told.add(news.command_id);
+    count += 1;
+    const event = count > followed.after ? eventOf(news, String(count)) : undefined;
+    if (event !== undefined) yield event;
+  }
+  const run = deps.runNews.current(followed.run.metadata.uid ?? '');
+  if (followed.signal.aborted || run === undefined) return;
+  yield* lastEvents(deps, run, { told, count });
+}
+
+/** What the hosts say, until the run has ended and no more comes. */
+async function* newsOf(deps: EventDeps, { tenant, run, signal }: Followed): AsyncGenerator<EdgeNews> {
+  const uid = run.metadata.uid ?? '';
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const iterator = deps.results.follow(tenant, uid, until)[Symbol.asyncIterator]();
+  let next = iterator.next();
+  try {
+    while (!signal.aborted) {
+      using waiting = createWait(until);
+      const woken = wakeOf(deps, uid, waiting.signal);
+      const first = await Promise.race([next, woken]);
+      if (first === 'over') return;
+      if (first === 'changed') continue;
+      if (first.done === true) return;
+      yield first.value;
+      next = iterator.next();
+    }
+  } finally {
+    over.abort();
+    void next.catch(() => undefined);
+  }
+}
+
+/** A signal for one wait, which ends with its block. */
+function createWait(outer: AbortSignal) {
+  const own = new AbortController();
+  return { signal: AbortSignal.any([outer, own.signal]), [Symbol.dispose]: () => own.abort() };
+}
+
+/** `over`: the run has ended, or is gone, and nothing has come for a while. */
+async function wakeOf({ clock, runNews }: EventDeps, uid: string, signal: AbortSignal): Promise<'over' | 'changed'> {
+  const changed = runNews.changed(uid, signal);
+  const run = runNews.current(uid);
+  if (run !== undefined && !isEnded(run)) {
+    await changed;
+    return 'changed';
+  }
+  await clock.sleep(quietMs, signal);
+  return 'over';
+}
+
+function eventOf(news: EdgeNews, id: string): FleetEvent | undefined {
+  const { node_id, command_id } = news;
+  if (news.kind === 'result') {
+    return { id, event: 'command_result', data: { node_id, command_id, result: resultOf(news.result) } };
+  }
+  const chunk = chunkOf(news.chunk);
+  return chunk && { id, event: 'command_progress', data: { node_id, command_id, chunk } };
+}
+
+function chunkOf(chunk: Extract<EdgeNews, { kind: 'progress' }>['chunk']): Chunk | undefined {
+  if ('cut' in chunk) return { status: 'more output followed, which is not kept' };
+  if ('state' in chunk) return { status: `${chunk.state}: ${chunk.message}` };
+  const text = Buffer.from(chunk.data, 'base64').toString('utf8');
+  return chunk.stream === 'stdout' ? { stdout: text } : { stderr: text };
+}
+
+function resultOf(result: Extract<EdgeNews, { kind: 'result' }>['result']): Result {
+  switch (result.outcome) {
+    case 'ok':
+      return { ok: { exit_code: result.exit_code, duration_ms: result.duration_ms } };
+    case 'err':
+      return { err: { code: result.code, message: result.message, exit_code: result.exit_code } };
+    case 'timed_out':
+      return { timed_out: { deadline_ms: result.deadline_ms } };
+    case 'cancelled':
+      return { cancelled: { reason: result.reason } };
+  }
+}
+
+interface Told {
+  readonly told: ReadonlySet<string>;
+  readonly count: number;
+}
+
+/** AMB-105: `error` comes before `fleet_result`. */
+async function* lastEvents({ records }: EventDeps, run: FleetRun, { told, count }: Told): AsyncGenerator<FleetEvent> {
+  let id = count;
+  for (const record of await records.perNode(run)) {
+    const result = told.has(record.command_id) ? undefined : recordedResult(record);
+    if (result === undefined) continue;
+    id += 1;
+    const { node_id, command_id } = record;
+    yield { id: String(id), event: 'command_result', data: { node_id, command_id, result } };
+  }
+  const { outcome, reason = 'Halted', message = 'the failure policy has stopped the run' } = run.status ?? {};
+  if (outcome === 'refused' || outcome === 'halted') {
+    const shown = outcome === 'halted' ? 'Halted' : reason;
+    yield { id: String(id + 1), event: 'error', data: { reason: shown, message } };
+  }
+  const { resolved, skipped } = await records.targets(run);
+  const data = {
+    fleet_command_id: run.metadata.uid ?? '',
+    targets_resolved: resolved.map(({ node_id }) => node_id),
+    targets_skipped: [...skipped],
+    summary: summaryOf(run),
+  };
+  yield { id: endId, event: 'fleet_result', data };
+}
+
+/** Undefined for a host that was never sent the command. */
+function recordedResult({ outcome, code = 'Failed', message = '', ...record }: NodeRecord): Result | undefined {
+  const { exit_code: exit, duration_ms: duration } = record;
+  switch (outcome) {
+    case 'not_started':
+      return undefined;
+    case 'ok':
+      return { ok: { exit_code: exit ?? 0, duration_ms: duration ?? 0 } };
+    case 'err':
+      return { err: { code, message, ...(exit !== null && { exit_code: exit }) } };
+    case 'timed_out':
+      return { timed_out: { deadline_ms: duration ?? 0 } };
+    case 'cancelled':
+      return { cancelled: { reason: message } };
+  }
+}

@@ -1,0 +1,294 @@
+import { Value } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import type { FleetRun, FleetRunStatus } from '../../../../crds/schema/fleet-run.ts';
+import { commandIdOf, type EdgeNews } from '../../../../lib/edge/index.ts';
+import { systemClock } from '../../../../lib/clock.ts';
+import { aGroup, aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
+import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import { invokeFleet, previewFleet } from './contract.ts';
+import { fleetEvents } from './events.ts';
+import type { NodeRecord } from './ports.ts';
+import { FleetEventData, FleetRunSummary, FleetRunView } from './schema.ts';
+
+const uid = '0000000a-0000-4000-8000-000000000001';
+const summary = { ok: 1, err: 0, timed_out: 1, cancelled: 0, not_started: 1 };
+const aRun = (status: Partial<FleetRunStatus> = {}, spec: Partial<FleetRun['spec']> = {}): FleetRun => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'FleetRun',
+  metadata: { name: 'fleet-1', namespace: 'tenant-acme', uid, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { target: { All: {} }, tool: 'cmd.run', requested_by: 'ada', ...spec },
+  status: { phase: 'Ended', outcome: 'complete', started_at: '2026-01-01T00:00:01Z', summary, ...status },
+});
+const record = (number: number, outcome: NodeRecord['outcome']): NodeRecord => ({
+  node_id: nodeId(number),
+  command_id: commandIdOf(uid, nodeId(number)),
+  outcome,
+  exit_code: outcome === 'ok' ? 0 : null,
+  duration_ms: 5,
+  stdout_tail: 'out',
+  stderr_tail: '',
+  code: 'x',
+});
+const perNode = [record(1, 'ok'), record(2, 'timed_out'), record(3, 'not_started')];
+const records = {
+  targets: async () => ({
+    resolved: perNode.map(({ node_id }) => ({ node_id })),
+    skipped: [{ node_id: nodeId(9), reason: 'Disconnected' as const }],
+  }),
+  perNode: async () => perNode,
+};
+const hosts = [aHost(1), aHost(2, {}, { status: 'Unhealthy' }), aHost(3, { revoked: true })];
+const group = aGroup(1, { selector: {} });
+const theirs = { ...group, metadata: { ...group.metadata, namespace: 'tenant-other', uid: `${uid.slice(0, -1)}9` } };
+const world = (...runs: FleetRun[]) =>
+  edgeWorld([...hosts, group, theirs, ...runs], { records, clock: { ...systemClock, sleep: async () => undefined } });
+
+describe('EDGE-REST-27 the preview of a target', () => {
+  it.each([
+    ['all', { All: null }],
+    ['a group', { Group: group.metadata.uid }],
+    ['a selector', { Selector: { os: 'linux' } }],
+  ])('of %s has hosts that would get the command, and why others would not', async (_title, target) => {
+    const one = world();
+    expect(await one.call('previewFleet', { body: { target } })).toEqual({
+      resolved: [{ node_id: nodeId(1), name: 'host 1', status: 'Connected' }],
+      skipped: [{ node_id: nodeId(2), reason: 'Unhealthy' }],
+    });
+    expect(one.all()).toHaveLength(5);
+  });
+
+  it('EDGE-AUTH-12 refuses a group of another tenant like one that nobody has', async () => {
+    for (const Group of [theirs.metadata.uid, uid, 'x']) {
+      expect(await world().call('previewFleet', { body: { target: { Group } } })).toMatchObject({
+        details: [{ path: 'body.target.Group', message: 'is the id of no group of the tenant' }],
+      });
+    }
+  });
+
+  it.each<[target: unknown, isValid: boolean]>([
+    [{ Node: 'a' }, true],
+    [{ All: null }, true],
+    [{ Selector: {} }, true],
+    [{}, false],
+    [{ All: null, Node: 'a' }, false],
+    [{ Every: null }, false],
+    [{ All: {} }, false],
+    ['All', false],
+  ])('EDGE-RES-19 AMB-102 takes %j: %s', (target, isValid) => {
+    expect(Value.Check(previewFleet.body.schema, { target })).toBe(isValid);
+  });
+});
+
+describe('the policy of a run', () => {
+  it.each<[policy: object, isValid: boolean]>([
+    [{ mode: 'Sequential' }, true],
+    [{ mode: 'Parallel' }, true],
+    [{ mode: { Rolling: { batch: 1 } } }, true],
+    [{ mode: { Rolling: { batch: 0 } } }, false],
+    [{ mode: 'Rolling' }, false],
+    [{ mode: 'Random' }, false],
+    [{ max_concurrency: 0 }, false],
+    [{ max_concurrency: 1 }, true],
+    [{ failure_policy: 'FailFast' }, true],
+    [{ failure_policy: 'ContinueOnError' }, true],
+    [{ failure_policy: { StopAfter: 1 } }, true],
+    [{ failure_policy: { StopAfter: 0 } }, false],
+    [{ failure_policy: 'Stop' }, false],
+    [{ require_min_targets: null }, true],
+    [{ require_min_targets: 0 }, true],
+    [{ require_min_targets: -1 }, false],
+    [{ per_target_deadline_secs: 0 }, false],
+    [{ per_target_deadline_secs: 1 }, true],
+    [{ retries: 1 }, false],
+  ])('EDGE-RES-20 EDGE-RES-21 EDGE-RES-22 EDGE-RES-23 AMB-103 takes %j: %s', (policy, isValid) => {
+    expect(Value.Check(invokeFleet.body.schema, { target: { All: null }, tool: 'a', policy })).toBe(isValid);
+  });
+});
+
+describe('EDGE-REST-28 invoking', () => {
+  const body = { target: { All: null }, tool: 'cmd.run', args: { command: 'uptime' } };
+
+  it('AMB-107 AMB-203 makes a run that the controllers carry out, and names it in a header', async () => {
+    const one = world();
+    const reply = await one.ask('invokeFleet', { body });
+    const made = one.all().at(-1) as FleetRun;
+    expect(reply).toMatchObject({ kind: 'events', headers: { 'X-Fleet-Command-Id': made.metadata.uid } });
+    expect(made.spec).toEqual({ target: { All: {} }, tool: 'cmd.run', args: body.args, requested_by: 'ada' });
+    expect(one.told).toMatchObject([{ type: 'FleetRunStarted', data: { tool: 'cmd.run' } }]);
+    expect(JSON.stringify(one.told)).not.toContain('uptime');
+  });
+
+  it('AMB-108 EDGE-TOOL-06 refuses many targets for a tool of a single one, before the stream opens', async () => {
+    const ask = (target: object) => world().call('invokeFleet', { body: { target, tool: 'svc.volume.list' } });
+    for (const target of [{ All: null }, { Group: group.metadata.uid }, { Selector: {} }]) {
+      expect(await ask(target)).toMatchObject({ status: 400, error: 'tool is not fleet capable' });
+    }
+    expect(await ask({ Node: nodeId(1) })).toBe('events');
+  });
+
+  it('refuses an unknown group and a wrong Last-Event-ID before the stream opens, and makes nothing', async () => {
+    const one = world();
+    expect(await one.call('invokeFleet', { body: { ...body, target: { Group: uid } } })).toMatchObject({
+      code: 'invalid',
+    });
+    expect(await one.call('invokeFleet', { body, headers: { 'last-event-id': 'x' } })).toMatchObject({
+      code: 'invalid',
+    });
+    expect(one.all()).toHaveLength(5);
+  });
+});
+
+const news = (number: number, more: object): EdgeNews =>
+  ({
+    tenant: 'acme',
+    run: uid,
+    node_id: nodeId(number),
+    command_id: commandIdOf(uid, nodeId(number)),
+    at: '2026-01-01T00:00:02Z',
+    ...more,
+  }) as EdgeNews;
+const chunk = (text: string) => ({ stream: 'stdout', data: Buffer.from(text).toString('base64') });
+
+async function eventsOf(run: FleetRun, said: readonly EdgeNews[], after = 0) {
+  const deps = {
+    clock: systemClock,
+    records,
+    runNews: { current: () => run, changed: async () => undefined },
+    results: {
+      async *follow() {
+        yield* said;
+        await new Promise(() => undefined);
+      },
+    },
+  };
+  const events = [];
+  const followed = { tenant: 'acme', run, after, signal: new AbortController().signal };
+  for await (const event of fleetEvents(deps as never, followed)) events.push(event);
+  return events;
+}
+
+describe('the events of a run', () => {
+  const said = [
+    news(1, { kind: 'progress', chunk: chunk('hi') }),
+    news(1, { kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 7 } }),
+    news(1, { kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 7 } }),
+  ];
+  const ids = (number: number) => ({ node_id: nodeId(number), command_id: commandIdOf(uid, nodeId(number)) });
+  const last = {
+    id: 'end',
+    event: 'fleet_result',
+    data: {
+      fleet_command_id: uid,
+      targets_resolved: [nodeId(1), nodeId(2), nodeId(3)],
+      targets_skipped: [{ node_id: nodeId(9), reason: 'Disconnected' }],
+      summary,
+    },
+  };
+
+  it('EDGE-REST-29 EDGE-REST-30 EDGE-REST-31 are output and one result of each host, and the whole at last', async () => {
+    const events = await eventsOf(aRun(), said);
+    expect(events).toEqual([
+      { id: '1', event: 'command_progress', data: { ...ids(1), chunk: { stdout: 'hi' } } },
+      { id: '2', event: 'command_result', data: { ...ids(1), result: { ok: { exit_code: 0, duration_ms: 7 } } } },
+      { id: '3', event: 'command_result', data: { ...ids(2), result: { timed_out: { deadline_ms: 5 } } } },
+      last,
+    ]);
+    for (const { data } of events) expect(Value.Check(FleetEventData, data)).toBe(true);
+  });
+
+  it('go on behind the event that a client has', async () => {
+    expect((await eventsOf(aRun(), said, 1)).map(({ id }) => id)).toEqual(['2', '3', 'end']);
+  });
+
+  it.each([
+    ['EDGE-REST-34 AMB-105', { outcome: 'halted', reason: 'FailurePolicy' }, 'Halted'],
+    ['EDGE-REST-32', { outcome: 'refused', reason: 'RequireMinNotSatisfied' }, 'RequireMinNotSatisfied'],
+    ['EDGE-REST-33', { outcome: 'refused', reason: 'EdgeUnavailable' }, 'EdgeUnavailable'],
+  ] as const)('%s AMB-106 tell why, before the whole: %j', async (_id, status, reason) => {
+    const events = await eventsOf(aRun({ ...status, message: 'why' }), said);
+    expect(events.slice(-2)).toEqual([{ id: '4', event: 'error', data: { reason, message: 'why' } }, last]);
+  });
+});
+
+describe('the history of runs', () => {
+  const refused = { ...aRun({ outcome: 'refused' }), metadata: { ...aRun().metadata, name: 'b', uid: nodeId(77) } };
+  const running = {
+    ...aRun({ phase: 'Running' }, { tool: 'fs.read' }),
+    metadata: { ...aRun().metadata, name: 'c', uid: nodeId(78) },
+  };
+
+  it('EDGE-REST-36 EDGE-RES-27 EDGE-RES-28 has the fields of a run, filtered by tool and outcome', async () => {
+    const list = async (query: object) => {
+      const asked = { query: { limit: 50, ...query } };
+      const answer = await world(aRun(), refused, running).call('listFleetRuns', asked);
+      const { items } = answer as { items: FleetRunSummary[] };
+      for (const item of items) expect(Value.Check(FleetRunSummary, item)).toBe(true);
+      return items.map(({ tool, outcome }) => `${tool} ${outcome}`).toSorted();
+    };
+    expect(await list({})).toEqual(['cmd.run complete', 'cmd.run halted', 'fs.read null']);
+    expect(await list({ tool: 'fs.read' })).toEqual(['fs.read null']);
+    expect(await list({ outcome: 'complete' })).toEqual(['cmd.run complete']);
+    expect(await list({ outcome: 'cancelled' })).toEqual([]);
+  });
+
+  it('EDGE-REST-37 EDGE-RES-29 EDGE-REST-38 has each host in the view of one run', async () => {
+    const answer = await world(aRun()).call('readFleetRun', { params: { fleet_command_id: uid } });
+    expect(answer).toMatchObject({ target: { All: null }, policy: { max_concurrency: 10 }, summary });
+    expect((answer as FleetRunView).per_node.map(({ outcome }) => outcome)).toEqual(['ok', 'timed_out', 'not_started']);
+    expect(Value.Check(FleetRunView, answer)).toBe(true);
+  });
+
+  it.each(['readFleetRun', 'cancelFleet'])(
+    'EDGE-AUTH-12 %s does not find a run of another tenant',
+    async (operation) => {
+      const ask = (id: string, caller = {}) =>
+        world(aRun()).call(operation, { params: { fleet_command_id: id } }, caller);
+      for (const answer of [await ask(uid, { tenant: 'other' }), await ask(nodeId(99)), await ask('fleet-1')]) {
+        expect(answer).toEqual({ error: 'Fleet run not found', code: 'not_found' });
+      }
+    },
+  );
+});
+
+describe('EDGE-REST-35 cancelling', () => {
+  const cancel = (...runs: FleetRun[]) => world(...runs).call('cancelFleet', { params: { fleet_command_id: uid } });
+
+  it('AMB-109 answers how many commands were in flight when it was taken up', async () => {
+    const run = aRun({ phase: 'Running', cancellation: { cancelled: 2, already_terminal: 1 } });
+    expect(await cancel(run)).toEqual({ fleet_command_id: uid, cancelled: 2, already_terminal: 1 });
+  });
+
+  it('AMB-109 cancels nothing of a run that has ended', async () => {
+    expect(await cancel(aRun())).toEqual({ fleet_command_id: uid, cancelled: 0, already_terminal: 2 });
+  });
+
+  it('writes who cancels, once, and says when the controllers do not take it up', async () => {
+    const one = world(aRun({ phase: 'Running' }));
+    const ask = () => one.call('cancelFleet', { params: { fleet_command_id: uid } });
+    expect(await ask()).toMatchObject({ code: 'unavailable' });
+    const first = (one.all().at(-1) as FleetRun).spec.cancel;
+    expect(first).toMatchObject({ by: 'ada', via: 'api' });
+    await ask();
+    expect((one.all().at(-1) as FleetRun).spec.cancel).toEqual(first);
+  });
+});
+
+describe('scopes of runs', () => {
+  it.each([
+    ['EDGE-AUTH-06', 'previewFleet', 'svc.edge.fleet.read'],
+    ['EDGE-AUTH-06', 'listFleetRuns', 'svc.edge.fleet.read'],
+    ['EDGE-AUTH-06', 'readFleetRun', 'svc.edge.fleet.read'],
+    ['EDGE-AUTH-07', 'invokeFleet', 'svc.edge.fleet.manage'],
+    ['EDGE-AUTH-07', 'cancelFleet', 'svc.edge.fleet.manage'],
+  ])('%s EDGE-AUTH-08 %s needs %s', async (_id, operation, scope) => {
+    const request = {
+      params: { fleet_command_id: uid },
+      query: { limit: 1 },
+      body: { target: { All: null }, tool: 'cmd.run' },
+    };
+    const ask = (scopes: readonly string[]) => world(aRun()).call(operation, request, { scopes });
+    expect(await ask([scope])).not.toHaveProperty('error');
+    const others = everyEdgeScope.filter((one) => one !== scope);
+    expect(await ask(others)).toMatchObject({ error: 'forbidden', message: `this needs the scope ${scope}` });
+  });
+});

@@ -1,0 +1,32 @@
+import { defineRoute, type Route } from '../../../../lib/http/index.ts';
+import { invalidField } from '../../../../lib/http/request-errors.ts';
+import type { Caller } from '../../../../lib/identity/index.ts';
+import { edgeCaller } from '../edge-caller.ts';
+import { invokeFleet } from './contract.ts';
+import { endId, fleetEvents } from './events.ts';
+import type { FleetDeps } from './ports.ts';
+import { startRun } from './start.ts';
+
+/** spec 2 §4.5. What is wrong with the request is answered before the stream opens (AMB-102). */
+export function createInvokeRoute(deps: FleetDeps): Route<Caller> {
+  return defineRoute<typeof invokeFleet, Caller>(invokeFleet, async ({ body, headers, caller: asked, signal }) => {
+    const caller = edgeCaller(asked, 'svc.edge.fleet.manage');
+    const after = placeBehind(headers['last-event-id']);
+    const run = await startRun(deps, { caller, body, key: headers['idempotency-key'] });
+    // AMB-203.
+    const reply = { 'X-Fleet-Command-Id': run.metadata.uid ?? '' };
+    if (after === undefined) return { kind: 'no_content', headers: reply };
+    const events = fleetEvents(deps, { tenant: caller.tenant, run, after, signal });
+    return { kind: 'events', events, headers: reply };
+  });
+}
+
+const place = /^(0|[1-9][0-9]{0,14})$/;
+
+/** The number of events that the client has; undefined behind the last one. */
+function placeBehind(lastEventId = ''): number | undefined {
+  if (lastEventId === '') return 0;
+  if (lastEventId === endId) return undefined;
+  if (place.test(lastEventId)) return Number(lastEventId);
+  throw invalidField('header.last-event-id', 'is not the id of an event; leave it out to begin anew');
+}
