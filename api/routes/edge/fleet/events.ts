@@ -1,6 +1,6 @@
 import type { FleetRun } from '../../../../crds/schema/fleet-run.ts';
 import type { EdgeNews } from '../../../../lib/edge/index.ts';
-import type { FleetDeps, NodeRecord } from './ports.ts';
+import type { FleetDeps, NodeRecord, RunRecords } from './ports.ts';
 import { isEnded, summaryOf } from './present.ts';
 import type { Chunk, FleetEvent, Result } from './schema.ts';
 
@@ -35,7 +35,10 @@ export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGe
   }
   const run = deps.runNews.current(followed.run.metadata.uid ?? '');
   if (followed.signal.aborted || run === undefined) return;
-  yield* lastEvents(deps, run, { told, count });
+  // A client that goes on has some of these already.
+  for await (const event of lastEvents(deps, run, { told, count })) {
+    if (event.id === endId || Number(event.id) > followed.after) yield event;
+  }
 }
 
 /** What the hosts say, until the run has ended and no more comes. */
@@ -118,40 +121,41 @@ interface Told {
 async function* lastEvents({ records }: EventDeps, run: FleetRun, { told, count }: Told): AsyncGenerator<FleetEvent> {
   let id = count;
   for (const record of await records.perNode(run)) {
-    const result = told.has(record.command_id) ? undefined : recordedResult(record);
+    const result = told.has(record.command_id) ? undefined : recordedResults[record.outcome](record);
     if (result === undefined) continue;
     id += 1;
     const { node_id, command_id } = record;
     yield { id: String(id), event: 'command_result', data: { node_id, command_id, result } };
   }
-  const { outcome, reason = 'Halted', message = 'the failure policy has stopped the run' } = run.status ?? {};
-  if (outcome === 'refused' || outcome === 'halted') {
-    const shown = outcome === 'halted' ? 'Halted' : reason;
-    yield { id: String(id + 1), event: 'error', data: { reason: shown, message } };
-  }
-  const { resolved, skipped } = await records.targets(run);
+  const data = errorOf(run);
+  if (data !== undefined) yield { id: String(id + 1), event: 'error', data };
+  yield resultEvent(run, await records.targets(run));
+}
+
+/** Why the run was refused or halted (AMB-106); undefined where it was neither. */
+function errorOf({ status }: FleetRun): { readonly reason: string; readonly message: string } | undefined {
+  const { outcome, reason = 'Halted', message = 'the failure policy has stopped the run' } = status ?? {};
+  if (outcome === 'halted') return { reason: 'Halted', message };
+  return outcome === 'refused' ? { reason, message } : undefined;
+}
+
+function resultEvent(run: FleetRun, { resolved, skipped }: Awaited<ReturnType<RunRecords['targets']>>): FleetEvent {
   const data = {
     fleet_command_id: run.metadata.uid ?? '',
     targets_resolved: resolved.map(({ node_id }) => node_id),
     targets_skipped: [...skipped],
     summary: summaryOf(run),
   };
-  yield { id: endId, event: 'fleet_result', data };
+  return { id: endId, event: 'fleet_result', data };
 }
 
-/** Undefined for a host that was never sent the command. */
-function recordedResult({ outcome, code = 'Failed', message = '', ...record }: NodeRecord): Result | undefined {
-  const { exit_code: exit, duration_ms: duration } = record;
-  switch (outcome) {
-    case 'not_started':
-      return undefined;
-    case 'ok':
-      return { ok: { exit_code: exit ?? 0, duration_ms: duration ?? 0 } };
-    case 'err':
-      return { err: { code, message, ...(exit !== null && { exit_code: exit }) } };
-    case 'timed_out':
-      return { timed_out: { deadline_ms: duration ?? 0 } };
-    case 'cancelled':
-      return { cancelled: { reason: message } };
-  }
-}
+/** The result of each outcome, as its record tells it; a host that was never sent the command has none. */
+const recordedResults: Readonly<Record<NodeRecord['outcome'], (record: NodeRecord) => Result | undefined>> = {
+  not_started: () => undefined,
+  ok: ({ exit_code: exit, duration_ms: duration }) => ({ ok: { exit_code: exit ?? 0, duration_ms: duration ?? 0 } }),
+  err: ({ code = 'Failed', message = '', exit_code: exit }) => ({
+    err: { code, message, ...(exit !== null && { exit_code: exit }) },
+  }),
+  timed_out: ({ duration_ms: duration }) => ({ timed_out: { deadline_ms: duration ?? 0 } }),
+  cancelled: ({ message = '' }) => ({ cancelled: { reason: message } }),
+};
