@@ -24,21 +24,23 @@ interface Followed {
  * controllers alone know, such as timeouts, then why it was refused or halted, then the whole.
  */
 export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
+  for await (const event of allEvents(deps, followed)) {
+    // A client that goes on has the first ones.
+    if (event.id === endId || Number(event.id) > followed.after) yield event;
+  }
+}
+
+async function* allEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
   const told = new Set<string>();
   let count = 0;
   for await (const news of newsOf(deps, followed)) {
     if (news.kind === 'result' && told.has(news.command_id)) continue;
     if (news.kind === 'result') told.add(news.command_id);
     count += 1;
-    const event = count > followed.after ? eventOf(news, String(count)) : undefined;
-    if (event !== undefined) yield event;
+    yield eventOf(news, String(count));
   }
   const run = deps.runNews.current(followed.run.metadata.uid ?? '');
-  if (followed.signal.aborted || run === undefined) return;
-  // A client that goes on has some of these already.
-  for await (const event of lastEvents(deps, run, { told, count })) {
-    if (event.id === endId || Number(event.id) > followed.after) yield event;
-  }
+  if (!followed.signal.aborted && run !== undefined) yield* lastEvents(deps, run, { told, count });
 }
 
 /** What the hosts say, until the run has ended and no more comes. */
@@ -83,16 +85,15 @@ async function wakeOf({ clock, runNews }: EventDeps, uid: string, signal: AbortS
   return 'over';
 }
 
-function eventOf(news: EdgeNews, id: string): FleetEvent | undefined {
+function eventOf(news: EdgeNews, id: string): FleetEvent {
   const { node_id, command_id } = news;
   if (news.kind === 'result') {
     return { id, event: 'command_result', data: { node_id, command_id, result: resultOf(news.result) } };
   }
-  const chunk = chunkOf(news.chunk);
-  return chunk && { id, event: 'command_progress', data: { node_id, command_id, chunk } };
+  return { id, event: 'command_progress', data: { node_id, command_id, chunk: chunkOf(news.chunk) } };
 }
 
-function chunkOf(chunk: Extract<EdgeNews, { kind: 'progress' }>['chunk']): Chunk | undefined {
+function chunkOf(chunk: Extract<EdgeNews, { kind: 'progress' }>['chunk']): Chunk {
   if ('cut' in chunk) return { status: 'more output followed, which is not kept' };
   if ('state' in chunk) return { status: `${chunk.state}: ${chunk.message}` };
   const text = Buffer.from(chunk.data, 'base64').toString('utf8');
