@@ -2,6 +2,7 @@ import { agentExecutionModule } from './agent-execution/module.ts';
 import { agentModule } from './agent/module.ts';
 import { executionModule } from './execution/module.ts';
 import type { Module } from './runtime/module.ts';
+import { fleetRunModule } from './fleet-run/module.ts';
 import { stimulusRouterModule } from './stimulus-router/module.ts';
 import { volumeModule } from './volume/module.ts';
 import { workflowModule } from './workflow/module.ts';
@@ -14,4 +15,5 @@ export const modules: readonly Module[] = [
   stimulusRouterModule,
   agentModule,
   agentExecutionModule,
+  fleetRunModule,
 ];

@@ -68,6 +68,8 @@ export interface FleetProgress {
   /** Hosts with an outcome. */
   readonly terminal: number;
   readonly isStopped: boolean;
+  /** Every host has an outcome. */
+  readonly isFinished: boolean;
   readonly summary: FleetSummary;
 }
 
@@ -114,6 +116,10 @@ class Progress implements FleetProgress {
 
   get isStopped(): boolean {
     return this.#isHalted || this.#isCancelled;
+  }
+
+  get isFinished(): boolean {
+    return this.#outcomes.size === this.#plan.nodes.length;
   }
 
   get summary(): FleetSummary {

@@ -70,7 +70,7 @@ async function adopt(kube: ConfigMapPort, owner: BlobOwner, locator: BlobLocator
   return true;
 }
 
-const referenceTo = ({ name, uid }: BlobOwner) => ({ apiVersion, kind: 'WorkflowExecution', name, uid });
+const referenceTo = ({ name, uid, kind = 'WorkflowExecution' }: BlobOwner) => ({ apiVersion, kind, name, uid });
 const storerOf = ({ executionUid, storedBy = executionUid }: BlobLocator): string => storedBy;
 
 function chunksOf(owner: BlobOwner, { ref }: Blob, data: Uint8Array): ConfigMap[] {

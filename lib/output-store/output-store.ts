@@ -6,6 +6,8 @@ export interface BlobOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** Default: WorkflowExecution. */
+  readonly kind?: 'WorkflowExecution' | 'FleetRun';
 }
 
 /** Where outputs live that are too large for status (design §5). Blobs are immutable and named by their content. */

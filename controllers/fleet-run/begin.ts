@@ -1,0 +1,58 @@
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { AppError } from '../../lib/errors.ts';
+import { checkArgs } from '../../lib/fleet/args.ts';
+import { completePolicy } from '../../lib/fleet/policy.ts';
+import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
+import { type FleetHost, resolveTarget } from '../../lib/fleet/selector.ts';
+
+/** Why a run sends nothing. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type Begun =
+  | { readonly kind: 'begun'; readonly targets: FrozenTargets }
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly targets: FrozenTargets };
+
+interface Surroundings {
+  /** Of the tenant. */
+  readonly hosts: Iterable<FleetHost>;
+  readonly groups: Iterable<EdgeGroup>;
+}
+
+const none: FrozenTargets = { resolved: [], skipped: [] };
+
+/** Fixes the targets of a run in full, or says why it cannot begin (spec 2 §3, §7). Pure. */
+export function begin({ spec }: FleetRun, { hosts, groups }: Surroundings): Begun {
+  try {
+    const policy = completePolicy(spec.policy);
+    checkArgs(spec.args);
+    const byId = new Map([...groups].map((group) => [group.metadata.uid, group.spec]));
+    const { resolved, skipped } = resolveTarget(spec.target, { hosts, group: (id) => byId.get(id) });
+    const targets = {
+      resolved: resolved.map(({ nodeId, uid, name }) => ({ node_id: nodeId, host_uid: uid, name })),
+      skipped,
+    };
+    const why = refusalOf(spec, targets, policy.require_min_targets);
+    return why === undefined ? { kind: 'begun', targets } : { kind: 'refused', why, targets };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { kind: 'refused', why: { reason: error.reason, message: error.message }, targets: none };
+  }
+}
+
+function refusalOf(
+  { target }: FleetRun['spec'],
+  { resolved, skipped }: FrozenTargets,
+  least: number | null,
+): Refusal | undefined {
+  const [lost] = skipped;
+  if (target.Node !== undefined && lost !== undefined) {
+    return { reason: 'EdgeUnavailable', message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };
+  }
+  if (least === null || resolved.length >= least) return undefined;
+  const message = `${resolved.length} hosts can take a command; require_min_targets asks for ${least}`;
+  return { reason: 'RequireMinNotSatisfied', message };
+}

@@ -1,0 +1,78 @@
+import type { KeyObject } from 'node:crypto';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createHostCommands, edgeResultStream, type EdgeNews, mintCommandToken } from '../../lib/edge/index.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { CommandLane, FleetCommand, NewsReader } from './ports.ts';
+
+interface LaneDeps {
+  readonly bus: Pick<EventBus, 'bucket' | 'request'>;
+  readonly clock: Clock;
+  /** Signs the commands; no relay holds it. */
+  readonly edgeKey: KeyObject;
+  /** Throws where this process does not lead. */
+  readonly guard: () => void;
+}
+
+const addressOf = ({ tenant, target }: Pick<FleetCommand, 'tenant' | 'target'>) => ({
+  tenant,
+  hostUid: target.host_uid,
+  nodeId: target.node_id,
+});
+
+/** Commands to hosts over the bus, each with a token of its own (design §14). */
+export function createCommandLane({ bus, clock, edgeKey, guard }: LaneDeps): CommandLane {
+  const hosts = createHostCommands({ bus });
+  return {
+    async claim({ commandId, run, tenant, tool, target, deadlineSecs }) {
+      guard();
+      const deadline = new Date(clock.now() + deadlineSecs * 1_000).toISOString();
+      return hosts.claim({ commandId, run, node_id: target.node_id, tenant, tool, deadline });
+    },
+    async send(command) {
+      guard();
+      const { commandId, run, tool, args, securityContext: context, deadlineSecs } = command;
+      const token = await tokenOf(command, edgeKey, clock.now());
+      await hosts.send(addressOf(command), { commandId, run, tool, args, context, token, deadlineMs: deadlineSecs * 1_000 });
+    },
+    cancel: (command, reason) => hosts.cancel(addressOf(command), { commandId: command.commandId, reason }),
+  };
+}
+
+function tokenOf(command: FleetCommand, edgeKey: KeyObject, now: number): Promise<string> {
+  const { commandId, tenant: tid, tool, args, securityContext: context, deadlineSecs, author, target } = command;
+  return mintCommandToken(edgeKey, {
+    author,
+    tid,
+    node: target.node_id,
+    commandId,
+    tool,
+    args,
+    context,
+    deadlineSeconds: deadlineSecs,
+    now,
+    lifeMs: deadlineSecs * 1_000 + fleetRunLimits.tokenGraceMs,
+  });
+}
+
+/** The stream of results, page by page: a reader has to know when it has seen all that is stored. */
+export function createNewsReader(bus: Pick<EventBus, 'stream'>): NewsReader {
+  const stream = bus.stream(edgeResultStream);
+  return {
+    async read(tenant, run, after) {
+      const page = await stream.read({ tenant, key: run, after });
+      return page.map(({ sequence, body }) => ({ sequence, news: parse(body) }));
+    },
+  };
+}
+
+function parse(body: Uint8Array): EdgeNews | undefined {
+  try {
+    const news: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    // Only relays and the controllers write the stream.
+    return isJsonObject(news) ? (news as unknown as EdgeNews) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** Numbers of fleet runs that are no part of the contract. */
+export const fleetRunLimits = {
+  /** The caches may be behind the one who made a run beside its hosts. */
+  unknownMs: 3_000,
+  /** A status is written so often at most while its run goes on. */
+  statusMs: 1_000,
+  /** Outcomes that wait to be stored with others, at most so many and for so long. */
+  recordsPerPart: 500,
+  recordsWaitMs: 3_600_000,
+  /** Bytes of the records of one part: what a store takes of one value with room to spare. */
+  partBytes: 8 * 1024 * 1024,
+  /** Commands of all runs that are being handed over at one time. */
+  launches: 64,
+  /** A host whose stream is away may come back within this time; then its command fails. */
+  unreachableMs: 15_000,
+  retryMs: 1_000,
+  /** As long as a run may have to wait for its turn to hand a command over. */
+  launchWaitMs: 86_400_000,
+  /** Beyond the deadline a command's token is good for so long: the host's clock may be behind. */
+  tokenGraceMs: 60_000,
+  /** Bytes of output of hosts in flight that are kept for one run; beyond it tails are short. */
+  tailsBytes: 16 * 1024 * 1024,
+  shortTailBytes: 256,
+  /** First and longest pause of a session that has read all news. */
+  pauseMs: 10,
+  longestPauseMs: 250,
+  messageLength: 2_048,
+} as const;

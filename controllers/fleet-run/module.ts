@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import { createEdgeResults } from '../../lib/edge/index.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { loadEdgeKey } from '../../lib/keys/edge-key.ts';
+import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
+import { AppError } from '../../lib/errors.ts';
+import { defineModule, type Services } from '../runtime/module.ts';
+import { onGone } from '../runtime/on-gone.ts';
+import { wakeUnseen } from '../runtime/wakes.ts';
+import type { InformerChange } from '../../lib/informer/index.ts';
+import { edgeGroupInformer, edgeHostInformer, fleetRunInformer } from './informers.ts';
+import { createCommandLane, createNewsReader } from './lane.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { CommandLane } from './ports.ts';
+import { closeSession, createFleetRunReconcile } from './reconcile.ts';
+import type { RunSession } from './session.ts';
+
+export const fleetRunModule = defineModule({
+  kind: 'FleetRun',
+  informers: { runs: fleetRunInformer, hosts: edgeHostInformer, groups: edgeGroupInformer },
+  wakes: { runs: (change: InformerChange<FleetRun>) => wakeUnseen(change) },
+  reconcile(context) {
+    const { kube, clock, events, facts, tenants, bus, informers, wake, whileLeading } = context;
+    const sessions = new Map<string, RunSession>();
+    const closeAll = (): void => [...sessions.keys()].forEach((uid) => closeSession(sessions, uid));
+    onGone(informers.runs, (uid) => closeSession(sessions, uid));
+    // What a process that does not lead any more knows of a run grows old.
+    whileLeading(
+      (stop) =>
+        new Promise((resolve) => {
+          stop.addEventListener('abort', () => resolve(closeAll()), { once: true });
+          if (stop.aborted) resolve(closeAll());
+        }),
+    );
+    const lane = laneOf(context);
+    return createFleetRunReconcile({
+      kube,
+      clock,
+      events,
+      facts,
+      tenants,
+      runs: informers.runs.cache,
+      hosts: informers.hosts.cache,
+      groups: informers.groups.cache,
+      // Kubernetes collects the records with their run, whichever store keeps the outputs of executions (ADR 0071).
+      store: createConfigMapStore(kube),
+      lane: lane ?? noLane,
+      ...(lane === undefined ? { problem: noKey } : {}),
+      news: createEdgeResults({ bus, clock }),
+      newsReader: createNewsReader(bus),
+      launches: createFairPool({ size: fleetRunLimits.launches, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs }),
+      sessions,
+      wake,
+    });
+  },
+});
+
+const noKey = {
+  reason: 'EdgeKeyMissing',
+  message: 'WINDLASS_EDGE_KEY is not set in the controllers: commands cannot be signed',
+};
+
+function laneOf({ bus, clock, config, guard }: Services): CommandLane | undefined {
+  const key = loadEdgeKey(config, (path) => readFileSync(path, 'utf8'));
+  return key === undefined ? undefined : createCommandLane({ bus, clock, edgeKey: key.privateKey, guard });
+}
+
+const refuse = async (): Promise<never> => {
+  throw new AppError('unavailable', noKey.message, { reason: noKey.reason });
+};
+
+const noLane: CommandLane = { claim: refuse, send: refuse, cancel: refuse };

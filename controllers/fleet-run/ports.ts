@@ -1,0 +1,47 @@
+import type { EdgeNews } from '../../lib/edge/index.ts';
+import type { FrozenTarget } from '../../lib/fleet/run-record.ts';
+
+/** One command of a run for one host. */
+export interface FleetCommand {
+  readonly commandId: string;
+  /** uid of the run. */
+  readonly run: string;
+  readonly tenant: string;
+  readonly target: FrozenTarget;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly securityContext: string;
+  readonly deadlineSecs: number;
+  /** Who asked for the run. */
+  readonly author: string;
+}
+
+/** The way to the hosts. */
+export interface CommandLane {
+  /** False: the command was claimed before. Of any number of callers one gets true. */
+  claim(command: FleetCommand): Promise<boolean>;
+  /**
+   * Hands it over to the relay that holds the host's stream. Throws AppError `unavailable` with the reason
+   * EdgeUnavailable where none does.
+   */
+  send(command: FleetCommand): Promise<void>;
+  /** The same for a cancellation. */
+  cancel(command: Pick<FleetCommand, 'commandId' | 'run' | 'tenant' | 'target'>, reason: string): Promise<void>;
+}
+
+export interface LoggedNews {
+  /** Rises within a run, with gaps. */
+  readonly sequence: number;
+  /** Undefined: another version wrote it. */
+  readonly news: EdgeNews | undefined;
+}
+
+/** What hosts answered to the commands of a run. Of several results of one command the first counts, for every reader. */
+export interface NewsReader {
+  /** The next news; none: there is no more as yet. */
+  read(tenant: string, run: string, after: number): Promise<readonly LoggedNews[]>;
+}
+
+export interface NewsWriter {
+  publish(news: EdgeNews): Promise<void>;
+}

@@ -1,0 +1,204 @@
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { limits } from '../../crds/limits.ts';
+import { fleetHost } from '../../lib/fleet/fleet-host.ts';
+import type { FleetEnd } from '../../lib/fleet/plan.ts';
+import { type FrozenTargets, readRecords, readTargets } from '../../lib/fleet/run-record.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import { fleetRuns } from '../../lib/kinds.ts';
+import { findAgain, type KubeClient } from '../../lib/kube/index.ts';
+import type { OutputStore } from '../../lib/output-store/output-store.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import type { FactSink } from '../runtime/facts.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { deleteAsRead } from '../volume/delete-as-read.ts';
+import { begin, type Refusal } from './begin.ts';
+import { type DriveDeps, drive } from './drive.ts';
+import { endFact, startFact } from './facts.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { NewsReader } from './ports.ts';
+import { storeRecords, storeTargets } from './records.ts';
+import { RunSession } from './session.ts';
+import { endedStatus, type RunEnd, statusWith } from './status.ts';
+
+export interface FleetRunDeps extends DriveDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'delete' | 'jsonPatchStatus'>;
+  readonly events: EventRecorder;
+  readonly facts: FactSink;
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  readonly runs: Pick<CacheReader<FleetRun>, 'get' | 'remember'>;
+  readonly hosts: Pick<CacheReader<EdgeHost, 'namespace'>, 'byIndex'>;
+  readonly groups: Pick<CacheReader<EdgeGroup, 'namespace'>, 'byIndex'>;
+  readonly store: Pick<OutputStore, 'put' | 'get'>;
+  readonly newsReader: NewsReader;
+  readonly sessions: Map<string, RunSession>;
+  readonly wake: (key: string) => void;
+  /** Undefined: commands can be sent. Else why not. */
+  readonly problem?: Refusal | undefined;
+}
+
+type Again = { readonly requeueAfterMs: number; readonly reason: string } | undefined;
+
+/** Runs a tool over hosts to its end (spec 2 §2.4, design §14). */
+export function createFleetRunReconcile(deps: FleetRunDeps) {
+  return async (key: string): Promise<Again> => {
+    const run = deps.runs.get(key);
+    if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
+    if (run.status?.phase === 'Ended') return afterwards(deps, run);
+    if (run.status?.started_at === undefined) return start(deps, run);
+    const session = deps.sessions.get(run.metadata.uid ?? '') ?? (await resume(deps, run));
+    return session?.isCaughtUp === true ? goOn(deps, run, session) : undefined;
+  };
+}
+
+/** A run that has ended needs no session any more, and is deleted when its time is over. */
+async function afterwards(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
+  closeSession(deps.sessions, run.metadata.uid ?? '');
+  const fact = endFact(run);
+  if (fact !== undefined) deps.facts.raise(fact);
+  const seconds = run.spec.ttl_seconds_after_finished ?? limits.fleetRunTtlSecondsDefault;
+  const left = Date.parse(run.status?.ended_at ?? '') + seconds * 1_000 - deps.clock.now();
+  if (left > 0) return { requeueAfterMs: left, reason: 'time to live' };
+  await deleteAsRead(deps.kube, fleetRuns, run);
+  return undefined;
+}
+
+export function closeSession(sessions: Map<string, RunSession>, uid: string): void {
+  sessions.get(uid)?.stop.abort();
+  sessions.delete(uid);
+}
+
+const write = (deps: FleetRunDeps, run: FleetRun, status: FleetRunStatus) =>
+  writeStatus({ kube: deps.kube, resource: fleetRuns, cache: deps.runs }, run, status);
+
+const noSummary = { ok: 0, err: 0, timed_out: 0, cancelled: 0, not_started: 0 } as const;
+
+/** Fixes the targets and stores them; from then on a restart goes on with the same hosts. */
+async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
+  const now = deps.clock.now();
+  const run = await findAgain(deps.kube, fleetRuns, cached);
+  if (run === undefined) return undefined;
+  const { namespace = '' } = run.metadata;
+  const tenant = deps.tenants.tenantOf(namespace);
+  if (tenant === undefined) return refuse(deps, run, { reason: 'NotATenant', message: 'the namespace is no tenant' });
+  if (deps.problem !== undefined) return refuse(deps, run, deps.problem);
+  const hosts = deps.hosts.byIndex('namespace', namespace).flatMap((host) => fleetHost(host) ?? []);
+  const begun = begin(run, { hosts, groups: deps.groups.byIndex('namespace', namespace) });
+  if (begun.kind === 'refused') {
+    const age = now - Date.parse(run.metadata.creationTimestamp ?? '');
+    if (age < fleetRunLimits.unknownMs) return { requeueAfterMs: fleetRunLimits.retryMs, reason: begun.why.reason };
+    return refuse(deps, run, begun.why, begun.targets);
+  }
+  const status = statusWith(run, now, {
+    phase: 'Running',
+    started_at: new Date(now).toISOString(),
+    in_flight: 0,
+    summary: noSummary,
+    ...counts(begun.targets),
+    ...(await storeTargets(deps.store, run, begun.targets)),
+  });
+  const written = await write(deps, run, status);
+  const fact = startFact(written);
+  if (fact !== undefined) deps.facts.raise(fact);
+  openSession(deps, { run: written, tenant, targets: begun.targets, records: [], isNew: true });
+  return undefined;
+}
+
+const counts = ({ resolved, skipped }: FrozenTargets) => ({
+  targets_resolved: resolved.length,
+  targets_skipped: skipped.length,
+});
+
+async function refuse(deps: FleetRunDeps, run: FleetRun, why: Refusal, targets?: FrozenTargets): Promise<Again> {
+  const fields = targets === undefined ? {} : { ...counts(targets), ...(await storeTargets(deps.store, run, targets)) };
+  const summary = { ...noSummary, not_started: targets?.resolved.length ?? 0 };
+  return finish(deps, run, { ...why, outcome: 'refused', summary }, fields);
+}
+
+async function finish(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  end: RunEnd,
+  fields: Partial<FleetRunStatus>,
+): Promise<Again> {
+  const written = await write(deps, run, endedStatus(run, deps.clock.now(), end, fields));
+  const { reason = '', message = '' } = written.status ?? {};
+  const type = end.outcome === 'complete' || end.outcome === 'cancelled' ? 'Normal' : 'Warning';
+  deps.events.record({ resource: fleetRuns, object: written, type, reason, action: 'Reconcile', note: message });
+  return afterwards(deps, written);
+}
+
+type SessionFacts = ConstructorParameters<typeof RunSession>[1];
+
+function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
+  const { name = '', namespace = '' } = facts.run.metadata;
+  const { newsReader: news, clock } = deps;
+  const session = new RunSession({ news, clock, wake: () => deps.wake(`${namespace}/${name}`) }, facts);
+  deps.sessions.set(session.uid, session);
+  void session.follow();
+  return session;
+}
+
+/** Another process, or this one before it lost the lease, has begun the run. */
+async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<RunSession | undefined> {
+  const run = await findAgain(deps.kube, fleetRuns, cached);
+  const tenant = deps.tenants.tenantOf(cached.metadata.namespace ?? '');
+  if (run === undefined || tenant === undefined) return undefined;
+  const [targets, records] = await Promise.all([readTargets(deps.store, run), readRecords(deps.store, run)]);
+  return openSession(deps, { run, tenant, targets, records, isNew: false });
+}
+
+async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<Again> {
+  const fields = takeCancel(run, session);
+  const decision = await drive(deps, session);
+  if (decision.end !== undefined) return end(deps, run, session, decision.end, fields);
+  const now = deps.clock.now();
+  const isDue = now - session.statusAt >= fleetRunLimits.statusMs;
+  if (isDue || fields.cancellation !== undefined) await note(deps, run, session, fields);
+  const { lookAt = Number.POSITIVE_INFINITY } = session.progress.next(now);
+  const next = Math.min(lookAt, session.statusAt + fleetRunLimits.statusMs);
+  return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };
+}
+
+/** requirements AMB-109: what a cancellation meets is counted when it is taken up. */
+function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'cancellation'> {
+  if (run.spec.cancel === undefined || session.isCancelTaken) return {};
+  const { inFlight: cancelled, terminal } = session.progress;
+  if (run.status?.cancellation === undefined && session.progress.isFinished) return {};
+  session.isCancelTaken = true;
+  session.progress.record({ kind: 'cancel' });
+  return run.status?.cancellation === undefined ? { cancellation: { cancelled, already_terminal: terminal } } : {};
+}
+
+/** Writes how far the run is, once a second at most, and stores outcomes when there are enough of them. */
+async function note(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  session: RunSession,
+  fields: Partial<FleetRunStatus>,
+): Promise<void> {
+  const now = deps.clock.now();
+  session.statusAt = now;
+  const { summary, inFlight } = session.progress;
+  const waited = now - session.unstoredSince >= fleetRunLimits.recordsWaitMs;
+  const isFull = session.unstored.length >= fleetRunLimits.recordsPerPart;
+  const parts = isFull || (waited && session.unstored.length > 0) ? session.unstored.slice() : [];
+  const stored = parts.length > 0 ? await storeRecords(deps.store, run, parts) : {};
+  await write(deps, run, statusWith(run, now, { ...fields, ...stored, summary, in_flight: inFlight }));
+  session.unstored.splice(0, parts.length);
+}
+
+async function end(
+  deps: FleetRunDeps,
+  run: FleetRun,
+  session: RunSession,
+  ended: FleetEnd,
+  fields: Partial<FleetRunStatus>,
+): Promise<Again> {
+  const stored = session.unstored.length > 0 ? await storeRecords(deps.store, run, session.unstored) : {};
+  const by = run.spec.cancel?.by;
+  const words = by === undefined ? ended : { ...ended, cancelledBy: by };
+  return finish(deps, run, words, { ...fields, ...stored });
+}

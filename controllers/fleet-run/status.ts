@@ -1,0 +1,61 @@
+import { conditionTypes } from '../../crds/conditions.ts';
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
+import { cutText } from '../../lib/cut-text.ts';
+import type { FleetEnd } from '../../lib/fleet/plan.ts';
+import { nextCondition } from '../runtime/next-condition.ts';
+import type { Refusal } from './begin.ts';
+import { fleetRunLimits } from './limits.ts';
+
+/** `fields` over the status as it was; a reason is only there while it applies. */
+export function statusWith(run: FleetRun, now: number, fields: Partial<FleetRunStatus>, why?: Refusal): FleetRunStatus {
+  const { reason: _reason, message: _message, ...before } = run.status ?? {};
+  const phase = fields.phase ?? before.phase ?? 'Pending';
+  const said = why ?? { reason: phase, message: phase === 'Running' ? 'the run is under way' : 'the run has not begun' };
+  const message = cutText(said.message, fleetRunLimits.messageLength);
+  return {
+    ...before,
+    ...fields,
+    phase,
+    ...(why === undefined ? {} : { reason: why.reason, message }),
+    ...observed(run),
+    conditions: [
+      nextCondition(run, { type: conditionTypes.succeeded, status: 'Unknown', reason: said.reason, message }, now),
+    ],
+  };
+}
+
+const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled' } as const;
+
+/** How a run ended, for people: the reason of its end where it was refused. */
+export type RunEnd = (FleetEnd & { readonly cancelledBy?: string }) | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' });
+
+/** The status that stays. */
+export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Partial<FleetRunStatus>): FleetRunStatus {
+  const { reason, message: text } = wordsOf(end);
+  const message = cutText(text, fleetRunLimits.messageLength);
+  const status = end.outcome === 'complete' ? ('True' as const) : ('False' as const);
+  return {
+    ...run.status,
+    ...fields,
+    phase: 'Ended',
+    outcome: end.outcome,
+    reason,
+    message,
+    summary: end.summary,
+    in_flight: 0,
+    ended_at: new Date(now).toISOString(),
+    ...observed(run),
+    conditions: [nextCondition(run, { type: conditionTypes.succeeded, status, reason, message }, now)],
+  };
+}
+
+function wordsOf(end: RunEnd): Refusal {
+  if (end.outcome === 'refused') return { reason: end.reason, message: end.message };
+  const { ok, err, timed_out: late, cancelled, not_started: idle } = end.summary;
+  const counts = `${ok} ok, ${err} err, ${late} timed out, ${cancelled} cancelled, ${idle} not started`;
+  const by = end.outcome === 'cancelled' && end.cancelledBy !== undefined ? ` by ${end.cancelledBy}` : '';
+  return { reason: reasons[end.outcome], message: `${end.outcome}${by}: ${counts}` };
+}
+
+const observed = ({ metadata: { generation } }: FleetRun): Pick<FleetRunStatus, 'observedGeneration'> =>
+  generation === undefined ? {} : { observedGeneration: generation };

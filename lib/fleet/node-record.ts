@@ -1,0 +1,98 @@
+import { limits } from '../../crds/limits.ts';
+import type { EdgeOutcome } from '../edge/index.ts';
+import type { NodeOutcome } from './plan.ts';
+
+/** What the history of a run says of one host (spec 2 §2.4). */
+export interface NodeRecord {
+  readonly node_id: string;
+  readonly command_id: string;
+  readonly outcome: NodeOutcome;
+  readonly exit_code: number | null;
+  readonly duration_ms: number | null;
+  readonly stdout_tail: string;
+  readonly stderr_tail: string;
+  /** When the command left, where that is known. RFC 3339. */
+  readonly dispatched_at?: string;
+  /** Why it is err, timed_out or cancelled. */
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export interface Tails {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** requirements AMB-115: the end of a text, at most so many bytes of UTF-8, beginning with a whole character. */
+export function tailOf(text: string, bytes: number = limits.fleetTailBytes): string {
+  if (bytes <= 0) return '';
+  const end = text.length <= bytes ? text : text.slice(-bytes);
+  const encoded = Buffer.from(end);
+  if (encoded.length <= bytes) return end;
+  let start = encoded.length - bytes;
+  while (((encoded[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return encoded.subarray(start).toString('utf8');
+}
+
+interface Ended {
+  readonly nodeId: string;
+  readonly commandId: string;
+  readonly result: EdgeOutcome;
+  readonly tails: Tails | undefined;
+  /** Milliseconds since the epoch: when the command left, where that is known, and when its result was stored. */
+  readonly sentAt: number | undefined;
+  readonly endedAt: number;
+}
+
+export function nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt }: Ended): NodeRecord {
+  const payload = 'payload' in result ? outputOf(result.payload) : undefined;
+  const took = sentAt === undefined ? null : Math.max(0, endedAt - sentAt);
+  return {
+    node_id: nodeId,
+    command_id: commandId,
+    outcome: result.outcome,
+    exit_code: 'exit_code' in result ? result.exit_code : null,
+    duration_ms: result.outcome === 'ok' ? result.duration_ms : took,
+    // What came while the command ran is bounded; its answer has all of it.
+    stdout_tail: tailOf(payload?.stdout ?? tails?.stdout ?? ''),
+    stderr_tail: tailOf(payload?.stderr ?? tails?.stderr ?? ''),
+    ...(sentAt === undefined ? {} : { dispatched_at: new Date(sentAt).toISOString() }),
+    ...whyOf(result),
+  };
+}
+
+function outputOf(payload: unknown): { readonly stdout?: string; readonly stderr?: string } {
+  if (typeof payload !== 'object' || payload === null) return {};
+  const { stdout, stderr } = payload as { readonly stdout?: unknown; readonly stderr?: unknown };
+  return {
+    ...(typeof stdout === 'string' ? { stdout } : {}),
+    ...(typeof stderr === 'string' ? { stderr } : {}),
+  };
+}
+
+/** Bytes of a message of a host that a record keeps. */
+const messageBytes = 1_024;
+
+function whyOf(result: EdgeOutcome): Pick<NodeRecord, 'code' | 'message'> {
+  switch (result.outcome) {
+    case 'ok':
+      return {};
+    case 'err':
+      return { code: result.code.slice(0, 128), message: tailOf(result.message, messageBytes) };
+    case 'timed_out':
+      return { message: `no result within ${result.deadline_ms / 1_000} s` };
+    case 'cancelled':
+      return { message: tailOf(result.reason, messageBytes) };
+  }
+}
+
+/** The record of a host that was never sent the command. */
+export const notStarted = (nodeId: string, commandId: string): NodeRecord => ({
+  node_id: nodeId,
+  command_id: commandId,
+  outcome: 'not_started',
+  exit_code: null,
+  duration_ms: null,
+  stdout_tail: '',
+  stderr_tail: '',
+});
