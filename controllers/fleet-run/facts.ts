@@ -11,7 +11,12 @@ export function endFact(run: FleetRun): Fact | undefined {
   return factOf(run, 'ended', 'FleetRunEnded', run.status?.ended_at);
 }
 
-function factOf({ metadata, spec, status }: FleetRun, word: string, type: string, time: string | undefined): Fact | undefined {
+function factOf(
+  { metadata, spec, status }: FleetRun,
+  word: string,
+  type: string,
+  time: string | undefined,
+): Fact | undefined {
   const { uid = '', name, namespace = '' } = metadata;
   if (time === undefined || status === undefined) return undefined;
   const data = {

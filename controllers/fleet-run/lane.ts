@@ -34,7 +34,15 @@ export function createCommandLane({ bus, clock, edgeKey, guard }: LaneDeps): Com
       guard();
       const { commandId, run, tool, args, securityContext: context, deadlineSecs } = command;
       const token = await tokenOf(command, edgeKey, clock.now());
-      await hosts.send(addressOf(command), { commandId, run, tool, args, context, token, deadlineMs: deadlineSecs * 1_000 });
+      await hosts.send(addressOf(command), {
+        commandId,
+        run,
+        tool,
+        args,
+        context,
+        token,
+        deadlineMs: deadlineSecs * 1_000,
+      });
     },
     cancel: (command, reason) => hosts.cancel(addressOf(command), { commandId: command.commandId, reason }),
   };

@@ -68,15 +68,17 @@ async function untilDone<T>(
   return { kind: 'left' };
 }
 
+type Verdict = Exclude<Launch, { readonly kind: 'sent' }>;
+
 /** Undefined: it is worth another try. */
-function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Exclude<Tried<never>, { kind: 'done' }> | undefined {
+function verdictOf(error: unknown, passedMs: number, deadlineMs: number): Verdict | undefined {
   if (!(error instanceof AppError)) return failed('InternalError', messageOf(error));
   if (error.code === 'lost_leadership') return { kind: 'left' };
-  // The relay may have handed it on.
-  if (error.code === 'timeout') return { kind: 'unsure' };
-  if (error.code !== 'unavailable') return failed(error.reason, error.message);
+  // The relay may have handed it on; a host runs a command id once.
+  const isOpen = error.code === 'unavailable' || error.code === 'timeout';
+  if (!isOpen) return failed(error.reason, error.message);
   if (error.reason !== 'EdgeUnavailable') return passedMs < deadlineMs ? undefined : { kind: 'unsure' };
-  return passedMs < fleetRunLimits.unreachableMs ? undefined : failed('EdgeUnavailable', 'no relay holds a stream of the host');
+  return passedMs < fleetRunLimits.unreachableMs ? undefined : failed(error.reason, error.message);
 }
 
 /** spec 2 §2.4: the host never ran it, so there is no exit code of its own. */

@@ -49,7 +49,12 @@ export const fleetRunModule = defineModule({
       ...(lane === undefined ? { problem: noKey } : {}),
       news: createEdgeResults({ bus, clock }),
       newsReader: createNewsReader(bus),
-      launches: createFairPool({ size: fleetRunLimits.launches, clock, perFree: 1, waitMs: fleetRunLimits.launchWaitMs }),
+      launches: createFairPool({
+        size: fleetRunLimits.launches,
+        clock,
+        perFree: 1,
+        waitMs: fleetRunLimits.launchWaitMs,
+      }),
       sessions,
       wake,
     });

@@ -117,12 +117,7 @@ async function refuse(deps: FleetRunDeps, run: FleetRun, why: Refusal, targets?:
   return finish(deps, run, { ...why, outcome: 'refused', summary }, fields);
 }
 
-async function finish(
-  deps: FleetRunDeps,
-  run: FleetRun,
-  end: RunEnd,
-  fields: Partial<FleetRunStatus>,
-): Promise<Again> {
+async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
   const written = await write(deps, run, endedStatus(run, deps.clock.now(), end, fields));
   const { reason = '', message = '' } = written.status ?? {};
   const type = end.outcome === 'complete' || end.outcome === 'cancelled' ? 'Normal' : 'Warning';

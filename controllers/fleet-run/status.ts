@@ -10,7 +10,10 @@ import { fleetRunLimits } from './limits.ts';
 export function statusWith(run: FleetRun, now: number, fields: Partial<FleetRunStatus>, why?: Refusal): FleetRunStatus {
   const { reason: _reason, message: _message, ...before } = run.status ?? {};
   const phase = fields.phase ?? before.phase ?? 'Pending';
-  const said = why ?? { reason: phase, message: phase === 'Running' ? 'the run is under way' : 'the run has not begun' };
+  const said = why ?? {
+    reason: phase,
+    message: phase === 'Running' ? 'the run is under way' : 'the run has not begun',
+  };
   const message = cutText(said.message, fleetRunLimits.messageLength);
   return {
     ...before,
@@ -27,7 +30,9 @@ export function statusWith(run: FleetRun, now: number, fields: Partial<FleetRunS
 const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled' } as const;
 
 /** How a run ended, for people: the reason of its end where it was refused. */
-export type RunEnd = (FleetEnd & { readonly cancelledBy?: string }) | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' });
+export type RunEnd =
+  | (FleetEnd & { readonly cancelledBy?: string })
+  | (Refusal & Pick<FleetEnd, 'summary'> & { readonly outcome: 'refused' });
 
 /** The status that stays. */
 export function endedStatus(run: FleetRun, now: number, end: RunEnd, fields: Partial<FleetRunStatus>): FleetRunStatus {

@@ -36,6 +36,7 @@ export {
   type EdgeNews,
   type EdgeOutcome,
   type EdgeResults,
+  edgeResultStream,
 } from './edge-results.ts';
 export {
   createHostCommands,

@@ -57,16 +57,19 @@ describe('the plan of a fleet run', () => {
     expect(next(planOf(0), [], 0).end?.outcome).toBe('complete');
   });
 
-  it.each(['err', 'timed_out'] as const)('AMB-104 FailFast halts at the first %s and cancels what is in flight', (bad) => {
-    const plan = planOf(4, { failure_policy: 'FailFast', max_concurrency: 3 });
-    const facts = [sent(a), sent(b), sent(c), result(b, bad)];
-    expect(next(plan, facts, 0)).toMatchObject({ commands: [], cancels: [a, c] });
-    const rest = [...facts, result(a, 'cancelled'), result(c, 'ok')];
-    expect(next(plan, rest, 0).end).toEqual({
-      outcome: 'halted',
-      summary: { ok: 1, err: 0, timed_out: 0, cancelled: 1, not_started: 1, [bad]: 1 },
-    });
-  });
+  it.each(['err', 'timed_out'] as const)(
+    'AMB-104 FailFast halts at the first %s and cancels what is in flight',
+    (bad) => {
+      const plan = planOf(4, { failure_policy: 'FailFast', max_concurrency: 3 });
+      const facts = [sent(a), sent(b), sent(c), result(b, bad)];
+      expect(next(plan, facts, 0)).toMatchObject({ commands: [], cancels: [a, c] });
+      const rest = [...facts, result(a, 'cancelled'), result(c, 'ok')];
+      expect(next(plan, rest, 0).end).toEqual({
+        outcome: 'halted',
+        summary: { ok: 1, err: 0, timed_out: 0, cancelled: 1, not_started: 1, [bad]: 1 },
+      });
+    },
+  );
 
   it('AMB-104 StopAfter halts at the N-th failure, not before, and lets those in flight finish', () => {
     const plan = planOf(4, { failure_policy: { StopAfter: 2 }, max_concurrency: 3 });

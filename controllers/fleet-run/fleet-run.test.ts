@@ -1,0 +1,442 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
+import type { EdgeHost } from '../../crds/schema/edge-host.ts';
+import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import {
+  argsHash,
+  createEdgeResults,
+  type EdgeOutcome,
+  edgeBuckets,
+  type HeldStream,
+  type HostRequest,
+  readCommandToken,
+  relayAddress,
+} from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createFairPool } from '../../lib/fair-pool.ts';
+import { readPerNode } from '../../lib/fleet/run-record.ts';
+import { newId } from '../../lib/ids.ts';
+import { createCache } from '../../lib/informer/cache.ts';
+import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createController } from '../runtime/controller.ts';
+import type { Fact } from '../runtime/facts.ts';
+import { createCommandLane, createNewsReader } from './lane.ts';
+import { closeSession, createFleetRunReconcile } from './reconcile.ts';
+import type { RunSession } from './session.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+let nats: TestBus;
+beforeAll(async () => void (nats = await startTestBus()), 60_000);
+afterAll(() => nats.stop());
+
+type Invoke = Extract<HostRequest, { readonly kind: 'invoke' }>;
+/** What a host does with a command; undefined: it answers nothing. */
+type Answer = (request: Invoke, node: string) => Promise<EdgeOutcome | undefined>;
+
+/** A relay as the controllers meet it: it holds streams, takes requests, and publishes results. */
+class RelayPeer {
+  readonly got: HostRequest[] = [];
+  most = 0;
+  #open = 0;
+  readonly #bus: EventBus;
+  readonly #epochs = new Map<string, number>();
+  readonly #name: string;
+
+  constructor(name: string, answer: Answer) {
+    this.#bus = nats.connect();
+    this.#name = name;
+    const results = createEdgeResults({ bus: this.#bus, clock: systemClock });
+    this.ready = this.#bus.serve(relayAddress(name), async ({ body }) => {
+      const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest;
+      if (this.#epochs.get(request.host.hostUid) !== request.epoch) throw new AppError('unavailable', 'elsewhere');
+      this.got.push(request);
+      if (request.kind !== 'invoke') return '';
+      this.most = Math.max(this.most, (this.#open += 1));
+      void answer(request, request.host.nodeId).then(async (result) => {
+        if (result === undefined) return;
+        this.#open -= 1;
+        const { tenant, nodeId } = request.host;
+        const ids = { tenant, run: request.command.run, node_id: nodeId, command_id: request.command.commandId };
+        const at = new Date().toISOString();
+        const data = Buffer.from(`out of ${nodeId}`).toString('base64');
+        await results.publish({ ...ids, at, kind: 'progress', chunk: { stream: 'stdout', data } });
+        await results.publish({ ...ids, at, kind: 'result', result });
+      });
+      return '';
+    }).ready;
+  }
+
+  readonly ready: Promise<void>;
+
+  async hold(hosts: readonly EdgeHost[]): Promise<void> {
+    const streams = this.#bus.bucket<HeldStream>(edgeBuckets.streams);
+    const rest = hosts.values();
+    const lanes = Array.from({ length: 64 }, async () => {
+      for (const { metadata } of rest) {
+        const uid = metadata.uid ?? '';
+        const revision = await streams.create(uid, { uid, relay: this.#name, at: new Date().toISOString() }, 'acme');
+        this.#epochs.set(uid, revision ?? 0);
+      }
+    });
+    await Promise.all(lanes);
+  }
+
+  get invoked(): string[] {
+    return this.got.flatMap((request) => (request.kind === 'invoke' ? [request.host.nodeId] : []));
+  }
+}
+
+let made = 0;
+const hostsNamed = (count: number): EdgeHost[] => {
+  made += 1;
+  return Array.from({ length: count }, (_, index) => ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'EdgeHost',
+    metadata: { name: `host-${index}`, namespace: 'tenant-acme', uid: `h${made}-${index}` },
+    spec: { tags: index % 2 === 0 ? ['even'] : [] },
+    status: {
+      node_id: `n${String(index).padStart(5, '0')}`,
+      status: 'Connected',
+      since: '2026-01-01T00:00:00Z',
+      enrolled_at: '2026-01-01T00:00:00Z',
+      keys: { current: 'x'.repeat(44) },
+      token_jti: 'j',
+    },
+  }));
+};
+
+/** The API server as far as a run meets it: one run, and the ConfigMaps of its record. */
+class Server {
+  run: FleetRun;
+  writes = 0;
+  readonly maps = new Map<string, ConfigMap>();
+
+  constructor(spec: Partial<FleetRunSpec>) {
+    made += 1;
+    this.run = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'FleetRun',
+      metadata: {
+        name: 'run',
+        namespace: 'tenant-acme',
+        uid: `run-${made}-${newId()}`,
+        resourceVersion: '1',
+        generation: 1,
+        creationTimestamp: new Date(Date.now() - 60_000).toISOString(),
+      },
+      spec: { target: { All: null }, tool: 'cmd.run', args: { command: 'id' }, requested_by: 'ada', ...spec },
+    };
+  }
+
+  readonly kube = {
+    get: async (resource: { plural: string }, { name }: { name: string }) => {
+      const found = resource.plural === 'fleetruns' ? this.run : this.maps.get(name);
+      if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
+      return found;
+    },
+    create: async (_: unknown, object: KubeObject) => {
+      this.maps.set(object.metadata.name ?? '', object as ConfigMap);
+      return object;
+    },
+    strategicPatch: async (_: unknown, object: unknown) => object,
+    delete: async () => undefined,
+    jsonPatchStatus: async (
+      _: unknown,
+      __: unknown,
+      patch: readonly { op: string; path: string; value?: unknown }[],
+    ) => {
+      this.writes += 1;
+      const next = structuredClone(this.run) as unknown as Record<string, unknown>;
+      for (const { op, path, value } of patch) {
+        const names = path.slice(1).split('/');
+        const last = names.pop() ?? '';
+        let at = next;
+        for (const name of names) at = at[name] as Record<string, unknown>;
+        if (Array.isArray(at) && last === '-') at.push(value);
+        else if (op === 'remove') delete at[last];
+        else at[last] = value;
+      }
+      const version = String(Number(this.run.metadata.resourceVersion) + 1);
+      this.run = next as unknown as FleetRun;
+      this.run.metadata = { ...this.run.metadata, resourceVersion: version };
+      return this.run;
+    },
+  };
+
+  get status() {
+    return this.run.status ?? {};
+  }
+}
+
+interface Process {
+  readonly facts: Fact[];
+  wake(): void;
+  kill(): Promise<void>;
+}
+const open: Process[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((process) => process.kill()));
+});
+
+/** A process of the controllers with this one module, on its own connection. */
+function start(server: Server, hosts: readonly EdgeHost[], groups: readonly EdgeGroup[] = []): Process {
+  const bus = nats.connect();
+  const stop = new AbortController();
+  const sessions = new Map<string, RunSession>();
+  const facts: Fact[] = [];
+  const cache = createCache<EdgeHost, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
+  cache.replaceAll([...hosts], '1');
+  const groupCache = createCache<EdgeGroup, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
+  groupCache.replaceAll([...groups], '1');
+  const guard = () => {
+    if (stop.signal.aborted) throw new AppError('lost_leadership', 'dead');
+  };
+  const kube = server.kube as unknown as Parameters<typeof createFleetRunReconcile>[0]['kube'];
+  const reconcile = createFleetRunReconcile({
+    kube,
+    clock: systemClock,
+    events: { record: () => undefined } as unknown as Parameters<typeof createFleetRunReconcile>[0]['events'],
+    facts: { raise: (fact) => void facts.push(fact) },
+    tenants: { tenantOf: () => 'acme' },
+    runs: { get: () => (guard(), server.run), remember: () => undefined },
+    hosts: cache,
+    groups: groupCache,
+    store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
+    lane: createCommandLane({ bus, clock: systemClock, edgeKey: privateKey, guard }),
+    news: createEdgeResults({ bus, clock: systemClock }),
+    newsReader: createNewsReader(bus),
+    launches: createFairPool({ size: 64, clock: systemClock, perFree: 1, waitMs: 86_400_000 }),
+    sessions,
+    wake: (key) => controller.queue.add(key),
+  });
+  const deps = { clock: systemClock, logger: silentLogger, newId };
+  const controller = createController(deps, { kind: 'FleetRun', reconcile, workers: 1 });
+  const running = controller.run(stop.signal);
+  controller.queue.add('tenant-acme/run');
+  const process = {
+    facts,
+    wake: () => controller.queue.add('tenant-acme/run'),
+    async kill() {
+      stop.abort();
+      for (const uid of sessions.keys()) closeSession(sessions, uid);
+      await running;
+      await bus.close(0);
+    },
+  };
+  open.push(process);
+  return process;
+}
+
+const ended = (server: Server, timeout = 15_000) =>
+  vi.waitFor(() => expect(server.status.phase).toBe('Ended'), { timeout, interval: 10 });
+
+const ok: EdgeOutcome = { outcome: 'ok', exit_code: 0, duration_ms: 5 };
+const err: EdgeOutcome = { outcome: 'err', code: 'CommandFailed', message: 'no', exit_code: 2 };
+
+async function relay(hosts: readonly EdgeHost[], answer: Answer): Promise<RelayPeer> {
+  made += 1;
+  const peer = new RelayPeer(`relay-${made}`, answer);
+  await peer.ready;
+  await peer.hold(hosts);
+  return peer;
+}
+
+const records = (server: Server) =>
+  readPerNode(createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]), server.run);
+
+describe('a fleet run on a real NATS server', () => {
+  it('EDGE-RES-25 EDGE-RES-27 EDGE-RES-29 sends the tool to each host of its target and records how each ended', async () => {
+    const hosts = hostsNamed(3);
+    const peer = await relay(hosts, async (_request, node) => (node.endsWith('1') ? err : ok));
+    const server = new Server({});
+    const { facts } = start(server, hosts);
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'complete',
+      targets_resolved: 3,
+      targets_skipped: 0,
+      summary: { ok: 2, err: 1, timed_out: 0, cancelled: 0, not_started: 0 },
+      conditions: [{ type: 'Succeeded', status: 'True', reason: 'Completed' }],
+    });
+    const perNode = await records(server);
+    expect(perNode.map(({ node_id: id, outcome, exit_code: code }) => [id, outcome, code])).toEqual([
+      ['n00000', 'ok', 0],
+      ['n00001', 'err', 2],
+      ['n00002', 'ok', 0],
+    ]);
+    expect(perNode[0]).toMatchObject({ stdout_tail: 'out of n00000', stderr_tail: '', duration_ms: 5 });
+    expect(facts.map(({ type }) => type)).toEqual(['FleetRunStarted', 'FleetRunEnded']);
+    const [first] = peer.got as Invoke[];
+    const claims = await readCommandToken(publicKey, first?.command.token ?? '', Date.now());
+    expect(claims).toMatchObject({
+      author: 'ada',
+      tid: 'acme',
+      node: first?.host.nodeId,
+      commandId: first?.command.commandId,
+      ah: argsHash('cmd.run', { command: 'id' }),
+      deadlineSeconds: 60,
+    });
+    expect(first?.command).toMatchObject({ deadlineMs: 60_000, tool: 'cmd.run' });
+  });
+
+  it('EDGE-RES-23 sends nothing where fewer hosts resolve than the policy asks for', async () => {
+    const hosts = hostsNamed(2);
+    const peer = await relay(hosts, async () => ok);
+    const server = new Server({ policy: { require_min_targets: 3 } });
+    start(server, hosts);
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'refused',
+      reason: 'RequireMinNotSatisfied',
+      summary: { not_started: 2 },
+    });
+    expect(peer.got).toEqual([]);
+  });
+
+  it.each([
+    ['EDGE-REST-33 refuses a Node target that is unknown', { target: { Node: 'nobody' } }, 'EdgeUnavailable'],
+    ['EDGE-RES-19 refuses a group that is not there', { target: { Group: 'nothing' } }, 'GroupNotFound'],
+    ['EDGE-RES-20 refuses a mode that got past admission', { policy: { mode: 'Odd' } }, 'InvalidPolicy'],
+    ['EDGE-REST-28 refuses arguments that are too large', { args: { x: 'y'.repeat(70_000) } }, 'ArgumentsTooLarge'],
+  ])('%s', async (_title, spec, reason) => {
+    const server = new Server(spec as Partial<FleetRunSpec>);
+    start(server, hostsNamed(1));
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'refused', reason });
+  });
+
+  it('EDGE-RES-19 sends to the members of a group', async () => {
+    const hosts = hostsNamed(4);
+    const peer = await relay(hosts, async () => ok);
+    const group: EdgeGroup = {
+      apiVersion: 'windlass.dev/v1',
+      kind: 'EdgeGroup',
+      metadata: { name: 'g', namespace: 'tenant-acme', uid: 'g-1' },
+      spec: { name: 'g', selector: { tags: [{ Has: 'even' }] }, pinned_members: ['n00001'] },
+    };
+    const server = new Server({ target: { Group: 'g-1' } });
+    start(server, hosts, [group]);
+    await ended(server);
+    expect(peer.invoked.sort()).toEqual(['n00000', 'n00001', 'n00002']);
+  });
+
+  it('EDGE-REST-39 AMB-104 halts by FailFast, cancels what is in flight, and starts no more', async () => {
+    const hosts = hostsNamed(6);
+    const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });
+    const peer = await relay(hosts, async (_request, node) => (node === 'n00001' ? err : undefined));
+    const server = new Server({ policy: { failure_policy: 'FailFast', max_concurrency: 3 } });
+    start(server, hosts);
+    await vi.waitFor(() => expect(peer.got.filter(({ kind }) => kind === 'cancel')).toHaveLength(2), 5_000);
+    for (const request of peer.got) {
+      if (request.kind !== 'invoke' || request.host.nodeId === 'n00001') continue;
+      const { run, commandId } = request.command;
+      const ids = { tenant: 'acme', run, node_id: request.host.nodeId, command_id: commandId };
+      const result = { outcome: 'cancelled', reason: 'halted' } as const;
+      await results.publish({ ...ids, kind: 'result', at: new Date().toISOString(), result });
+    }
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'halted',
+      reason: 'Halted',
+      summary: { ok: 0, err: 1, cancelled: 2, not_started: 3 },
+    });
+    expect(peer.invoked).toHaveLength(3);
+  });
+
+  it('EDGE-FLOW-16 EDGE-REST-40 AMB-109 cancels those in flight, and completed hosts stay as they are', async () => {
+    const hosts = hostsNamed(5);
+    const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });
+    const peer = await relay(hosts, async (_request, node) => (node === 'n00000' ? ok : undefined));
+    const server = new Server({ policy: { max_concurrency: 2 } });
+    const process = start(server, hosts);
+    await vi.waitFor(() => expect(server.status.summary?.ok).toBe(1), { timeout: 5_000 });
+    server.run = { ...server.run, spec: { ...server.run.spec, cancel: { by: 'ada' } } };
+    process.wake();
+    await vi.waitFor(() => expect(peer.got.filter(({ kind }) => kind === 'cancel')).toHaveLength(2), 5_000);
+    expect(server.status.cancellation).toEqual({ cancelled: 2, already_terminal: 1 });
+    for (const request of peer.got) {
+      if (request.kind !== 'invoke' || request.host.nodeId === 'n00000') continue;
+      const { run, commandId } = request.command;
+      const ids = { tenant: 'acme', run, node_id: request.host.nodeId, command_id: commandId };
+      const result = { outcome: 'cancelled', reason: 'asked' } as const;
+      await results.publish({ ...ids, kind: 'result', at: new Date().toISOString(), result });
+    }
+    await ended(server);
+    expect(server.status).toMatchObject({
+      outcome: 'cancelled',
+      summary: { ok: 1, cancelled: 2, not_started: 2 },
+      message: expect.stringContaining('by ada'),
+    });
+    expect((await records(server)).map(({ outcome }) => outcome).sort()).toEqual([
+      'cancelled',
+      'cancelled',
+      'not_started',
+      'not_started',
+      'ok',
+    ]);
+  });
+
+  it('EDGE-FLOW-11 the first result of a command counts, and those of other commands do not', async () => {
+    const hosts = hostsNamed(2);
+    const results = createEdgeResults({ bus: nats.connect(), clock: systemClock });
+    await relay(hosts, async ({ command, host }, node) => {
+      const at = new Date().toISOString();
+      const ids = { tenant: host.tenant, run: command.run, at, kind: 'result' } as const;
+      await results.publish({ ...ids, node_id: node, command_id: 'of-another-run', result: err });
+      await results.publish({ ...ids, node_id: 'stranger', command_id: `of-a-stranger-${node}`, result: err });
+      return ok;
+    });
+    const server = new Server({});
+    start(server, hosts);
+    await ended(server);
+    expect(server.status.summary).toMatchObject({ ok: 2, err: 0 });
+  });
+
+  it('EDGE-REST-38 goes on after its process died in mid-run, and runs each command once', async () => {
+    const hosts = hostsNamed(60);
+    const peer = await relay(hosts, async () => {
+      await systemClock.sleep(40);
+      return ok;
+    });
+    const server = new Server({ policy: { max_concurrency: 5 } });
+    for (const upTo of [10, 30]) {
+      const first = start(server, hosts);
+      await vi.waitFor(() => expect(peer.got.length).toBeGreaterThan(upTo), { timeout: 10_000, interval: 5 });
+      await first.kill();
+    }
+    start(server, hosts);
+    await ended(server);
+    expect(server.status).toMatchObject({ outcome: 'complete', summary: { ok: 60 } });
+    const commands = (peer.got as Invoke[]).map(({ command }) => command.commandId);
+    // What was in flight when a process died may be handed over again under the same id, which a host runs once.
+    expect(new Set(commands).size).toBe(60);
+    expect(commands.length).toBeLessThanOrEqual(60 + 2 * 5);
+    expect(peer.most).toBeLessThanOrEqual(5 + 5);
+  });
+
+  it('EDGE-RES-21 EDGE-RES-26 runs over 5,000 hosts with a process that dies in mid-run', {
+    timeout: 90_000,
+  }, async () => {
+    const hosts = hostsNamed(5_000);
+    const peer = await relay(hosts, async () => ok);
+    const server = new Server({ policy: { max_concurrency: 200 } });
+    const first = start(server, hosts);
+    await vi.waitFor(() => expect(peer.got.length).toBeGreaterThan(1_500), { timeout: 30_000, interval: 10 });
+    await first.kill();
+    const begun = Date.now();
+    start(server, hosts);
+    await ended(server, 60_000);
+    expect(server.status.summary).toEqual({ ok: 5_000, err: 0, timed_out: 0, cancelled: 0, not_started: 0 });
+    const commands = (peer.got as Invoke[]).map(({ command }) => command.commandId);
+    expect(new Set(commands).size).toBe(5_000);
+    expect(commands.length).toBeLessThanOrEqual(5_200);
+    expect(server.writes).toBeLessThanOrEqual(20 + (Date.now() - begun) / 500);
+    expect(await records(server)).toHaveLength(5_000);
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../lib/errors.ts';
+import { createManualClock } from '../../lib/manual-clock.ts';
+import { launch } from './launch.ts';
+import { fleetRunLimits } from './limits.ts';
+import type { FleetCommand } from './ports.ts';
+
+const command: FleetCommand = {
+  commandId: 'c',
+  run: 'r',
+  tenant: 'acme',
+  target: { node_id: 'n', host_uid: 'h', name: 'n' },
+  tool: 'cmd.run',
+  args: {},
+  securityContext: 'default',
+  deadlineSecs: 60,
+  author: 'ada',
+};
+const away = new AppError('unavailable', 'the host is offline', { reason: 'EdgeUnavailable' });
+const noBus = new AppError('unavailable', 'the bus is away', { reason: 'EventBusUnavailable' });
+const late = new AppError('timeout', 'no answer', { reason: 'RequestTimeout' });
+
+interface Given {
+  readonly claim?: boolean | Error;
+  /** What each try of sending meets; the last one again and again. */
+  readonly sends?: readonly (Error | 'ok')[];
+  readonly cancelAtTry?: number;
+}
+
+async function launched({ claim = true, sends = ['ok'], cancelAtTry = Infinity }: Given) {
+  const clock = createManualClock();
+  let tries = 0;
+  const lane = {
+    claim: async () => {
+      if (claim instanceof Error) throw claim;
+      return claim;
+    },
+    send: async () => {
+      const met = sends[Math.min(tries, sends.length - 1)];
+      tries += 1;
+      if (met instanceof Error) throw met;
+    },
+  };
+  const stop = new AbortController().signal;
+  let done = false;
+  const end = launch({ lane, clock }, { command, stop, isCancelled: () => tries >= cancelAtTry });
+  void end.then(() => (done = true));
+  const begun = clock.now();
+  while (!done && clock.now() - begun < 300_000) await clock.advance(500);
+  return { end: await end, tries, ms: clock.now() - begun };
+}
+
+describe('handing a command over', () => {
+  it('claims it, then sends it', async () => {
+    expect(await launched({})).toMatchObject({ end: { kind: 'sent' }, tries: 1 });
+  });
+
+  it('EDGE-REST-38 hands one that an earlier process claimed over again, under the same id', async () => {
+    expect(await launched({ claim: false })).toMatchObject({ end: { kind: 'sent' }, tries: 1 });
+  });
+
+  it('EDGE-REST-33 waits a little for a host whose stream is away, then fails with EdgeUnavailable', async () => {
+    const { end, ms } = await launched({ sends: [away] });
+    expect(end).toMatchObject({ kind: 'failed', result: { outcome: 'err', code: 'EdgeUnavailable' } });
+    expect(ms).toBeGreaterThanOrEqual(fleetRunLimits.unreachableMs);
+    expect(ms).toBeLessThan(fleetRunLimits.unreachableMs + 3_000);
+    expect((await launched({ sends: [away, away, 'ok'] })).end).toEqual({ kind: 'sent' });
+  });
+
+  it('EDGE-REST-33 does not say of a host that an earlier process reached that it never ran the command', async () => {
+    expect((await launched({ claim: false, sends: [away] })).end).toEqual({ kind: 'unsure' });
+  });
+
+  it('waits for a bus that is away no longer than the deadline, and leaves open what became of the command', async () => {
+    expect((await launched({ sends: [noBus, late, 'ok'] })).end).toEqual({ kind: 'sent' });
+    const { end, ms } = await launched({ sends: [noBus] });
+    expect(end).toEqual({ kind: 'unsure' });
+    expect(ms).toBeLessThan(63_000);
+  });
+
+  it('fails at once for what no other try can mend', async () => {
+    const tooLarge = new AppError('limit_exceeded', 'too large', { reason: 'ArgumentsTooLarge' });
+    expect(await launched({ sends: [tooLarge] })).toMatchObject({
+      end: { kind: 'failed', result: { code: 'ArgumentsTooLarge' } },
+      tries: 1,
+    });
+    const share = new AppError('limit_exceeded', 'share', { reason: 'KeyShareUsed' });
+    expect((await launched({ claim: share })).end).toMatchObject({ kind: 'failed', result: { code: 'KeyShareUsed' } });
+  });
+
+  it('EDGE-REST-40 ends as cancelled where the run stops before the command leaves', async () => {
+    const { end } = await launched({ cancelAtTry: 0 });
+    expect(end).toMatchObject({ kind: 'failed', result: { outcome: 'cancelled' } });
+  });
+});
