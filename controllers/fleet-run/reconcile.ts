@@ -46,11 +46,16 @@ export function createFleetRunReconcile(deps: FleetRunDeps) {
   return async (key: string): Promise<Again> => {
     const run = deps.runs.get(key);
     if (run === undefined || run.metadata.deletionTimestamp !== undefined) return undefined;
-    if (run.status?.phase === 'Ended') return afterwards(deps, run);
-    if (run.status?.started_at === undefined) return start(deps, run);
-    const session = deps.sessions.get(run.metadata.uid ?? '') ?? (await resume(deps, run));
-    return session?.isCaughtUp === true ? goOn(deps, run, session) : undefined;
+    const { phase, started_at: startedAt } = run.status ?? {};
+    if (phase === 'Ended') return afterwards(deps, run);
+    return startedAt === undefined ? start(deps, run) : follow(deps, run);
   };
+}
+
+/** A session wakes the run when it has taken in what was stored before. */
+async function follow(deps: FleetRunDeps, run: FleetRun): Promise<Again> {
+  const session = deps.sessions.get(run.metadata.uid ?? '') ?? (await resume(deps, run));
+  return session?.isCaughtUp === true ? goOn(deps, run, session) : undefined;
 }
 
 /** A run that has ended needs no session any more, and is deleted when its time is over. */
@@ -128,7 +133,7 @@ async function finish(deps: FleetRunDeps, run: FleetRun, end: RunEnd, fields: Pa
 type SessionFacts = ConstructorParameters<typeof RunSession>[1];
 
 function openSession(deps: FleetRunDeps, facts: SessionFacts): RunSession {
-  const { name = '', namespace = '' } = facts.run.metadata;
+  const { name, namespace = '' } = facts.run.metadata;
   const { newsReader: news, clock } = deps;
   const session = new RunSession({ news, clock, wake: () => deps.wake(`${namespace}/${name}`) }, facts);
   deps.sessions.set(session.uid, session);
@@ -148,7 +153,8 @@ async function resume(deps: FleetRunDeps, cached: FleetRun): Promise<RunSession 
 async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Promise<Again> {
   const fields = takeCancel(run, session);
   const decision = await drive(deps, session);
-  if (decision.end !== undefined) return end(deps, run, session, decision.end, fields);
+  if (decision.end !== undefined)
+    return end(deps, run, decision.end, { ...fields, ...(await storeRest(deps, run, session)) });
   const now = deps.clock.now();
   const isDue = now - session.statusAt >= fleetRunLimits.statusMs;
   if (isDue || fields.cancellation !== undefined) await note(deps, run, session, fields);
@@ -185,15 +191,10 @@ async function note(
   session.unstored.splice(0, parts.length);
 }
 
-async function end(
-  deps: FleetRunDeps,
-  run: FleetRun,
-  session: RunSession,
-  ended: FleetEnd,
-  fields: Partial<FleetRunStatus>,
-): Promise<Again> {
-  const stored = session.unstored.length > 0 ? await storeRecords(deps.store, run, session.unstored) : {};
+const storeRest = async ({ store }: FleetRunDeps, run: FleetRun, { unstored }: RunSession) =>
+  unstored.length > 0 ? storeRecords(store, run, unstored) : {};
+
+function end(deps: FleetRunDeps, run: FleetRun, ended: FleetEnd, fields: Partial<FleetRunStatus>): Promise<Again> {
   const by = run.spec.cancel?.by;
-  const words = by === undefined ? ended : { ...ended, cancelledBy: by };
-  return finish(deps, run, words, { ...fields, ...stored });
+  return finish(deps, run, by === undefined ? ended : { ...ended, cancelledBy: by }, fields);
 }

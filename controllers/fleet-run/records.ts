@@ -30,20 +30,27 @@ export async function storeRecords(
   records: readonly NodeRecord[],
 ): Promise<Pick<FleetRunStatus, 'per_node_ref' | 'stored_bytes'>> {
   const used = run.status?.stored_bytes ?? 0;
-  const parts = run.status?.per_node_ref ?? [];
-  for (const tailBytes of [limits.fleetTailBytes, fleetRunLimits.shortTailBytes, 0]) {
-    const blob = createBlob(Buffer.from(JSON.stringify(records.map((record) => cut(record, tailBytes)))));
-    if (blob.data.byteLength > fleetRunLimits.partBytes && tailBytes > 0) continue;
+  const { blob, bytes } = await putCut(store, run, records, used);
+  const part: StoredPart = { ref: blob.ref, bytes: blob.data.byteLength, nodes: records.length };
+  return { per_node_ref: [...(run.status?.per_node_ref ?? []), part], stored_bytes: used + bytes };
+}
+
+async function putCut(store: Store, run: FleetRun, records: readonly NodeRecord[], used: number) {
+  for (const tailBytes of [limits.fleetTailBytes, fleetRunLimits.shortTailBytes]) {
+    const blob = blobOf(records, tailBytes);
+    if (blob.data.byteLength > fleetRunLimits.partBytes) continue;
     try {
-      const bytes = await store.put(ownerOf(run), [blob], used);
-      const part: StoredPart = { ref: blob.ref, bytes: blob.data.byteLength, nodes: records.length };
-      return { per_node_ref: [...parts, part], stored_bytes: used + bytes };
+      return { blob, bytes: await store.put(ownerOf(run), [blob], used) };
     } catch (error) {
-      if (!(error instanceof OutputBudgetExceeded) || tailBytes === 0) throw error;
+      if (!(error instanceof OutputBudgetExceeded)) throw error;
     }
   }
-  return {};
+  const blob = blobOf(records, 0);
+  return { blob, bytes: await store.put(ownerOf(run), [blob], used) };
 }
+
+const blobOf = (records: readonly NodeRecord[], tailBytes: number) =>
+  createBlob(Buffer.from(JSON.stringify(records.map((record) => cut(record, tailBytes)))));
 
 const cut = (record: NodeRecord, bytes: number): NodeRecord => ({
   ...record,

@@ -45,7 +45,6 @@ interface Ended {
 }
 
 export function nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt }: Ended): NodeRecord {
-  const payload = 'payload' in result ? outputOf(result.payload) : undefined;
   const took = sentAt === undefined ? null : Math.max(0, endedAt - sentAt);
   return {
     node_id: nodeId,
@@ -53,12 +52,16 @@ export function nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt }
     outcome: result.outcome,
     exit_code: 'exit_code' in result ? result.exit_code : null,
     duration_ms: result.outcome === 'ok' ? result.duration_ms : took,
-    // What came while the command ran is bounded; its answer has all of it.
-    stdout_tail: tailOf(payload?.stdout ?? tails?.stdout ?? ''),
-    stderr_tail: tailOf(payload?.stderr ?? tails?.stderr ?? ''),
+    ...tailsOf(result, tails),
     ...(sentAt === undefined ? {} : { dispatched_at: new Date(sentAt).toISOString() }),
     ...whyOf(result),
   };
+}
+
+/** What came while the command ran is bounded; its answer has all of it. */
+function tailsOf(result: EdgeOutcome, tails: Tails = { stdout: '', stderr: '' }) {
+  const { stdout, stderr } = { ...tails, ...('payload' in result ? outputOf(result.payload) : {}) };
+  return { stdout_tail: tailOf(stdout), stderr_tail: tailOf(stderr) };
 }
 
 function outputOf(payload: unknown): { readonly stdout?: string; readonly stderr?: string } {
