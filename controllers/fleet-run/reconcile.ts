@@ -2,7 +2,7 @@ import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { limits } from '../../crds/limits.ts';
-import { fleetHost } from '../../lib/fleet/fleet-host.ts';
+import { fleetHostOf } from '../../lib/fleet/fleet-host.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
 import { type FrozenTargets, readRecords, readTargets } from '../../lib/fleet/run-record.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
@@ -89,7 +89,7 @@ async function start(deps: FleetRunDeps, cached: FleetRun): Promise<Again> {
   const tenant = deps.tenants.tenantOf(namespace);
   if (tenant === undefined) return refuse(deps, run, { reason: 'NotATenant', message: 'the namespace is no tenant' });
   if (deps.problem !== undefined) return refuse(deps, run, deps.problem);
-  const hosts = deps.hosts.byIndex('namespace', namespace).flatMap((host) => fleetHost(host) ?? []);
+  const hosts = deps.hosts.byIndex('namespace', namespace).map(fleetHostOf);
   const begun = begin(run, { hosts, groups: deps.groups.byIndex('namespace', namespace) });
   if (begun.kind === 'refused') {
     const age = now - Date.parse(run.metadata.creationTimestamp ?? '');
