@@ -1,5 +1,8 @@
 import { agentExecutionModule } from './agent-execution/module.ts';
 import { agentModule } from './agent/module.ts';
+import { apiSpecModule } from './registered-tools/api-spec-module.ts';
+import { cliToolModule } from './registered-tools/cli-tool-module.ts';
+import { toolWorkflowModule } from './registered-tools/tool-workflow-module.ts';
 import { executionModule } from './execution/module.ts';
 import type { Module } from './runtime/module.ts';
 import { fleetRunModule } from './fleet-run/module.ts';
@@ -16,4 +19,7 @@ export const modules: readonly Module[] = [
   agentModule,
   agentExecutionModule,
   fleetRunModule,
+  apiSpecModule,
+  toolWorkflowModule,
+  cliToolModule,
 ];

@@ -1,0 +1,70 @@
+import type { ApiSpecReason } from '../../crds/conditions.ts';
+import type { ApiSpec, ApiSpecStatus } from '../../crds/schema/api-spec.ts';
+import { type ApiDocuments, createApiDocuments, problemText } from '../../lib/api-spec/index.ts';
+import { AppError, WaitError } from '../../lib/errors.ts';
+import { apiSpecs } from '../../lib/kinds.ts';
+import { createOpenApiReader } from '../../lib/manifest/index.ts';
+import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
+import { defineModule } from '../runtime/module.ts';
+import { wakeItself } from '../runtime/wakes.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { tenantInformer } from '../tenants.ts';
+import { apiSpecInformer } from './informers.ts';
+import { workerUrl } from './worker-url.ts';
+import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+
+/** The gateway writes parts of a document behind their object. */
+const missingPartsMs = 5_000;
+
+/** Reads the document of each ApiSpec, and says how many operations it has or what is wrong with it. */
+export const apiSpecModule = defineModule({
+  kind: 'ApiSpec',
+  informers: { specs: apiSpecInformer, tenants: tenantInformer },
+  wakes: { specs: wakeItself },
+  reconcile({ kube, clock, tenants, config, informers: { specs } }) {
+    const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
+    const documents = createApiDocuments({ kube, reader, whole: specs.whole });
+    return async (key) => {
+      const spec = specs.cache.get(key);
+      if (spec === undefined || spec.metadata.deletionTimestamp !== undefined) return;
+      const { namespace = '' } = spec.metadata;
+      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const rivals = places.flatMap((place) => specs.cache.byIndex('namespace', place));
+      const place = placeVerdict(spec, rivals, tenants.tenantOf(namespace) !== undefined);
+      const found = place === undefined ? await judgeDocument(documents, spec) : { verdict: place };
+      const status = statusOf(spec, found, clock.now());
+      await writeStatus({ kube, resource: apiSpecs, cache: specs.cache }, spec, status);
+      if (found.verdict.reason === 'DocumentMissing') throw new WaitError('DocumentMissing', missingPartsMs);
+    };
+  },
+});
+
+interface Judgement {
+  readonly verdict: Verdict<ApiSpecReason>;
+  readonly index?: OpenApiIndex;
+}
+
+/** What a document says of itself; trouble that passes by is thrown. */
+export async function judgeDocument(documents: Pick<ApiDocuments, 'read'>, spec: ApiSpec): Promise<Judgement> {
+  try {
+    const { index, problems } = await documents.read(spec);
+    if (index === undefined) return { verdict: { reason: 'InvalidDocument', message: problemText(problems) } };
+    const count = index.operations.size;
+    return { verdict: { reason: 'Accepted', message: `${count} operations can be called` }, index };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.reason === 'DocumentMissing') return { verdict: { reason: 'DocumentMissing', message: error.message } };
+    if (error.code === 'limit_exceeded') return { verdict: { reason: 'InvalidDocument', message: error.message } };
+    throw error;
+  }
+}
+
+function statusOf(spec: ApiSpec, { verdict, index }: Judgement, now: number): ApiSpecStatus {
+  return {
+    observedGeneration: spec.metadata.generation ?? 0,
+    conditions: [readyOf(spec, verdict, now)],
+    ...(index && { title: index.title, openapi: index.openapi, operations: index.operations.size }),
+    ...(index?.server !== undefined && { server: index.server }),
+    ...(spec.spec.document_parts && { sha256: spec.spec.document_parts.sha256 }),
+  };
+}

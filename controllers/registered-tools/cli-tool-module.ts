@@ -1,0 +1,44 @@
+import type { CliToolReason } from '../../crds/conditions.ts';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import { problemText } from '../../lib/api-spec/index.ts';
+import { checkCliTool } from '../../lib/cli-tool/check-cli-tool.ts';
+import { cliTools } from '../../lib/kinds.ts';
+import { defineModule } from '../runtime/module.ts';
+import { wakeItself } from '../runtime/wakes.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { tenantInformer } from '../tenants.ts';
+import { cliToolInformer, toolWorkflowInformer } from './informers.ts';
+import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+
+/** Checks the templates and the schema of each CliTool, and whether its name is free. */
+export const cliToolModule = defineModule({
+  kind: 'CliTool',
+  informers: { tools: cliToolInformer, workflows: toolWorkflowInformer, tenants: tenantInformer },
+  wakes: { tools: wakeItself },
+  reconcile({ kube, clock, tenants, turns, config, informers: { tools, workflows } }) {
+    return async (key) => {
+      const tool = tools.cache.get(key);
+      if (tool === undefined || tool.metadata.deletionTimestamp !== undefined) return;
+      const { namespace = '' } = tool.metadata;
+      await turns.enter(namespace);
+      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const rivals = places.flatMap((place) => [
+        ...tools.cache.byIndex('namespace', place),
+        ...workflows.cache.byIndex('namespace', place),
+      ]);
+      const verdict = placeVerdict(tool, rivals, tenants.tenantOf(namespace) !== undefined) ?? judgeTool(tool);
+      const status = {
+        observedGeneration: tool.metadata.generation ?? 0,
+        conditions: [readyOf(tool, verdict, clock.now())],
+      };
+      await writeStatus({ kube, resource: cliTools, cache: tools.cache }, tool, status);
+    };
+  },
+});
+
+export function judgeTool({ spec }: CliTool): Verdict<CliToolReason> {
+  const problems = checkCliTool(spec);
+  return problems.length > 0
+    ? { reason: 'InvalidDefinition', message: problemText(problems) }
+    : { reason: 'Accepted', message: 'agents can call the tool' };
+}

@@ -1,0 +1,80 @@
+import type { ToolWorkflowReason } from '../../crds/conditions.ts';
+import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { type ApiDocuments, createApiDocuments, findApiSpec, problemText } from '../../lib/api-spec/index.ts';
+import { readyOf as readyConditionOf } from '../../crds/ready.ts';
+import { toolWorkflows } from '../../lib/kinds.ts';
+import { keyOf } from '../../lib/kube/index.ts';
+import { createOpenApiReader } from '../../lib/manifest/index.ts';
+import { checkToolWorkflow } from '../../lib/tool-chain/check-tool-workflow.ts';
+import { defineModule } from '../runtime/module.ts';
+import { wakeItself } from '../runtime/wakes.ts';
+import { writeStatus } from '../runtime/write-status.ts';
+import { tenantInformer } from '../tenants.ts';
+import { workerUrl } from './worker-url.ts';
+import { apiSpecInformer, cliToolInformer, toolWorkflowInformer } from './informers.ts';
+import { placeVerdict, readyOf, type Verdict } from './verdict.ts';
+
+/** Says of each ToolWorkflow whether agents can call it: its templates, its ApiSpec and the operations of its steps. */
+export const toolWorkflowModule = defineModule({
+  kind: 'ToolWorkflow',
+  informers: {
+    workflows: toolWorkflowInformer,
+    tools: cliToolInformer,
+    specs: apiSpecInformer,
+    tenants: tenantInformer,
+  },
+  wakes: {
+    workflows: wakeItself,
+    /** Those that may name it; a shared one is named by any. */
+    specs: ({ before, after }, { workflows }) =>
+      workflows.cache.byIndex('namespace', (after ?? before)?.metadata.namespace ?? '').map(keyOf),
+  },
+  reconcile({ kube, clock, tenants, turns, config, informers: { workflows, tools, specs } }) {
+    const reader = createOpenApiReader({ clock, workerUrl: workerUrl() });
+    const documents = createApiDocuments({ kube, reader, whole: specs.whole });
+    return async (key) => {
+      const cached = workflows.cache.get(key);
+      const workflow = cached && (await workflows.whole(cached));
+      if (workflow === undefined || workflow.metadata.deletionTimestamp !== undefined) return;
+      const { namespace = '' } = workflow.metadata;
+      await turns.enter(namespace);
+      const places = [...new Set([namespace, config.WINDLASS_LEASE_NAMESPACE])];
+      const rivals = places.flatMap((place) => [
+        ...workflows.cache.byIndex('namespace', place),
+        ...tools.cache.byIndex('namespace', place),
+      ]);
+      const apiSpec = findApiSpec(specs.cache, places, workflow.spec);
+      const verdict =
+        placeVerdict(workflow, rivals, tenants.tenantOf(namespace) !== undefined) ??
+        (await judgeToolWorkflow(documents, workflow, apiSpec));
+      const status = {
+        observedGeneration: workflow.metadata.generation ?? 0,
+        conditions: [readyOf(workflow, verdict, clock.now())],
+        steps: workflow.spec.steps.length,
+        ...(apiSpec && { api_spec: keyOf(apiSpec) }),
+      };
+      await writeStatus({ kube, resource: toolWorkflows, cache: workflows.cache }, workflow, status);
+    };
+  },
+});
+
+export async function judgeToolWorkflow(
+  documents: Pick<ApiDocuments, 'indexOf'>,
+  { spec }: ToolWorkflow,
+  apiSpec: ApiSpec | undefined,
+): Promise<Verdict<ToolWorkflowReason>> {
+  const problems = checkToolWorkflow(spec, { isObject: true });
+  if (problems.length > 0) return { reason: 'InvalidDefinition', message: problemText(problems) };
+  const named = spec.api_spec_id ?? spec.api_spec;
+  if (apiSpec === undefined) return { reason: 'ApiSpecNotFound', message: `there is no ApiSpec ${named}` };
+  if (readyConditionOf(apiSpec)?.status !== 'True') {
+    return { reason: 'ApiSpecNotReady', message: `ApiSpec ${keyOf(apiSpec)} is not accepted` };
+  }
+  const { operations } = await documents.indexOf(apiSpec);
+  const index = spec.steps.findIndex(({ operation_id: id }) => !operations.has(id));
+  const step = spec.steps[index];
+  if (step === undefined) return { reason: 'Accepted', message: 'agents can call the tool' };
+  const message = `steps[${index}].operation_id: '${step.operation_id}' is no operationId of ApiSpec ${keyOf(apiSpec)}`;
+  return { reason: 'OperationNotFound', message };
+}

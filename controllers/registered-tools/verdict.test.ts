@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import { AppError } from '../../lib/errors.ts';
+import { readOpenApi } from '../../lib/openapi-document/index.ts';
+import { judgeDocument } from './api-spec-module.ts';
+import { judgeTool } from './cli-tool-module.ts';
+import { judgeToolWorkflow } from './tool-workflow-module.ts';
+import { placeVerdict } from './verdict.ts';
+
+const apiVersion = 'windlass.dev/v1';
+const document = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 'Orders' },
+  servers: [{ url: 'https://orders.example.com' }],
+  paths: { '/orders': { post: { operationId: 'createOrder' } } },
+});
+const reading = readOpenApi(document);
+const index = reading.index;
+
+const apiSpec = (status: 'True' | 'False'): ApiSpec => ({
+  apiVersion,
+  kind: 'ApiSpec',
+  metadata: { name: 'orders', namespace: 'tenant-acme', uid: 'a', generation: 1 },
+  spec: { document },
+  status: {
+    conditions: [{ type: 'Ready', status, reason: 'x', message: '', lastTransitionTime: '', observedGeneration: 1 }],
+  },
+});
+const workflow = (operation_id = 'createOrder', body_template = '{}'): ToolWorkflow => ({
+  apiVersion,
+  kind: 'ToolWorkflow',
+  metadata: { name: 'order', namespace: 'tenant-acme', uid: 'w' },
+  spec: {
+    description: 'd',
+    input_schema: { type: 'object' },
+    api_spec: 'orders',
+    steps: [{ name: 'one', operation_id, body_template, on_error: 'AbortWorkflow' }],
+  },
+});
+const documents = {
+  indexOf: async () => {
+    if (index === undefined) throw new Error('the document of the test is broken');
+    return index;
+  },
+};
+
+describe('the condition Ready of registered tools', () => {
+  it.each([
+    ['Accepted', workflow(), apiSpec('True')],
+    ['ApiSpecNotFound', workflow(), undefined],
+    ['ApiSpecNotReady', workflow(), apiSpec('False')],
+    ['OperationNotFound', workflow('other'), apiSpec('True')],
+    ['InvalidDefinition', workflow('createOrder', '{{#if'), apiSpec('True')],
+  ] as const)('GW-WF-07 of a ToolWorkflow is %s', async (reason, object, spec) => {
+    const verdict = await judgeToolWorkflow(documents, object, spec);
+    expect(verdict.reason).toBe(reason);
+  });
+
+  it('GW-WF-39 of a ToolWorkflow names the operation that is absent', async () => {
+    const { message } = await judgeToolWorkflow(documents, workflow('other'), apiSpec('True'));
+    expect(message).toBe("steps[0].operation_id: 'other' is no operationId of ApiSpec tenant-acme/orders");
+  });
+
+  it('of an ApiSpec counts operations, names the place of a mistake, and tells of missing parts', async () => {
+    const judged = async (read: () => Promise<typeof reading>) =>
+      (await judgeDocument({ read }, apiSpec('True'))).verdict;
+    expect(await judged(async () => reading)).toEqual({ reason: 'Accepted', message: '1 operations can be called' });
+    const broken = await judged(async () => readOpenApi('{"swagger":"2.0"}'));
+    expect([broken.reason, broken.message]).toEqual(['InvalidDocument', expect.stringContaining('swagger: ')]);
+    const missing = new AppError('not_found', 'gone', { reason: 'DocumentMissing' });
+    expect((await judged(() => Promise.reject(missing))).reason).toBe('DocumentMissing');
+    const away = new AppError('unavailable', 'away');
+    await expect(judged(() => Promise.reject(away))).rejects.toBe(away);
+  });
+
+  it('of a CliTool names the argument whose template is broken', () => {
+    const tool = (argument: string): CliTool => ({
+      apiVersion,
+      kind: 'CliTool',
+      metadata: { name: 't' },
+      spec: { description: 'd', input_schema: { type: 'object' }, image: 'a.example/b:1', command: ['x', argument] },
+    });
+    expect(judgeTool(tool('{{input.a}}')).reason).toBe('Accepted');
+    expect(judgeTool(tool('{{input.a'))).toMatchObject({
+      reason: 'InvalidDefinition',
+      message: expect.stringContaining('spec.command[1]'),
+    });
+  });
+
+  it('AMB-124 gives a name to the oldest that the tenant sees', () => {
+    const at = (uid: string, creationTimestamp: string) => ({
+      metadata: { name: 'order', namespace: 'tenant-acme', uid, creationTimestamp },
+      spec: {},
+    });
+    const [older, younger] = [at('b', '2026-01-01T00:00:00Z'), at('a', '2026-01-02T00:00:00Z')];
+    expect(placeVerdict(older, [older, younger], true)).toBeUndefined();
+    expect(placeVerdict(younger, [older, younger], true)?.reason).toBe('NameTaken');
+    expect(placeVerdict(older, [], false)?.reason).toBe('NotATenant');
+  });
+});

@@ -1,0 +1,32 @@
+import { conditionTypes } from '../../crds/conditions.ts';
+import type { Condition } from '../../crds/schema/condition.ts';
+import { holderOf, type Registered, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { nextCondition } from '../runtime/next-condition.ts';
+
+/** The reason and the sentence of a condition `Ready`; only `Accepted` makes it true. */
+export interface Verdict<R extends string = string> {
+  readonly reason: R;
+  readonly message: string;
+}
+
+type Judged = Parameters<typeof nextCondition>[0];
+
+export function readyOf(object: Judged, { reason, message }: Verdict, now: number): Condition {
+  const status = reason === 'Accepted' ? 'True' : 'False';
+  return nextCondition(object, { type: conditionTypes.ready, status, reason, message: message.slice(0, 1_000) }, now);
+}
+
+/** Why an object is not judged further: its namespace is no tenant, or an older one that its tenant sees has its name. */
+export function placeVerdict(
+  object: Registered,
+  rivals: readonly Registered[],
+  isTenant: boolean,
+): Verdict<'NotATenant' | 'NameTaken'> | undefined {
+  const { namespace = '', uid } = object.metadata;
+  if (!isTenant) return { reason: 'NotATenant', message: `namespace ${namespace} is no tenant` };
+  const name = registeredNameOf(object);
+  const holder = holderOf([...rivals, object].filter((rival) => registeredNameOf(rival) === name));
+  if (holder === undefined || holder.metadata.uid === uid) return undefined;
+  const place = `${holder.metadata.namespace}/${holder.metadata.name}`;
+  return { reason: 'NameTaken', message: `the name ${name} is that of ${place}, which is older` };
+}
