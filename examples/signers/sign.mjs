@@ -1,0 +1,20 @@
+// Signs one call of a tool (docs/gateway.md). usage: node sign.mjs KEY.pem TOKEN EXECUTION_ID TOOL '{"argument":1}'
+import { createPrivateKey, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+const [keyFile, token, executionId, tool, args = '{}'] = process.argv.slice(2);
+
+/** RFC 8785: names sorted by UTF-16 units, no spaces, texts and numbers as ECMAScript writes them. */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
+  return `{${members.join(',')}}`;
+}
+
+const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: JSON.parse(args) } };
+const timestamp = Math.floor(Date.now() / 1000);
+const bytes = Buffer.from(canonical({ payload, security_token: token, timestamp }));
+const signature = sign(null, bytes, createPrivateKey(readFileSync(keyFile))).toString('base64');
+const metadata = { execution_id: executionId };
+console.log(JSON.stringify({ protocol: 'seal/v1', security_token: token, signature, timestamp, payload, metadata }));
