@@ -79,6 +79,25 @@ export const agentExecutionReasons = {
 } as const;
 export type AgentExecutionReason = ExecutionReason | keyof typeof agentExecutionReasons;
 
+/** Reasons of the condition `Succeeded` of a FleetRun and in its status. */
+export const fleetRunReasons = {
+  Pending: 'The run has not begun.',
+  Running: 'The run is under way.',
+  Completed: 'Every host has an outcome, even if some failed.',
+  Halted: 'As many hosts failed as the failure policy allows.',
+  Cancelled: 'The run was cancelled.',
+  EdgeUnavailable:
+    'The one host of the target is offline or unknown; of a host: it went offline and did not come back.',
+  RequireMinNotSatisfied: 'Fewer hosts resolved than require_min_targets asks for.',
+  GroupNotFound: 'The namespace has no EdgeGroup with that uid.',
+  TooManyTargets: 'The target means more hosts than one run takes.',
+  InvalidPolicy: 'The dispatch policy breaks a rule; the message names the field.',
+  ArgumentsTooLarge: 'The arguments are larger than a run may send to each host.',
+  NotATenant: 'The namespace is no tenant.',
+  EdgeKeyMissing: 'The controllers have no WINDLASS_EDGE_KEY: they cannot sign commands.',
+} as const;
+export type FleetRunReason = keyof typeof fleetRunReasons;
+
 /** Reasons of the condition `Ready` of a Workflow. */
 export const workflowReasons = {
   Accepted: 'The definition is valid and stored as a revision.',

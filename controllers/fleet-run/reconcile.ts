@@ -163,14 +163,18 @@ async function goOn(deps: FleetRunDeps, run: FleetRun, session: RunSession): Pro
   return { requeueAfterMs: Math.max(fleetRunLimits.pauseMs, next - now), reason: 'under way' };
 }
 
-/** requirements AMB-109: what a cancellation meets is counted when it is taken up. */
+/** requirements AMB-109: what a cancellation meets is counted when it is taken up, and written until the status has it. */
 function takeCancel(run: FleetRun, session: RunSession): Pick<FleetRunStatus, 'cancellation'> {
-  if (run.spec.cancel === undefined || session.isCancelTaken) return {};
-  const { inFlight: cancelled, terminal } = session.progress;
-  if (run.status?.cancellation === undefined && session.progress.isFinished) return {};
-  session.isCancelTaken = true;
-  session.progress.record({ kind: 'cancel' });
-  return run.status?.cancellation === undefined ? { cancellation: { cancelled, already_terminal: terminal } } : {};
+  const written = run.status?.cancellation;
+  if (run.spec.cancel === undefined) return {};
+  if (!session.isCancelTaken) {
+    const { inFlight: cancelled, terminal, isFinished } = session.progress;
+    if (written === undefined && isFinished) return {};
+    session.isCancelTaken = true;
+    session.cancellation = written ?? { cancelled, already_terminal: terminal };
+    session.progress.record({ kind: 'cancel' });
+  }
+  return written === undefined && session.cancellation !== undefined ? { cancellation: session.cancellation } : {};
 }
 
 /** Writes how far the run is, once a second at most, and stores outcomes when there are enough of them. */

@@ -1,4 +1,4 @@
-import type { FleetRun } from '../../crds/schema/fleet-run.ts';
+import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { commandIdOf, type EdgeNews } from '../../lib/edge/index.ts';
 import { type NodeRecord, nodeRecord, type Tails, tailOf } from '../../lib/fleet/node-record.ts';
@@ -38,6 +38,7 @@ export class RunSession {
   isCaughtUp = false;
   isProbed: boolean;
   isCancelTaken = false;
+  cancellation: FleetRunStatus['cancellation'];
   /** Outcomes that no part in the store has yet, and since when the first of them waits. */
   readonly unstored: NodeRecord[] = [];
   unstoredSince = 0;

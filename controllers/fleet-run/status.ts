@@ -1,4 +1,4 @@
-import { conditionTypes } from '../../crds/conditions.ts';
+import { conditionTypes, type FleetRunReason } from '../../crds/conditions.ts';
 import type { FleetRun, FleetRunStatus } from '../../crds/schema/fleet-run.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import type { FleetEnd } from '../../lib/fleet/plan.ts';
@@ -27,7 +27,10 @@ export function statusWith(run: FleetRun, now: number, fields: Partial<FleetRunS
   };
 }
 
-const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled' } as const;
+const reasons = { complete: 'Completed', halted: 'Halted', cancelled: 'Cancelled' } as const satisfies Record<
+  FleetEnd['outcome'],
+  FleetRunReason
+>;
 
 /** How a run ended, for people: the reason of its end where it was refused. */
 export type RunEnd =
