@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../errors.ts';
+import type { Session } from './sessions.ts';
 
 /** The link of the chain that refused a call (spec 3 §5.2). */
 export type EnvelopeFault =
@@ -26,9 +27,15 @@ const codes: Readonly<Record<EnvelopeFault, ErrorCode>> = {
 export class EnvelopeError extends AppError {
   override readonly name = 'EnvelopeError';
   readonly fault: EnvelopeFault;
+  /** The session that the call named, where it has one. */
+  readonly session: Session | undefined;
+  /** Tenant of a token that is valid and belongs to another tenant than the session. */
+  readonly asserted: string | undefined;
 
-  constructor(fault: EnvelopeFault, message: string) {
+  constructor(fault: EnvelopeFault, message: string, about: { session?: Session; asserted?: string } = {}) {
     super(codes[fault], message, { reason: fault });
     this.fault = fault;
+    this.session = about.session;
+    this.asserted = about.asserted;
   }
 }

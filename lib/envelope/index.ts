@@ -3,8 +3,11 @@ export { envelopeLimits } from './limits.ts';
 export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
 export { createSessions, type Session, type Sessions } from './sessions.ts';
-export { issueToken, readToken, type SealClaims } from './token.ts';
+export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
+
+export { type CallsUnderWay, createCallsUnderWay } from './calls-under-way.ts';
+export { createRevocations, type Revocations } from './revocations.ts';
 
 export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
-export { createEnvelopeProof, type ProveEnvelope } from './prove-envelope.ts';
+export { activeSession, createEnvelopeProof, type ProveEnvelope } from './prove-envelope.ts';
 export { type Envelope, readEnvelope } from './read-envelope.ts';

@@ -6,20 +6,22 @@ import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope } from './read-envelope.ts';
-import type { SealKey } from './seal-key.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { readToken } from './token.ts';
+import { readToken, type SealVerifier } from './token.ts';
 
 interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly clock: Clock;
-  readonly key: SealKey;
-  readonly sessions: Sessions;
+  readonly key: SealVerifier;
+  readonly sessions: Pick<Sessions, 'find'>;
+  /** A session that this process knows of, which may have changed meanwhile; default: the bus is asked. */
+  readonly known?: (executionId: string) => Session | undefined;
 }
 
 /**
  * The session that a call was signed in. Checks, in this order (spec 3 §5.2): session, token, signature, timestamp and
- * replay, tool.
+ * replay, tool. The session is read from its leader once the replay key is there (design §13), so that a revocation which
+ * was written before refuses the call.
  * @throws EnvelopeError at the first that fails; AppError `unavailable` where the bus cannot be reached, `limit_exceeded`
  * where the tenant's calls fill its part of the replay memory.
  */
@@ -27,35 +29,51 @@ export type ProveEnvelope = (envelope: Envelope) => Promise<Session>;
 
 const definition = { name: 'seal_replays', ttlMs: envelopeLimits.replayMs };
 
-export function createEnvelopeProof({ bus, clock, key, sessions }: ProofDeps): ProveEnvelope {
+export function createEnvelopeProof({ bus, clock, key, sessions, known = () => undefined }: ProofDeps): ProveEnvelope {
   const replays = bus.bucket<string>(definition);
   return async (envelope) => {
-    const session = activeSession(await sessions.find(envelope.executionId), clock.now());
-    await proveToken(key, envelope, session, clock.now());
-    proveSignature(envelope, session);
-    proveFresh(envelope, clock.now());
-    await proveFirst(replays, envelope, session);
-    if (matchesAny(session.allowed_tool_patterns, envelope.tool)) return session;
-    throw new EnvelopeError('out_of_session', `the session does not permit the tool ${envelope.tool.slice(0, 128)}`);
+    const { executionId } = envelope;
+    const session = activeSession(known(executionId) ?? (await sessions.find(executionId)), clock.now());
+    try {
+      await proveToken(key, envelope, session, clock.now());
+      proveSignature(envelope, session);
+      proveFresh(envelope, clock.now());
+      await proveFirst(replays, envelope, session);
+      const current = activeSession(await sessions.find(executionId), clock.now());
+      if (current.session_id !== session.session_id) throw inactive();
+      if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
+    } catch (error) {
+      if (!(error instanceof EnvelopeError) || error.session !== undefined) throw error;
+      throw new EnvelopeError(error.fault, error.message, { session });
+    }
+    const message = `the session does not permit the tool ${envelope.tool.slice(0, 128)}`;
+    throw new EnvelopeError('out_of_session', message, { session });
   };
 }
 
-function activeSession(session: Session | undefined, now: number): Session {
+/** @throws EnvelopeError for a session that is not there, revoked or expired. */
+export function activeSession(session: Session | undefined, now: number): Session {
   // A session that is revoked looks like one that never was.
-  if (session === undefined || session.revoked === true)
-    throw new EnvelopeError('session_inactive', 'the session is not active; attest again');
+  if (session === undefined || session.revoked === true) throw inactive();
   if (Date.parse(session.expires_at) > now) return session;
-  throw new EnvelopeError('session_expired', 'the session has expired; attest again');
+  throw new EnvelopeError('session_expired', 'the session has expired; attest again', { session });
 }
 
-/** The token has to be the one of this session: another one of the same installation proves nothing here. */
-async function proveToken(key: SealKey, { token }: Envelope, session: Session, now: number): Promise<void> {
+const inactive = (): EnvelopeError =>
+  new EnvelopeError('session_inactive', 'the session is not active; attest again');
+
+/**
+ * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of
+ * its tenant and its security context (requirements AMB-119).
+ */
+async function proveToken(key: SealVerifier, { token }: Envelope, session: Session, now: number): Promise<void> {
   const claims = await readToken(key, token, now);
+  if (claims !== undefined && claims.tenant_id !== session.tenant)
+    throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
   const isOfSession =
     claims !== undefined &&
-    claims.jti === session.session_id &&
-    claims.scp === session.security_context &&
-    claims.tenant_id === session.tenant;
+    (session.registered !== undefined || claims.jti === session.session_id) &&
+    claims.scp === session.security_context;
   if (!isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
 }
 

@@ -26,20 +26,21 @@ type Fields = Readonly<Record<string, unknown>>;
  * Reads an envelope. JSON that two readers could understand differently is refused: repeated keys, numbers that cannot be
  * read exactly, halves of characters; so is JSON nested deeper than 64 levels.
  * @throws EnvelopeError `malformed`, which names the field.
+ * `isUnsigned` lets token and signature be absent or of any form (spec 3 §5.3); nothing may be proved by them then.
  */
-export function readEnvelope(bytes: Uint8Array): Envelope {
+export function readEnvelope(bytes: Uint8Array, isUnsigned = false): Envelope {
   if (bytes.byteLength > envelopeLimits.envelopeBytes)
     throw malformed('envelope', `has more than ${envelopeLimits.envelopeBytes} bytes`);
   const body = objectAt(parsed(bytes), 'envelope');
   if (body['protocol'] !== 'seal/v1') throw malformed('protocol', 'must be "seal/v1"');
   const payload = objectAt(body['payload'], 'payload');
-  const token = textAt(body['security_token'], 'security_token', envelopeLimits.tokenLength);
+  const token = isUnsigned ? '' : textAt(body['security_token'], 'security_token', envelopeLimits.tokenLength);
   const timestamp = secondsOf(body['timestamp']);
   const metadata = objectAt(body['metadata'], 'metadata');
   return {
     executionId: textAt(metadata['execution_id'], 'metadata.execution_id', envelopeLimits.executionIdLength),
     token,
-    signature: signatureOf(body['signature']),
+    signature: isUnsigned ? Buffer.alloc(0) : signatureOf(body['signature']),
     sentAt: timestamp * 1_000,
     signedBytes: Buffer.from(canonicalJson({ payload, security_token: token, timestamp })),
     ...callOf(payload),

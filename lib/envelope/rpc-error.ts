@@ -1,6 +1,7 @@
-import { EnvelopeError, type EnvelopeFault } from './index.ts';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
+import { AppError, type ErrorCode, messageOf } from '../errors.ts';
 import { HttpError } from '../http/http-error.ts';
+import { KubeError } from '../kube/index.ts';
 import type { ToolRefusal } from '../tools/tool.ts';
 
 /** How a call is refused (spec 3 §7.2). */
@@ -8,7 +9,7 @@ interface RpcForm {
   readonly status: number;
   readonly rpc: number;
   /** spec 3 §7.1, requirements AMB-003. */
-  readonly data?: { readonly code: number } | null;
+  readonly data?: { readonly code: number } | { readonly error: string } | null;
 }
 
 const unproved: RpcForm = { status: 401, rpc: -32_000 };
@@ -40,6 +41,18 @@ const others: Readonly<Partial<Record<ErrorCode, RpcForm & { readonly message: s
   unavailable: { status: 503, rpc: -32_603, message: away },
   cancelled: { status: 503, rpc: -32_603, message: away },
 };
+
+/** What a tool of the gateway answers with a status (spec 3 §7.1): the message is the caller's own business. */
+const answered: Readonly<Partial<Record<ErrorCode, RpcForm>>> = {
+  invalid: { status: 400, rpc: -32_602, data: { error: 'Validation' } },
+  not_found: { status: 404, rpc: -32_000, data: { error: 'NotFound' } },
+};
+
+/** The answer to what a tool threw; undefined for what is not its caller's business. */
+export function answeredError(error: unknown, id: Id): HttpError | undefined {
+  const form = error instanceof AppError ? answered[error.code] : undefined;
+  return form === undefined || error instanceof KubeError ? undefined : rpcError(form, { message: messageOf(error), id });
+}
 
 type Id = string | number | null;
 

@@ -19,6 +19,11 @@ export interface Session {
   /** RFC 3339. */
   readonly expires_at: string;
   readonly revoked?: boolean;
+  /**
+   * Made by an operator at the gateway (spec 3 §4.1): any token of the tenant and the security context signs in, and this
+   * is the SHA-256 of the body that asked for it. Absent: made by an attestation, whose own token alone signs in.
+   */
+  readonly registered?: string;
 }
 
 /** The sessions of all replicas. Calls throw AppError `unavailable` where the bus cannot be reached. */
@@ -29,6 +34,11 @@ export interface Sessions {
    * @throws AppError `conflict` where that one is revoked: a revoked execution gets no other session.
    */
   create(session: Session): Promise<void>;
+  /**
+   * Stores the session of an operator; where the same body has made one before, gives that one.
+   * @throws AppError `conflict` where the execution has another session that is active or revoked (AMB-116).
+   */
+  register(session: Session, now: number): Promise<Session>;
   /** The next envelope fails. False where there is no session. */
   revoke(executionId: string): Promise<boolean>;
 }
@@ -46,6 +56,13 @@ export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
     },
     async create(session) {
       for (let attempt = 0; attempt < attempts; attempt += 1) if (await tryCreate(bucket, session)) return;
+      throw busy(session.execution_id);
+    },
+    async register(session, now) {
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const stored = await tryRegister(bucket, session, now);
+        if (stored !== undefined) return stored;
+      }
       throw busy(session.execution_id);
     },
     async revoke(executionId) {
@@ -70,6 +87,26 @@ async function tryCreate(bucket: KeyValueBucket<Session>, session: Session): Pro
       reason: 'SessionRevoked',
     });
   return (await bucket.update(key, session, found.revision)) !== undefined;
+}
+
+/** The session that is stored then; undefined where another writer was faster. */
+async function tryRegister(
+  bucket: KeyValueBucket<Session>,
+  session: Session,
+  now: number,
+): Promise<Session | undefined> {
+  const key = session.execution_id;
+  const found = await bucket.get(key);
+  if (found === undefined)
+    return (await bucket.create(key, session, session.tenant)) === undefined ? undefined : session;
+  const isExpired = Date.parse(found.value.expires_at) <= now;
+  if (found.value.revoked !== true && isExpired && found.value.tenant === session.tenant)
+    return (await bucket.update(key, session, found.revision)) === undefined ? undefined : session;
+  const isSame = found.value.registered === session.registered && found.value.tenant === session.tenant;
+  if (isSame && found.value.revoked !== true) return found.value;
+  throw new AppError('conflict', `the execution ${key} has a session already; revoked ones are not replaced`, {
+    reason: 'SessionExists',
+  });
 }
 
 const busy = (executionId: string): AppError =>

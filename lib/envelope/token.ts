@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import type { SealKey } from './seal-key.ts';
 
@@ -12,6 +13,19 @@ export interface SealClaims {
   readonly exp: number;
 }
 
+/** Checks SEAL tokens; holds no private key. */
+export type SealVerifier = Pick<SealKey, 'publicKey' | 'issuer' | 'audience'>;
+
+/**
+ * Algorithms that a token may name, pinned by the type of the key (requirements AMB-120); none for a key that is not
+ * acceptable. RSA keys have 2048 bits at least.
+ */
+export function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): string[] {
+  if (type === 'ed25519') return ['EdDSA', 'Ed25519'];
+  if (type === 'rsa') return (details?.modulusLength ?? 0) >= 2_048 ? ['RS256', 'PS256'] : [];
+  return type === 'ec' && details?.namedCurve === 'prime256v1' ? ['ES256'] : [];
+}
+
 export function issueToken(key: SealKey, claims: SealClaims): Promise<string> {
   const { jti, scp, tenant_id, iat, exp } = claims;
   return new SignJWT({ scp, tenant_id, jti, iat, exp, iss: key.issuer, aud: key.audience })
@@ -20,7 +34,7 @@ export function issueToken(key: SealKey, claims: SealClaims): Promise<string> {
 }
 
 /** The claims of a token that this installation issued and that is still valid; undefined where it is anything else. */
-export async function readToken(key: SealKey, token: string, now: number): Promise<SealClaims | undefined> {
+export async function readToken(key: SealVerifier, token: string, now: number): Promise<SealClaims | undefined> {
   const payload = await verified(key, token, now);
   if (payload === undefined) return undefined;
   const { jti, scp, tenant_id, iat, exp } = payload;
@@ -30,8 +44,8 @@ export async function readToken(key: SealKey, token: string, now: number): Promi
   return { jti, scp, tenant_id, iat, exp };
 }
 
-async function verified({ publicKey, issuer, audience }: SealKey, token: string, now: number) {
-  const options = { issuer, audience, algorithms: ['EdDSA', 'Ed25519'], currentDate: new Date(now) };
+async function verified({ publicKey, issuer, audience }: SealVerifier, token: string, now: number) {
+  const options = { issuer, audience, algorithms: algorithmsOf(publicKey), currentDate: new Date(now) };
   try {
     return (await jwtVerify(token, publicKey, options)).payload;
   } catch {

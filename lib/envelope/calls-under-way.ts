@@ -1,0 +1,61 @@
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+
+/** One call, from before its session is read until its answer is there. */
+export interface CallUnderWay extends Disposable {
+  /** Aborts when the session is revoked and the call has not ended in its time, or when the caller's own signal does. */
+  readonly signal: AbortSignal;
+}
+
+/** The signed calls of this process, by the execution that they name. */
+export interface CallsUnderWay {
+  enter(executionId: string, outer: AbortSignal): CallUnderWay;
+  /**
+   * Resolves when every call of the execution that is under way now has ended; calls that enter later do not count.
+   * After `patienceMs` their signals abort.
+   */
+  drained(executionId: string, patienceMs: number): Promise<void>;
+}
+
+interface Entry {
+  readonly over: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export function createCallsUnderWay(clock: Clock): CallsUnderWay {
+  const calls = new Map<string, Set<Entry>>();
+  return {
+    enter(executionId, outer) {
+      const over = new AbortController();
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      const entry: Entry = { over, ended };
+      const entries = calls.get(executionId) ?? new Set();
+      calls.set(executionId, entries.add(entry));
+      const abort = (): void => over.abort(outer.reason);
+      if (outer.aborted) abort();
+      outer.addEventListener('abort', abort, { once: true });
+      return {
+        signal: over.signal,
+        [Symbol.dispose]() {
+          outer.removeEventListener('abort', abort);
+          entries.delete(entry);
+          if (entries.size === 0 && calls.get(executionId) === entries) calls.delete(executionId);
+          resolve();
+        },
+      };
+    },
+    async drained(executionId, patienceMs) {
+      const entries = [...(calls.get(executionId) ?? [])];
+      if (entries.length === 0) return;
+      const patience = new AbortController();
+      void clock.sleep(patienceMs, patience.signal).then(() => {
+        if (!patience.signal.aborted) for (const { over } of entries) over.abort(revoked());
+      });
+      await Promise.all(entries.map(({ ended }) => ended));
+      patience.abort();
+    },
+  };
+}
+
+const revoked = (): AppError =>
+  new AppError('cancelled', 'the session of the call was revoked', { reason: 'SessionRevoked' });

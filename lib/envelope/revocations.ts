@@ -1,0 +1,177 @@
+import type { EventBus, KeyValueChange, Responder } from '../bus/index.ts';
+import type { Clock } from '../clock.ts';
+import { AppError, messageOf } from '../errors.ts';
+import type { NewId } from '../ids.ts';
+import type { Logger } from '../logger.ts';
+import type { CallsUnderWay } from './calls-under-way.ts';
+import type { Sessions } from './sessions.ts';
+
+/**
+ * Revokes sessions over every replica that takes signed calls (ADR 0056). A call enters the list of its replica, creates
+ * its replay key, and then reads its session from the leader; a revocation is written first, and then asks every replica
+ * for the end of the calls that had entered. So no call begins after `revoke` has resolved.
+ */
+export interface Revocations {
+  /**
+   * False where there is no session.
+   * @throws AppError `unavailable` with the reason `CallsUnderWay` where a replica does not say in time that its calls
+   * have ended; the session is revoked then, and a repeated call waits again.
+   */
+  revoke(executionId: string): Promise<boolean>;
+  /** Resolves when the other replicas can know of this one; before that it may take no signed calls. */
+  open(signal: AbortSignal): Promise<void>;
+  /** Renews the lease of this replica and follows those of the others until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** After the last call has ended. */
+  close(): Promise<void>;
+}
+
+interface RevocationsDeps {
+  readonly bus: Pick<EventBus, 'bucket' | 'watch' | 'serve' | 'requestAll'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: NewId;
+  readonly sessions: Sessions;
+  readonly calls: CallsUnderWay;
+}
+
+interface Lease {
+  readonly replica: string;
+}
+
+/** A replica that has not renewed its lease for so long is gone. */
+const leaseMs = 10_000;
+const renewMs = 3_000;
+const leases = { name: 'seal_replicas', ttlMs: leaseMs, isWatched: true };
+const address = { service: 'seal.drain' };
+
+/** For how long a revocation waits in all, and how long calls under way may go on by themselves. */
+const revokeMs = 25_000;
+const patienceMs = 8_000;
+/** Revocations that one replica serves at a time. */
+const atOnce = 1_024;
+
+export function createRevocations(deps: RevocationsDeps): Revocations {
+  return new ReplicaRevocations(deps);
+}
+
+class ReplicaRevocations implements Revocations {
+  readonly #deps: RevocationsDeps;
+  readonly #replica: string;
+  /** When each replica was last heard of, by the name of its key. */
+  readonly #others = new Map<string, { readonly replica: string; readonly at: number }>();
+  #responder: Responder | undefined;
+  #revision: number | undefined;
+
+  constructor(deps: RevocationsDeps) {
+    this.#deps = deps;
+    this.#replica = `${deps.newId()}${deps.newId()}`;
+  }
+
+  async revoke(executionId: string): Promise<boolean> {
+    if (!(await this.#deps.sessions.revoke(executionId))) return false;
+    const until = this.#deps.clock.now() + revokeMs;
+    const waiting = new Set([this.#replica, ...this.#known()]);
+    while (waiting.size > 0) {
+      const leftMs = until - this.#deps.clock.now();
+      if (leftMs <= 0) throw underWay(waiting.size);
+      await this.#ask(executionId, waiting, leftMs);
+      // A replica that is gone cannot answer; its lease ends by itself.
+      const alive = this.#known();
+      for (const replica of waiting) if (replica !== this.#replica && !alive.has(replica)) waiting.delete(replica);
+    }
+    return true;
+  }
+
+  async #ask(executionId: string, waiting: Set<string>, leftMs: number): Promise<void> {
+    const { bus, clock } = this.#deps;
+    // Others than those that are waited for may answer first, so the wait for one round is short once all could have.
+    const expected = Math.max(waiting.size, this.#known().size);
+    const timeoutMs = Math.min(leftMs, patienceMs + renewMs);
+    const answers = await bus.requestAll(address, executionId, { timeoutMs, expected });
+    const heard = answers.map((answer) => Buffer.from(answer).toString());
+    for (const replica of heard) waiting.delete(replica);
+    if (waiting.size > 0) await clock.sleep(Math.min(leftMs, 100));
+  }
+
+  /** Replicas whose lease is fresh. */
+  #known(): Set<string> {
+    const since = this.#deps.clock.now() - leaseMs;
+    return new Set([...this.#others.values()].filter(({ at }) => at > since).map(({ replica }) => replica));
+  }
+
+  async open(signal: AbortSignal): Promise<void> {
+    const { bus, calls, clock, logger } = this.#deps;
+    this.#responder = bus.serve(
+      address,
+      async ({ body }) => {
+        await calls.drained(Buffer.from(body).toString(), patienceMs);
+        return this.#replica;
+      },
+      { replicas: 'every', atOnce },
+    );
+    await Promise.race([this.#responder.ready, clock.sleep(revokeMs, signal)]);
+    while (!signal.aborted && !(await this.#renew())) {
+      logger.warn({ bucket: leases.name }, 'lease of the replica not written');
+      await clock.sleep(1_000, signal);
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#renewOften(signal), this.#follow(signal)]);
+  }
+
+  async #renewOften(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#deps.clock.sleep(renewMs, signal);
+      if (signal.aborted) return;
+      await this.#renew();
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    try {
+      for await (const change of this.#deps.bus.watch<Lease>(leases, signal)) this.#take(change);
+    } catch (error) {
+      this.#deps.logger.error({ problem: messageOf(error) }, 'replicas are not followed');
+    }
+  }
+
+  #take(change: KeyValueChange<Lease>): void {
+    // A new watch names all leases again; until then the old ones count, for no longer than they last.
+    if (change.kind === 'end') this.#others.delete(change.name);
+    if (change.kind !== 'put') return;
+    this.#others.set(change.name, { replica: change.value.replica, at: this.#deps.clock.now() });
+  }
+
+  /** False where the lease could not be written. */
+  async #renew(): Promise<boolean> {
+    const bucket = this.#deps.bus.bucket<Lease>(leases);
+    const lease: Lease = { replica: this.#replica };
+    try {
+      const { revision } = (await bucket.get(this.#replica)) ?? {};
+      this.#revision =
+        revision === undefined
+          ? await bucket.create(this.#replica, lease, this.#replica)
+          : await bucket.update(this.#replica, lease, revision);
+      return this.#revision !== undefined;
+    } catch (error) {
+      this.#deps.logger.debug({ problem: messageOf(error) }, 'lease of the replica not renewed');
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#responder?.close(0);
+    if (this.#revision === undefined) return;
+    await this.#deps.bus
+      .bucket<Lease>(leases)
+      .delete(this.#replica, this.#revision)
+      .catch(() => undefined);
+  }
+}
+
+const underWay = (replicas: number): AppError => {
+  const message = `the session is revoked, and calls may still be under way on ${replicas} replicas; revoke it again`;
+  return new AppError('unavailable', message, { reason: 'CallsUnderWay' });
+};
