@@ -16,6 +16,7 @@ import type { Toolbox } from '../lib/tools/tool.ts';
 import { createToolbox } from '../lib/tools/toolbox.ts';
 import { type Keys, loadKeys, publishKeys } from './keys.ts';
 import { createOperations, type Operations } from './tools/operations.ts';
+import { serveBuiltinTools } from './tools/serve-builtin.ts';
 import { createServiceTools } from './tools/service-tools.ts';
 import { createRouterAgent } from './ingest/router-agent.ts';
 import { createStimuli } from './ingest/index.ts';
@@ -64,7 +65,11 @@ export function createServices(deps: ApiDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const running = [shared.stimuli.run(signal), runAgents(agents, bus, signal), publishKeys(deps, keys, signal)];
+      const running = [
+        shared.stimuli.run(signal),
+        runAgents(agents, bus, cluster, signal),
+        publishKeys(deps, keys, signal),
+      ];
       followed = Promise.all([followed, ...running]);
     },
     async close() {
@@ -148,9 +153,21 @@ function createTools(
 }
 
 /** Conversations are kept in NATS: without it, executions of agents wait. */
-async function runAgents({ drivers }: Agents, bus: EventBus, stop: AbortSignal): Promise<void> {
+async function runAgents(
+  { drivers, seal }: Agents,
+  bus: EventBus,
+  { tenants }: Cluster,
+  stop: AbortSignal,
+): Promise<void> {
   if (bus.problem() === notConfiguredProblem) return;
+  const builtin = serveBuiltinTools({
+    bus,
+    tenants,
+    toolbox: seal.toolbox,
+    runningCaller: (execution_id, tenant) => seal.callerOf({ execution_id, tenant }),
+  });
   await drivers.run(stop);
+  await builtin.close(0);
 }
 
 /**

@@ -9,6 +9,7 @@ import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts'
 import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
 import { createTenancy } from './identity/tenancy.ts';
+import { createLane } from './lane/lane.ts';
 import type { RoutesDeps } from './routes/index.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
@@ -38,20 +39,24 @@ export function createServices(deps: GatewayDeps): Services {
   const { tenants } = cluster;
   const tenancy = createTenancy({ audit, tenants, systemNamespace });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
+  const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, bus, audit, auditPublicKey, cluster, tenancy, rateLimit },
+    routes: { ...deps, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {
       followed = cluster.run(following.signal);
       using patience = startDeadline(clock, keysPatienceMs, stop);
-      await Promise.race([Promise.all([cluster.synced, authentication.prepare(patience.signal)]), aborted(stop)]);
+      const ready = [cluster.synced, authentication.prepare(patience.signal), lane.open(stop)];
+      await Promise.race([Promise.all(ready), aborted(stop)]);
+      followed = Promise.all([followed, lane.run(following.signal)]);
     },
     async close() {
       following.abort();
       await followed;
+      await lane.close();
       await authentication.close();
       await audit.close();
       await bus.close(busGraceMs);

@@ -85,9 +85,11 @@ function sealDeps({ bus, clock, cluster, toolbox }: AgentsDeps, { key, sessions,
   return {
     toolbox,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
-    async callerOf({ execution_id: executionId, tenant }: Session) {
+    async callerOf({ execution_id: executionId, tenant }: Pick<Session, 'execution_id' | 'tenant'>) {
       const execution = cache.getByUid(executionId);
       if (execution === undefined || !needsDriving(execution)) return undefined;
+      // A session may name any execution; it has rights in its own tenant alone.
+      if (cluster.tenants.tenantOf(execution.metadata.namespace ?? '') !== tenant) return undefined;
       const { spec, security } = await definitions.of(execution);
       return callerOf(execution, { tenant, spec, security });
     },

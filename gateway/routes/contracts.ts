@@ -2,6 +2,10 @@ import { contracts as service } from '../../lib/http/service/index.ts';
 import { contracts as cliTools } from './cli-tools/contract.ts';
 import { contracts as specs } from './specs/contract.ts';
 import { contracts as toolWorkflows } from './workflows/contract.ts';
+import { contracts as invoke } from './invoke/index.ts';
+import { contracts as securityContexts } from './security-contexts/contract.ts';
+import { contracts as sessions } from './sessions/index.ts';
+import { contracts as tools } from './tools/contract.ts';
 import type { Contract } from '../../lib/http/contract.ts';
 import { listAuditCheckpoints, listAuditEvents } from './audit-events/contract.ts';
 
@@ -13,4 +17,8 @@ export const contracts: readonly Contract[] = [
   ...specs,
   ...toolWorkflows,
   ...cliTools,
+  ...invoke,
+  ...tools,
+  ...sessions,
+  ...securityContexts,
 ];

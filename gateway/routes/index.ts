@@ -10,6 +10,12 @@ import type { Tenancy } from '../identity/tenancy.ts';
 import { createAuditEventRoutes } from './audit-events/index.ts';
 import { createDocsRoutes } from './docs/index.ts';
 import { createRegistrationRoutes } from './registrations.ts';
+import { isBypass } from '../config.ts';
+import type { Lane } from '../lane/lane.ts';
+import { createInvokeRoutes } from './invoke/index.ts';
+import { createSecurityContextRoutes } from './security-contexts/index.ts';
+import { createSessionRoutes } from './sessions/index.ts';
+import { createToolRoutes } from './tools/index.ts';
 
 /** Parts that the routes of the public listener are made with. Each area adds what it needs. */
 export interface RoutesDeps extends GatewayDeps {
@@ -20,11 +26,17 @@ export interface RoutesDeps extends GatewayDeps {
   readonly cluster: GatewayCluster;
   readonly tenancy: Tenancy;
   readonly rateLimit: RateLimit;
+  readonly lane: Lane;
 }
 
 /** The routes of the public listener. */
 export function createRoutes(deps: RoutesDeps): Route<Operator>[] {
+  const { lane } = deps;
   return [
+    createInvokeRoutes({ ...lane, audit: deps.audit, isBypass: isBypass(deps.config) }),
+    createToolRoutes(lane),
+    createSessionRoutes({ ...deps, ...lane }),
+    createSecurityContextRoutes({ ...deps, contexts: deps.cluster.informers.securityContexts.cache }),
     createAuditEventRoutes(deps),
     createHealthRoutes<Operator>(),
     createDocsRoutes<Operator>(),

@@ -2,7 +2,7 @@ export { type IssuedSession, issueSession, type IssueSessionDeps, type SessionRe
 export { envelopeLimits } from './limits.ts';
 export { rawPublicKey, readPublicKey, readRawPublicKey } from './public-key.ts';
 export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './seal-key.ts';
-export { createSessions, type Session, type Sessions } from './sessions.ts';
+export { createSessions, type Session, sessionBucket, type Sessions } from './sessions.ts';
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 
 export { type CallsUnderWay, createCallsUnderWay } from './calls-under-way.ts';

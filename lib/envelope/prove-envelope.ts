@@ -59,8 +59,7 @@ export function activeSession(session: Session | undefined, now: number): Sessio
   throw new EnvelopeError('session_expired', 'the session has expired; attest again', { session });
 }
 
-const inactive = (): EnvelopeError =>
-  new EnvelopeError('session_inactive', 'the session is not active; attest again');
+const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the session is not active; attest again');
 
 /**
  * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of

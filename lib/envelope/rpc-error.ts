@@ -51,7 +51,9 @@ const answered: Readonly<Partial<Record<ErrorCode, RpcForm>>> = {
 /** The answer to what a tool threw; undefined for what is not its caller's business. */
 export function answeredError(error: unknown, id: Id): HttpError | undefined {
   const form = error instanceof AppError ? answered[error.code] : undefined;
-  return form === undefined || error instanceof KubeError ? undefined : rpcError(form, { message: messageOf(error), id });
+  return form === undefined || error instanceof KubeError
+    ? undefined
+    : rpcError(form, { message: messageOf(error), id });
 }
 
 type Id = string | number | null;

@@ -43,13 +43,14 @@ export interface Sessions {
   revoke(executionId: string): Promise<boolean>;
 }
 
-const definition = { name: 'seal_sessions', ttlMs: envelopeLimits.longestSessionMs };
+/** Where sessions are kept. */
+export const sessionBucket = { name: 'seal_sessions', ttlMs: envelopeLimits.longestSessionMs };
 
 /** Writers of one session at a time: attestations of a pod that tries again, and one who revokes. */
 const attempts = 5;
 
 export function createSessions(bus: Pick<EventBus, 'bucket'>): Sessions {
-  const bucket = bus.bucket<Session>(definition);
+  const bucket = bus.bucket<Session>(sessionBucket);
   return {
     async find(executionId) {
       return (await bucket.get(executionId))?.value;

@@ -32,7 +32,7 @@ export interface SealInvokeDeps {
   readonly rateLimit: RateLimit;
   readonly toolbox: Toolbox;
   /** Whose calls those of a session are; undefined where its execution runs no more. */
-  readonly callerOf: (session: Session) => Promise<ToolCaller | undefined>;
+  readonly callerOf: (session: Pick<Session, 'execution_id' | 'tenant'>) => Promise<ToolCaller | undefined>;
   readonly dispatchFor: (executionId: string) => Dispatch;
 }
 

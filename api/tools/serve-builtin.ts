@@ -1,0 +1,93 @@
+import type { EventBus, Responder } from '../../lib/bus/index.ts';
+import { busLimits } from '../../lib/bus/index.ts';
+import { cutText } from '../../lib/cut-text.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import {
+  type BuiltinCall,
+  builtinCallsService,
+  builtinListService,
+  builtinStopService,
+  readBuiltinCall,
+} from '../../lib/tools/remote.ts';
+import { isRefusal, type ToolAnswer, type Toolbox, type ToolCaller } from '../../lib/tools/tool.ts';
+
+interface ServeBuiltinDeps {
+  readonly bus: Pick<EventBus, 'serve'>;
+  readonly toolbox: Toolbox;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  /** The caller of an execution that runs for the tenant; undefined for any other id. */
+  readonly runningCaller: (executionId: string, tenant: string) => Promise<ToolCaller | undefined>;
+}
+
+/** Characters of an answer: as JSON they take six bytes each at most, which a message of the bus holds. */
+const contentLength = Math.floor((busLimits.requestBytes - 1_024) / 6);
+const graceMs = 3_000;
+
+/** Runs built-in tools for the gateway, under the policy of this process (design §13). */
+export function serveBuiltinTools(deps: ServeBuiltinDeps): Responder {
+  const { bus, toolbox } = deps;
+  const running = new Map<string, AbortController>();
+  const offered = toolbox.offered(anybody).filter(({ run }) => run.kind === 'api');
+  const names = JSON.stringify(offered.map(({ name }) => name));
+  const responders = [
+    bus.serve({ service: builtinListService }, async () => names),
+    bus.serve({ service: builtinCallsService }, ({ body, signal }) => serve(deps, running, { body, signal })),
+    bus.serve(
+      { service: builtinStopService },
+      async ({ body }) => {
+        running.get(Buffer.from(body).toString())?.abort(new AppError('cancelled', 'the caller gave the call up'));
+        return '';
+      },
+      { replicas: 'every' },
+    ),
+  ];
+  return {
+    ready: Promise.all(responders.map(({ ready }) => ready)).then(() => undefined),
+    async close() {
+      await Promise.all(responders.map((responder) => responder.close(graceMs)));
+    },
+  };
+}
+
+/** A caller whom no security context bounds: what is offered to it is everything. */
+const anybody: ToolCaller = { tenant: '', namespace: '', subject: '', security: {}, mounts: [] };
+
+interface Request {
+  readonly body: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+async function serve(
+  deps: ServeBuiltinDeps,
+  running: Map<string, AbortController>,
+  { body, signal }: Request,
+): Promise<string> {
+  const call = readBuiltinCall(body);
+  const stop = new AbortController();
+  running.set(call.invocation_id, stop);
+  try {
+    const answer = await run(deps, call, AbortSignal.any([signal, stop.signal]));
+    return JSON.stringify({ content: cutText(answer.content, contentLength), isError: answer.isError });
+  } finally {
+    running.delete(call.invocation_id);
+  }
+}
+
+/** A refusal by the policy of the execution's agent is an answer: the lane of the gateway has its own before. */
+async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const caller = await callerOf(deps, call);
+  const admitted = deps.toolbox.admit(caller, call.tool, call.args);
+  if (isRefusal(admitted)) return { content: `${admitted.code}: ${admitted.message}`, isError: true };
+  if (admitted.run.kind !== 'api')
+    return { content: `NOT_AVAILABLE: ${call.tool} runs in the container of an agent alone`, isError: true };
+  return admitted.run.run(caller, call.args, signal);
+}
+
+/** The rights of the running agent, or those of an external caller within the security context of its session. */
+async function callerOf({ runningCaller, tenants }: ServeBuiltinDeps, call: BuiltinCall): Promise<ToolCaller> {
+  const { tenant, execution_id: executionId, subject, security } = call;
+  const agent = await runningCaller(executionId, tenant);
+  if (agent !== undefined) return agent;
+  return { tenant, namespace: tenants.namespaceOf(tenant) ?? '', subject, security, mounts: [] };
+}

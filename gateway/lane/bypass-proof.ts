@@ -1,0 +1,40 @@
+import type { Clock } from '../../lib/clock.ts';
+import {
+  activeSession,
+  EnvelopeError,
+  envelopeLimits,
+  type ProveEnvelope,
+  type Sessions,
+} from '../../lib/envelope/index.ts';
+import { matchesAny } from '../../lib/tools/name-pattern.ts';
+
+interface BypassDeps {
+  readonly clock: Clock;
+  readonly sessions: Pick<Sessions, 'find'>;
+}
+
+/**
+ * The development bypass (spec 3 §5.3): neither token nor signature is looked at, and the call belongs to no tenant. An
+ * execution that has a session keeps to its state and patterns; another one gets a session for this call.
+ */
+export function createBypassProof({ clock, sessions }: BypassDeps): ProveEnvelope {
+  return async ({ executionId, tool }) => {
+    const found = await sessions.find(executionId);
+    if (found === undefined) return { ...passing, execution_id: executionId, expires_at: inAnHour(clock) };
+    const session = activeSession(found, clock.now());
+    if (matchesAny(session.allowed_tool_patterns, tool)) return { ...session, tenant: '' };
+    throw new EnvelopeError('out_of_session', `the session does not permit the tool ${tool.slice(0, 128)}`);
+  };
+}
+
+const inAnHour = (clock: Clock): string => new Date(clock.now() + envelopeLimits.sessionMs).toISOString();
+
+const passing = {
+  session_id: 'bypass',
+  agent_id: 'anonymous',
+  public_key: '',
+  pod_uid: '',
+  security_context: 'default',
+  tenant: '',
+  allowed_tool_patterns: ['*'],
+} as const;

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditChain } from '../../lib/audit-chain/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { startDeadline } from '../../lib/deadline.ts';
+import { type CallsUnderWay, type Envelope, type ProveEnvelope, type Session } from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { ToolRefusal } from '../../lib/tools/tool.ts';
+import { argumentsProblem, policyProblem, type ToolRegistry } from '../tools/tool-registry.ts';
+import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
+import type { CallCounter } from './call-counter.ts';
+import type { SecurityOf } from './security-of.ts';
+
+export interface InvokeDeps {
+  readonly audit: AuditChain;
+  readonly calls: CallsUnderWay;
+  readonly clock: Clock;
+  readonly counter: CallCounter;
+  readonly prove: ProveEnvelope;
+  /** Counts a call once its signature is proved: before that, anybody could use up the share of a tenant. */
+  readonly rateLimit: RateLimit;
+  readonly registry: ToolRegistry;
+  readonly securityOf: SecurityOf;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+}
+
+/** A call that policy or the check of its arguments refuses. */
+export class RefusedCall extends Error {
+  override readonly name = 'RefusedCall';
+  readonly refusal: ToolRefusal;
+
+  constructor(refusal: ToolRefusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** Runs one call of the invocation lane to its answer. */
+export type Invoke = (envelope: Envelope, signal: AbortSignal) => Promise<GatewayAnswer>;
+
+/** Calls that are proved at once, of all executions together, and those that wait for it. */
+const proofs = { size: 64, waiting: 1_024, waitMs: 5_000 };
+/** Tools that run at once in one replica, and calls that wait for their turn. */
+const runs = { size: 512, waiting: 1_024, waitMs: 10_000 };
+/** Longest time of one call, the wait included. */
+const callMs = 600_000;
+
+/**
+ * The order of a call (design §13): session, token, signature, freshness and replay, pattern; policy; arguments; audit of
+ * the intent; the call; audit of the outcome. The first that fails ends it, before a byte leaves for anywhere else.
+ */
+export function createInvoke(deps: InvokeDeps): Invoke {
+  const proving = createFairPool({ ...proofs, clock: deps.clock });
+  const running = createFairPool({ ...runs, clock: deps.clock });
+  return async (envelope, outer) => {
+    using call = deps.calls.enter(envelope.executionId, outer);
+    using deadline = startDeadline(deps.clock, callMs, call.signal);
+    const { signal } = deadline;
+    const session = await proving.run({ tenant: envelope.executionId, signal }, () => deps.prove(envelope));
+    await deps.rateLimit.take(session.tenant);
+    return run(deps, { envelope, session, running, signal });
+  };
+}
+
+interface ProvedCall {
+  readonly envelope: Envelope;
+  readonly session: Session;
+  readonly running: FairPool;
+  readonly signal: AbortSignal;
+}
+
+async function run(deps: InvokeDeps, proved: ProvedCall): Promise<GatewayAnswer> {
+  const { envelope, session, running, signal } = proved;
+  const admitted = await admit(deps, envelope, session);
+  const { caller, tool, args } = admitted;
+  return running.run({ tenant: session.tenant, signal }, async () => {
+    signal.throwIfAborted();
+    const entry = { tenant: caller.tenant, subject: caller.subject, invocationId: randomUUID() };
+    const about = { tool: tool.name, source: tool.source, execution_id: caller.executionId };
+    await deps.audit.append({ type: 'ToolInvocationStarted', ...entry, data: about });
+    let outcome = 'error';
+    const from = deps.clock.now();
+    try {
+      const answer = await tool.call(caller, args, { signal, invocationId: entry.invocationId });
+      outcome = answer.isError ? 'tool_error' : 'ok';
+      return answer;
+    } finally {
+      const data = { ...about, outcome, duration_ms: deps.clock.now() - from };
+      // The intent is stored: an answer that is lost would make its caller act twice.
+      await deps.audit.append({ type: 'ToolInvocationCompleted', ...entry, data }).catch(() => undefined);
+    }
+  });
+}
+
+interface AdmittedCall {
+  readonly caller: GatewayCaller;
+  readonly tool: GatewayTool;
+  readonly args: JsonObject;
+}
+
+/** @throws RefusedCall, after an event of it. */
+async function admit(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall> {
+  const checked = await check(deps, envelope, session);
+  if (!('kind' in checked)) return checked;
+  const data = { tool: envelope.tool.slice(0, 128), reason: checked.code, execution_id: session.execution_id };
+  const tenant = tenantOf(session);
+  await deps.audit.append({ type: 'ToolInvocationRefused', tenant, subject: subjectOf(session), data });
+  throw new RefusedCall(checked);
+}
+
+async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Promise<AdmittedCall | ToolRefusal> {
+  const { registry, securityOf, tenants } = deps;
+  const tenant = tenantOf(session);
+  const tool = registry.find(tenant, envelope.tool);
+  if (tool === undefined) return unknownTool(envelope.tool);
+  const { security_context: securityContextName } = session;
+  const security = securityOf(tenant, securityContextName);
+  if (security === undefined) return noContext(securityContextName);
+  const args = envelope.arguments;
+  const problem = policyProblem(security, tool.name) ?? argumentsProblem(tool, args);
+  if (problem !== undefined) return problem;
+  if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
+  if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
+    return policy('MaxCallsExceeded', `the session has had its ${security.max_calls} calls (max_calls)`);
+  const caller: GatewayCaller = {
+    tenant,
+    subject: subjectOf(session),
+    executionId: session.execution_id,
+    agentId: session.agent_id,
+    securityContextName,
+    security,
+    namespace: tenant === undefined ? undefined : tenants.namespaceOf(tenant),
+  };
+  return { caller, tool, args };
+}
+
+/** A session of the bypass belongs to no tenant. */
+const tenantOf = ({ tenant }: Session): string | undefined => (tenant === '' ? undefined : tenant);
+const subjectOf = (session: Session): string => session.agent_id || session.execution_id;
+
+const policy = (code: string, message: string): ToolRefusal => ({ kind: 'policy', code, message });
+const noContext = (name: string): ToolRefusal =>
+  policy('SecurityContextNotFound', `there is no security context ${name}; make it, or make a session for another`);
+
+const unknownTool = (name: string): ToolRefusal => ({
+  kind: 'unknown_tool',
+  code: 'UnknownTool',
+  message: `there is no tool ${JSON.stringify(name.slice(0, 128))}; GET /v1/tools names those there are`,
+});

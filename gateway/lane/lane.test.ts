@@ -1,0 +1,461 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { aSigner, type Signer } from '../../test/support/seal-world.ts';
+import type { SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import {
+  createCallsUnderWay,
+  createEnvelopeProof,
+  createRevocations,
+  createSessions,
+  issueToken,
+  type Revocations,
+  type SealKey,
+} from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
+import { newId } from '../../lib/ids.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { Operator } from '../identity/operator.ts';
+import { createTenancy } from '../identity/tenancy.ts';
+import { createInvokeRoutes } from '../routes/invoke/index.ts';
+import { createSessionRoutes } from '../routes/sessions/index.ts';
+import { createToolRoutes } from '../routes/tools/index.ts';
+import { createSessionView } from '../sessions/session-view.ts';
+import { createToolRegistry } from '../tools/tool-registry.ts';
+import type { GatewayTool } from '../tools/tool-source.ts';
+import { createCallCounter } from './call-counter.ts';
+import { createInvoke } from './invoke.ts';
+
+const pair = generateKeyPairSync('ed25519');
+const key: SealKey = { ...pair, issuer: 'windlass', audience: 'windlass-tools' };
+const seconds = (): number => Math.floor(Date.now() / 1_000);
+
+let nats: TestBus;
+beforeAll(async () => {
+  nats = await startTestBus();
+});
+afterAll(() => nats.stop());
+
+/** One replica of the gateway, with everything real but the cluster and the provider of identities. */
+interface Replica {
+  readonly url: string;
+  readonly events: GatewayEvent[];
+  /** Times at which the tool began. */
+  readonly begun: number[];
+  readonly revocations: Revocations;
+  close(): Promise<void>;
+}
+
+let security: SecurityContextSpec | undefined;
+let isAuditAway: boolean;
+let toolMs: number;
+
+async function startReplica(bus: EventBus): Promise<Replica> {
+  const events: GatewayEvent[] = [];
+  const begun: number[] = [];
+  const stop = new AbortController();
+  const deps = { bus, clock: systemClock, logger: silentLogger, newId };
+  const audit = {
+    append: async (event: GatewayEvent) => {
+      if (isAuditAway) throw new AppError('unavailable', 'away');
+      events.push(event);
+    },
+    problem: () => undefined,
+    close: async () => undefined,
+  };
+  const tenants = { namespaceOf: (slug: string) => slug };
+  const tenancy = createTenancy({ audit, tenants, systemNamespace: 'windlass-system' });
+  const sessions = createSessions(bus);
+  const calls = createCallsUnderWay(systemClock);
+  const view = createSessionView(deps);
+  const revocations = createRevocations({ ...deps, sessions, calls });
+  const registry = createToolRegistry([toolsOf(begun)]);
+  const securityOf = () => security;
+  const prove = createEnvelopeProof({ bus, clock: systemClock, key, sessions });
+  const rateLimit = { take: async () => undefined };
+  const counter = createCallCounter(bus);
+  const invoke = createInvoke({ ...deps, audit, calls, counter, prove, rateLimit, registry, securityOf, tenants });
+  const running = [view.run(stop.signal), revocations.run(stop.signal)];
+  await revocations.open(stop.signal);
+  const app = createHttpApp<Operator>({
+    ...deps,
+    routes: [
+      ...createInvokeRoutes({ audit, invoke, isBypass: false }),
+      ...createSessionRoutes({ ...deps, audit, sessions, view, revocations, tenancy, sealKey: () => key }),
+      ...createToolRoutes({ registry, securityOf }),
+    ],
+    authenticate: async ({ authorization = '' }) => ({
+      subject: 'olga',
+      kind: 'consumer',
+      tenant: authorization.replace('Bearer ', ''),
+      isAdmin: false,
+      until: Number.POSITIVE_INFINITY,
+    }),
+    tenantOf: ({ tenant }) => tenant ?? '',
+  });
+  const listener: Listener = await listen(app, { port: 0, host: '127.0.0.1' });
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    events,
+    begun,
+    revocations,
+    async close() {
+      await listener.close(AbortSignal.abort());
+      stop.abort();
+      await Promise.all(running);
+      await revocations.close();
+    },
+  };
+}
+
+function toolsOf(begun: number[]) {
+  const tool: GatewayTool = {
+    name: 'orders.get',
+    description: 'Reads an order.',
+    input_schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    source: 'workflow',
+    skip_judge: false,
+    fleet_capable: false,
+    async call(_caller, args) {
+      begun.push(Date.now());
+      if (args['id'] === 'bad') throw new AppError('invalid', "body_template of step 'read' gives no JSON");
+      if (args['id'] === 'gone') throw new AppError('not_found', 'the API spec was deleted');
+      if (args['id'] === 'broken') throw new Error('the secret of the upstream');
+      await new Promise((resolve) => setTimeout(resolve, toolMs));
+      return { content: JSON.stringify(args), structured: args, isError: args['id'] === 'failed' };
+    },
+  };
+  return {
+    list: () => [tool],
+    find: (_tenant: string | undefined, name: string) => (name === tool.name ? tool : undefined),
+  };
+}
+
+let replicas: Replica[];
+let signer: Signer;
+let executionId: string;
+let token: string;
+
+const tokenOf = (claims: object = {}): Promise<string> =>
+  issueToken(key, {
+    jti: randomUUID(),
+    scp: 'default',
+    tenant_id: 'acme',
+    iat: seconds(),
+    exp: seconds() + 3_600,
+    ...claims,
+  });
+
+async function request(path: string, options: { method?: string; body?: unknown; tenant?: string; at?: number } = {}) {
+  const { method = 'GET', body, tenant = 'acme', at = 0 } = options;
+  const headers = {
+    authorization: `Bearer ${tenant}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(`${replicas[at]?.url}${path}`, {
+    method,
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer of a test
+  return [response.status, (await response.json()) as Record<string, unknown>] as const;
+}
+
+const sessionBody = (more: object = {}) => ({
+  execution_id: executionId,
+  agent_id: 'desk',
+  security_context: 'default',
+  public_key_b64: signer.publicKey,
+  security_token: token,
+  ...more,
+});
+const register = (more: object = {}, options: object = {}) =>
+  request('/v1/seal/sessions', { method: 'POST', body: sessionBody(more), ...options });
+
+const payloadOf = (id: string, name = 'orders.get') => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: { id } },
+});
+const signed = (payload: unknown, more: object = {}) =>
+  signer.sign({ token, timestamp: seconds(), payload, executionId, ...more });
+const invoke = (body: unknown, at = 0, path = '/v1/invoke') => request(path, { method: 'POST', body, at });
+const errorOf = (code: number, message: unknown, data: unknown = null) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  error: { code, message, data },
+});
+
+beforeEach(async () => {
+  security = {};
+  isAuditAway = false;
+  toolMs = 0;
+  signer = aSigner();
+  executionId = randomUUID();
+  token = await tokenOf();
+  replicas = [await startReplica(nats.connect())];
+});
+afterEach(async () => {
+  await Promise.all(replicas.map((replica) => replica.close()));
+});
+
+describe('sessions of operators', () => {
+  it('GW-OP-12 GW-OP-14 GW-SESS-06 GW-SESS-07 GW-SESS-09 AMB-117 are made with defaults, and never show their token', async () => {
+    const [status, made] = await register();
+    expect([status, made]).toMatchObject([
+      200,
+      { id: executionId, state: 'active', allowed_tool_patterns: ['*'], tenant_id: 'acme' },
+    ]);
+    const left = Date.parse(String(made['expires_at'])) - Date.now();
+    expect(left).toBeGreaterThan(3_590_000);
+    expect(left).toBeLessThanOrEqual(3_600_000);
+    const answers = [
+      made,
+      await request(`/v1/seal/sessions/${executionId}`),
+      await request('/v1/seal/sessions?limit=200'),
+    ];
+    expect(JSON.stringify(answers)).not.toContain(token);
+    expect(answers[1]).toMatchObject([200, { execution_id: executionId, agent_id: 'desk', state: 'active' }]);
+  });
+
+  it('AMB-116 the same body gives the same session; another one is a conflict', async () => {
+    const [, first] = await register();
+    expect(await register()).toEqual([200, first]);
+    expect((await register({ agent_id: 'other' }))[0]).toBe(409);
+    expect(replicas[0]?.events.filter(({ type }) => type === 'SessionCreated')).toHaveLength(1);
+  });
+
+  it.each<[string, object]>([
+    ['GW-SESS-04 a PEM', { public_key_b64: pair.publicKey.export({ format: 'pem', type: 'spki' }) }],
+    ['AMB-142 a key of small order', { public_key_b64: Buffer.alloc(32).toString('base64') }],
+    ['AMB-116 a time that is over', { expires_at: '2020-01-01T00:00:00Z' }],
+    ['a time without its zone', { expires_at: '2030-01-01T00:00:00' }],
+    ['GW-SESS-05 a token of another key', { security_token: 'a.b.c' }],
+    ['AMB-119 a token of another context', { security_context: 'other' }],
+    ['GW-SESS-01 no execution_id', { execution_id: undefined }],
+    ['GW-SESS-02 no agent_id', { agent_id: undefined }],
+    ['GW-SESS-03 no security_context', { security_context: undefined }],
+    ['a field of no meaning', { color: 'red' }],
+  ])('are refused with 400: %s', async (_name, change) => {
+    expect((await register(change))[0]).toBe(400);
+  });
+
+  it.each<[string, () => Promise<object>]>([
+    ['field', async () => ({ tenant_id: 'rival' })],
+    ['token', async () => ({ security_token: await tokenOf({ tenant_id: 'rival' }) })],
+  ])(
+    'GW-TEN-04 GW-TEN-07 AMB-123 are refused with one TenantMismatch for a %s of another tenant',
+    async (_name, change) => {
+      expect((await register(await change()))[0]).toBe(403);
+      expect(replicas[0]?.events).toMatchObject([
+        { type: 'TenantMismatch', data: { subject: 'olga', asserted_tenant: 'rival', expected_tenant: 'acme' } },
+      ]);
+    },
+  );
+
+  it('GW-OP-13 are listed by tenant, in pages, without revoked ones', async () => {
+    const tenant = `t${randomUUID().slice(0, 8)}`;
+    token = await tokenOf({ tenant_id: tenant });
+    for (const execution_id of ['c', 'a', 'b']) await register({ execution_id: execution_id + tenant }, { tenant });
+    const ids = (page: Record<string, unknown>) =>
+      (page['items'] as { execution_id: string }[]).map((row) => row.execution_id[0]);
+    const [, first] = await request('/v1/seal/sessions?limit=2', { tenant });
+    expect(ids(first)).toEqual(['a', 'b']);
+    const [, second] = await request(`/v1/seal/sessions?limit=2&cursor=${String(first['next_cursor'])}`, { tenant });
+    expect([ids(second), second['next_cursor']]).toEqual([['c'], null]);
+    await request(`/v1/seal/sessions/a${tenant}`, { method: 'DELETE', tenant });
+    expect(ids((await request('/v1/seal/sessions', { tenant }))[1])).toEqual(['b', 'c']);
+    expect((await request(`/v1/seal/sessions/b${tenant}`, { tenant: 'rival' }))[0]).toBe(404);
+    expect((await request(`/v1/seal/sessions/b${tenant}`, { method: 'DELETE', tenant: 'rival' }))[0]).toBe(404);
+  });
+});
+
+describe('the invocation lane', () => {
+  it.each(['/v1/invoke', '/v1/seal/invoke'])(
+    'GW-INV-01 GW-INV-05 GW-INV-13 %s runs a tool between two events',
+    async (path) => {
+      await register();
+      expect(await invoke(signed(payloadOf('7')), 0, path)).toEqual([
+        200,
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          result: { content: [{ type: 'text', text: '{"id":"7"}' }], structuredContent: { id: '7' }, isError: false },
+        },
+      ]);
+      const types = replicas[0]?.events.map(({ type }) => type);
+      expect(types).toEqual(['SessionCreated', 'ToolInvocationStarted', 'ToolInvocationCompleted']);
+    },
+  );
+
+  it('GW-INV-17 AMB-001 drops a replay, over the alias and the other replica as well', async () => {
+    replicas.push(await startReplica(nats.connect()));
+    await register();
+    const body = signed(payloadOf('1'));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        invoke(body, index % 2, index % 3 === 0 ? '/v1/invoke' : '/v1/seal/invoke'),
+      ),
+    );
+    expect(answers.map(([status]) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+    expect(replicas.flatMap(({ begun }) => begun)).toHaveLength(1);
+    expect((await invoke(signed(payloadOf('2'))))[0]).toBe(200);
+  });
+
+  it.each<[string, number, object, () => unknown | Promise<unknown>]>([
+    [
+      'GW-INV-20 AMB-003 an old timestamp',
+      401,
+      errorOf(-32_000, 'timestamp outside freshness window', { code: 1003 }),
+      () => signed(payloadOf('1'), { timestamp: seconds() - 32 }),
+    ],
+    [
+      'GW-INV-16 a timestamp to come',
+      401,
+      errorOf(-32_000, 'timestamp outside freshness window', { code: 1003 }),
+      () => signed(payloadOf('1'), { timestamp: seconds() + 33 }),
+    ],
+    [
+      'GW-INV-21 GW-INV-15 another key',
+      401,
+      errorOf(-32_000, 'signature verification failed', { code: 1004 }),
+      () => aSigner().sign({ token, timestamp: seconds(), payload: payloadOf('1'), executionId }),
+    ],
+    [
+      'GW-INV-14 GW-INV-12 a token that has ended',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => signed(payloadOf('1'), { token: await tokenOf({ exp: seconds() - 10 }) }),
+    ],
+    [
+      'GW-INV-10 GW-TEN-06 a token without a tenant',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => signed(payloadOf('1'), { token: await tokenOf({ tenant_id: ' ' }) }),
+    ],
+    [
+      'GW-INV-09 AMB-119 a token of another context',
+      401,
+      errorOf(-32_000, 'invalid token'),
+      async () => signed(payloadOf('1'), { token: await tokenOf({ scp: 'other' }) }),
+    ],
+    [
+      'AMB-118 an execution without a session',
+      403,
+      errorOf(-32_000, expect.any(String)),
+      () => signed(payloadOf('1'), { executionId: 'nobody' }),
+    ],
+    [
+      'AMB-130 an unknown tool',
+      403,
+      errorOf(-32_000, expect.stringContaining('UnknownTool')),
+      () => signed(payloadOf('1', 'orders.put')),
+    ],
+    [
+      'GW-INV-22 GW-INV-28 GW-INV-27 a null argument',
+      422,
+      errorOf(-32_602, "Invalid tool arguments: required field 'id' is missing or null for tool 'orders.get'"),
+      () => signed({ ...payloadOf('1'), params: { name: 'orders.get', arguments: { id: null } } }),
+    ],
+    [
+      'GW-INV-23 no name of a tool',
+      400,
+      { jsonrpc: '2.0', error: { code: -32_600, message: expect.any(String), data: null } },
+      () => signed({ ...payloadOf('1'), params: {} }),
+    ],
+  ])('refuses %s before anything runs', async (_name, status, body, envelope) => {
+    await register();
+    expect(await invoke(await envelope())).toEqual([status, body]);
+    expect(replicas[0]?.begun).toEqual([]);
+  });
+
+  it.each<[string, number, object]>([
+    ['bad', 400, errorOf(-32_602, "body_template of step 'read' gives no JSON", { error: 'Validation' })],
+    ['gone', 404, errorOf(-32_000, 'the API spec was deleted', { error: 'NotFound' })],
+    ['broken', 500, errorOf(-32_603, 'something is wrong with the service; its log tells more')],
+  ])('GW-INV-26 answers as the table of errors says where a tool throws: %s', async (id, status, body) => {
+    await register();
+    expect(await invoke(signed(payloadOf(id)))).toEqual([status, body]);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'GW-SESS-08 GW-INV-18 no pattern of the session',
+      { allowed_tool_patterns: ['web.*'] },
+      'the session does not permit',
+    ],
+    ['AMB-116 an empty list of patterns', { allowed_tool_patterns: [] }, 'the session does not permit'],
+  ])('refuses a tool that matches %s', async (_name, change, text) => {
+    await register(change);
+    expect(await invoke(signed(payloadOf('1')))).toEqual([403, errorOf(-32_000, expect.stringContaining(text))]);
+  });
+
+  it.each<[string, SecurityContextSpec | undefined]>([
+    ['a denied tool', { tools: ['*'], deny_list: ['orders.*'] }],
+    ['a tool that is not listed', { tools: ['web.*'] }],
+    ['a context that is not there', undefined],
+  ])('GW-INV-25 AMB-195 AMB-131 refuses by policy before it looks at arguments: %s', async (_name, context) => {
+    await register();
+    security = context;
+    const body = signed({ ...payloadOf('1'), params: { name: 'orders.get', arguments: {} } });
+    expect((await invoke(body))[0]).toBe(403);
+    expect(replicas[0]?.events.map(({ type }) => type)).toContain('ToolInvocationRefused');
+  });
+
+  it('AMB-195 counts max_calls over replicas', async () => {
+    replicas.push(await startReplica(nats.connect()));
+    security = { max_calls: 7 };
+    await register();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, id) => invoke(signed(payloadOf(String(id))), id % 2)),
+    );
+    expect(answers.filter(([status]) => status === 200)).toHaveLength(7);
+    expect(replicas.flatMap(({ begun }) => begun)).toHaveLength(7);
+  });
+
+  it('refuses to act where the intent cannot be stored', async () => {
+    await register();
+    isAuditAway = true;
+    expect((await invoke(signed(payloadOf('1'))))[0]).toBe(503);
+    expect(replicas[0]?.begun).toEqual([]);
+  });
+
+  it('GW-SESS-10 GW-OP-15 begins no call after DELETE has answered, with 200 under way over two replicas', async () => {
+    replicas.push(await startReplica(nats.connect()));
+    toolMs = 50;
+    await register();
+    const under = Array.from({ length: 200 }, (_, id) => invoke(signed(payloadOf(String(id))), id % 2));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const [status] = await request(`/v1/seal/sessions/${executionId}`, { method: 'DELETE', at: 1 });
+    const answered = Date.now();
+    const statuses = (await Promise.all(under)).map(([code]) => code);
+    const begun = replicas.flatMap((replica) => replica.begun);
+    expect(status).toBe(200);
+    expect(begun.length).toBeGreaterThan(0);
+    expect(begun.filter((at) => at > answered)).toEqual([]);
+    expect(statuses.filter((code) => code === 200)).toHaveLength(begun.length);
+    expect(await invoke(aSigner().sign({ token, timestamp: seconds(), payload: payloadOf('x'), executionId }))).toEqual(
+      [403, errorOf(-32_000, expect.stringContaining('not active'))],
+    );
+    expect((await register())[0]).toBe(409);
+  });
+
+  it('GW-OP-20 AMB-196 lists tools with search, source and the view of a context', async () => {
+    const [, all] = await request('/v1/tools');
+    expect(all).toMatchObject({
+      items: [{ name: 'orders.get', source: 'workflow', skip_judge: false }],
+      next_cursor: null,
+    });
+    expect((await request('/v1/tools?q=READS'))[1]).toMatchObject({ items: [{ name: 'orders.get' }] });
+    expect((await request('/v1/tools?q=nothing'))[1]).toMatchObject({ items: [] });
+    expect((await request('/v1/tools?source=cli'))[1]).toMatchObject({ items: [] });
+    security = { deny_list: ['orders.*'] };
+    expect((await request('/v1/tools?security_context=desk'))[1]).toMatchObject({ items: [] });
+  });
+});

@@ -1,0 +1,147 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { AuditChain } from '../../lib/audit-chain/index.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { ConfigError } from '../../lib/config.ts';
+import {
+  algorithmsOf,
+  createCallsUnderWay,
+  createEnvelopeProof,
+  createRevocations,
+  createSessions,
+  type ProveEnvelope,
+  type Revocations,
+  type SealVerifier,
+  type Sessions,
+} from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { RateLimit } from '../../lib/http/rate-limit.ts';
+import { readPublicKeys } from '../../lib/keys/public-keys.ts';
+import type { GatewayCluster } from '../cluster/cluster.ts';
+import { type GatewayConfig, isBypass } from '../config.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { Tenancy } from '../identity/tenancy.ts';
+import { createSessionView, type SessionView } from '../sessions/session-view.ts';
+import { createBuiltinSource } from '../tools/builtin-source.ts';
+import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
+import type { ToolSource } from '../tools/tool-source.ts';
+import { createBypassProof } from './bypass-proof.ts';
+import { createCallCounter } from './call-counter.ts';
+import { createInvoke, type Invoke } from './invoke.ts';
+import { createSecurityOf, type SecurityOf } from './security-of.ts';
+
+/** Parts of the invocation lane that have a life of their own, and those that routes share. */
+export interface Lane {
+  readonly invoke: Invoke;
+  readonly registry: ToolRegistry;
+  readonly securityOf: SecurityOf;
+  readonly sessions: Sessions;
+  readonly view: SessionView;
+  readonly revocations: Revocations;
+  readonly sealKey: () => SealVerifier | undefined;
+  /** Resolves when calls can be taken, or when `stop` aborts. */
+  open(stop: AbortSignal): Promise<void>;
+  /** Follows sessions, replicas and tools until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** After the last call. */
+  close(): Promise<void>;
+}
+
+interface LaneDeps extends GatewayDeps {
+  readonly bus: EventBus;
+  readonly audit: AuditChain;
+  readonly cluster: GatewayCluster;
+  readonly tenancy: Tenancy;
+  readonly rateLimit: RateLimit;
+  /** Sources beside the built-in tools, in the order of their rank. */
+  readonly toolSources?: readonly ToolSource[];
+}
+
+export function createLane(deps: LaneDeps): Lane {
+  const { bus, clock, cluster, config, tenancy, toolSources = [] } = deps;
+  const sessions = createSessions(bus);
+  const calls = createCallsUnderWay(clock);
+  const view = createSessionView(deps);
+  const revocations = createRevocations({ ...deps, sessions, calls });
+  const builtin = createBuiltinSource(deps);
+  const registry = createToolRegistry([builtin, ...toolSources]);
+  const securityOf = createSecurityOf({ contexts: cluster.informers.securityContexts.cache, tenancy });
+  const key = createKeyHolder(deps);
+  const prove: ProveEnvelope = isBypass(config)
+    ? createBypassProof({ clock, sessions })
+    : createEnvelopeProof({ bus, clock, key: key.verifier, sessions });
+  const { tenants } = cluster;
+  const invoke = createInvoke({
+    ...deps,
+    calls,
+    counter: createCallCounter(bus),
+    prove,
+    registry,
+    securityOf,
+    tenants,
+  });
+  return {
+    invoke,
+    registry,
+    securityOf,
+    sessions,
+    view,
+    revocations,
+    sealKey: () => (isBypass(config) ? undefined : key.verifier),
+    async open(stop) {
+      await Promise.all([key.load(stop), revocations.open(stop)]);
+    },
+    async run(signal) {
+      await Promise.all([view.run(signal), revocations.run(signal), builtin.run(signal)]);
+    },
+    close: () => revocations.close(),
+  };
+}
+
+interface KeyHolder {
+  /** Usable once `load` has resolved. */
+  readonly verifier: SealVerifier;
+  load(stop: AbortSignal): Promise<void>;
+}
+
+/** The public key of SEAL tokens: that of the setting, or the one that the API publishes. @throws ConfigError */
+function createKeyHolder({ config, kube, clock, logger }: LaneDeps): KeyHolder {
+  let publicKey = configuredKey(config);
+  const verifier: SealVerifier = {
+    issuer: config.SEAL_GATEWAY_SEAL_JWT_ISSUER,
+    audience: config.SEAL_GATEWAY_SEAL_JWT_AUDIENCE,
+    get publicKey() {
+      if (publicKey !== undefined) return publicKey;
+      throw new AppError('unavailable', 'the key of SEAL tokens is not known yet', { reason: 'NoSealKey' });
+    },
+  };
+  return {
+    verifier,
+    async load(stop) {
+      if (publicKey !== undefined || isBypass(config)) return;
+      const namespace = config.WINDLASS_SYSTEM_NAMESPACE;
+      publicKey = (await readPublicKeys({ kube, clock, logger, namespace }, stop)).seal;
+    },
+  };
+}
+
+const variable = 'SEAL_GATEWAY_SEAL_JWT_PUBLIC_KEY_PEM';
+
+function configuredKey({ [variable]: pem }: GatewayConfig): KeyObject | undefined {
+  if (pem === undefined) return undefined;
+  const key = keyOf(pem);
+  if (key !== undefined && algorithmsOf(key).length > 0) return key;
+  const problem =
+    'must be a SubjectPublicKeyInfo PEM with its BEGIN and END lines, of an RSA key of 2048 bits or more, an EC key ' +
+    'on P-256, or an Ed25519 key';
+  throw new ConfigError([{ name: variable, problem }]);
+}
+
+function keyOf(pem: string): KeyObject | undefined {
+  // A private key would be taken as well, and its public half used: nobody is to put one here.
+  if (!/^-----BEGIN PUBLIC KEY-----\s/.test(pem.trimStart())) return undefined;
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { envelopeLimits } from '../../../lib/envelope/index.ts';
+import { type Contract, defineContract } from '../../../lib/http/contract.ts';
+
+const result = Type.Object({
+  jsonrpc: Type.Literal('2.0'),
+  id: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+  result: Type.Object({
+    content: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() })),
+    structuredContent: Type.Optional(Type.Unknown()),
+    isError: Type.Boolean(),
+  }),
+});
+
+const invoke = {
+  method: 'post',
+  tag: 'Tools',
+  summary: 'Call a tool',
+  description:
+    'Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects; `error.data.code` is 1003 for a timestamp ' +
+    'outside the freshness window and 1004 for a signature that does not verify.',
+  access: 'signature',
+  body: { kind: 'bytes', maxBytes: envelopeLimits.envelopeBytes },
+  success: {
+    kind: 'json',
+    description: 'The answer of the tool; `isError` is true where the tool itself failed.',
+    schema: result,
+    example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello' }], isError: false } },
+  },
+  errors: [],
+} as const satisfies Omit<Contract, 'operationId' | 'path'>;
+
+/** spec 3 §4.2: two paths of one operation. */
+export const invokeTool = defineContract({ ...invoke, operationId: 'invokeTool', path: '/v1/invoke' });
+export const invokeToolAlias = defineContract({ ...invoke, operationId: 'invokeToolAlias', path: '/v1/seal/invoke' });

@@ -1,0 +1,73 @@
+import type { AuditChain } from '../../../lib/audit-chain/index.ts';
+import { EnvelopeError, type Envelope, readEnvelope } from '../../../lib/envelope/index.ts';
+import { answeredError, callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
+import type { Contract } from '../../../lib/http/contract.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { defineRoute, json, type Reply, type Route } from '../../../lib/http/route.ts';
+import { mismatch } from '../../identity/tenancy.ts';
+import type { Operator } from '../../identity/operator.ts';
+import { type Invoke, RefusedCall } from '../../lane/invoke.ts';
+import { invokeTool, invokeToolAlias } from './contract.ts';
+
+export const contracts: readonly Contract[] = [invokeTool, invokeToolAlias];
+
+export interface InvokeRoutesDeps {
+  readonly audit: AuditChain;
+  readonly invoke: Invoke;
+  /** Whether token and signature may be absent (spec 3 §5.3). */
+  readonly isBypass: boolean;
+}
+
+interface Call {
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** The invocation lane (spec 3 §4.2, §5.2, §7). The judge of tool calls has no part in it. */
+export function createInvokeRoutes(deps: InvokeRoutesDeps): Route<Operator>[] {
+  const handle = async ({ body, signal }: Call): Promise<Reply> => {
+    const envelope = read(body, deps.isBypass);
+    try {
+      const { content, structured, isError } = await deps.invoke(envelope, signal);
+      const more = structured === undefined ? {} : { structuredContent: structured };
+      const result = { content: [{ type: 'text', text: content }], ...more, isError };
+      return json({ jsonrpc: '2.0', id: envelope.id, result });
+    } catch (error) {
+      await note(deps.audit, error, envelope);
+      throw answerTo(error, envelope.id);
+    }
+  };
+  return [
+    defineRoute<typeof invokeTool, Operator>(invokeTool, handle),
+    defineRoute<typeof invokeToolAlias, Operator>(invokeToolAlias, handle),
+  ];
+}
+
+function read(body: Buffer, isBypass: boolean): Envelope {
+  try {
+    return readEnvelope(body, isBypass);
+  } catch (error) {
+    throw callError(error, null);
+  }
+}
+
+function answerTo(error: unknown, id: Envelope['id']): unknown {
+  if (error instanceof RefusedCall) return refusalError(error.refusal, id);
+  if (error instanceof HttpError && error.options.body !== undefined) return error;
+  return (error instanceof EnvelopeError ? undefined : answeredError(error, id)) ?? callError(error, id);
+}
+
+/**
+ * One event for a call of a known session that its envelope does not prove. A call that names no session is of no tenant,
+ * and is not written: strangers could fill the store.
+ */
+async function note(audit: AuditChain, error: unknown, { tool }: Envelope): Promise<void> {
+  if (!(error instanceof EnvelopeError) || error.session === undefined) return;
+  const { tenant, agent_id: agentId, execution_id } = error.session;
+  const subject = agentId || execution_id;
+  if (error.asserted !== undefined)
+    return audit.append(mismatch({ subject, asserted: error.asserted, expected: tenant }));
+  const data = { tool: tool.slice(0, 128), reason: error.fault, execution_id };
+  // A refusal that cannot be written is a refusal still.
+  await audit.append({ type: 'ToolInvocationRefused', tenant, subject, data }).catch(() => undefined);
+}

@@ -1,0 +1,108 @@
+import { apiVersion } from '../../../crds/labels.ts';
+import type { SecurityContext } from '../../../crds/schema/agent.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import type { CacheReader } from '../../../lib/informer/index.ts';
+import { securityContexts } from '../../../lib/kinds.ts';
+import { createUnlessExists, findObject, type KubeClient } from '../../../lib/kube/index.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { Tenancy } from '../../identity/tenancy.ts';
+import { createSecurityContext, deleteSecurityContext, listSecurityContexts, readSecurityContext } from './contract.ts';
+
+interface ContextRoutesDeps {
+  readonly contexts: CacheReader<SecurityContext, 'namespace'>;
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'replace' | 'delete'>;
+  readonly tenancy: Tenancy;
+}
+
+const nameCursor = createCursor(
+  (name: string) => name,
+  (text) => (text === '' ? undefined : text),
+);
+const order = {
+  keyOf: ({ metadata }: SecurityContext) => metadata.name ?? '',
+  compare: (a: string, b: string): number => (a < b ? -1 : Number(a > b)),
+};
+
+/** Security contexts over HTTP: the same objects as with kubectl (spec 3 §1.2). */
+export function createSecurityContextRoutes(deps: ContextRoutesDeps): Route<Operator>[] {
+  const { kube, tenancy } = deps;
+  return [
+    defineRoute<typeof createSecurityContext, Operator>(createSecurityContext, async ({ caller, body }) => {
+      const { name, tenant_id: asserted, ...spec } = body;
+      await tenancy.assertOwn(caller, asserted);
+      const { metadata } = await write(deps, { namespace: tenancy.namespaceOf(caller), name }, spec);
+      return json({ id: metadata.uid ?? '', name });
+    }),
+    defineRoute<typeof listSecurityContexts, Operator>(listSecurityContexts, async ({ caller, query }) => {
+      const page = pageOf(seen(deps, caller), order, { limit: query.limit, after: nameCursor.decode(query.cursor) });
+      const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
+      return json({ items: page.rows.map((row) => shown(row, caller)), next_cursor });
+    }),
+    defineRoute<typeof readSecurityContext, Operator>(readSecurityContext, async ({ caller, params }) => {
+      for (const namespace of tenancy.visibleTo(caller.tenant)) {
+        const found = await find(deps, { namespace, name: params.name });
+        if (found !== undefined) return json(shown(found, caller));
+      }
+      throw notFound(params.name);
+    }),
+    defineRoute<typeof deleteSecurityContext, Operator>(deleteSecurityContext, async ({ caller, params: { name } }) => {
+      const isDeleted =
+        isName(name) && (await kube.delete(securityContexts, { namespace: tenancy.namespaceOf(caller), name }));
+      if (!isDeleted) throw notFound(name);
+      return json({ name });
+    }),
+  ];
+}
+
+interface Ref {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Text that is no name cannot be part of an address of the API server. */
+const isName = (name: string): boolean => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name);
+
+async function find({ contexts, kube }: ContextRoutesDeps, ref: Ref): Promise<SecurityContext | undefined> {
+  if (!isName(ref.name)) return undefined;
+  return contexts.get(`${ref.namespace}/${ref.name}`) ?? findObject(kube, securityContexts, ref);
+}
+
+async function write({ kube, contexts }: ContextRoutesDeps, ref: Ref, spec: SecurityContext['spec']) {
+  const object: SecurityContext = { apiVersion, kind: 'SecurityContext', metadata: ref, spec };
+  const made = await createUnlessExists(kube, securityContexts, object);
+  const written = made ?? (await replace(kube, ref, object));
+  contexts.remember(written);
+  return written;
+}
+
+/** Labels and annotations of others stay. */
+async function replace(kube: ContextRoutesDeps['kube'], ref: Ref, object: SecurityContext): Promise<SecurityContext> {
+  const found = await findObject(kube, securityContexts, ref);
+  if (found === undefined)
+    throw new HttpError({ code: 'conflict', message: `${ref.name} was deleted meanwhile; try again` });
+  return kube.replace(securityContexts, { ...found, spec: object.spec });
+}
+
+/** The tenant's own, and shared ones that none of its own hides. */
+function seen({ contexts, tenancy }: ContextRoutesDeps, { tenant }: Operator): SecurityContext[] {
+  const byName = new Map<string, SecurityContext>();
+  for (const namespace of tenancy.visibleTo(tenant)) {
+    for (const context of contexts.byIndex('namespace', namespace)) {
+      const { name = '' } = context.metadata;
+      if (!byName.has(name)) byName.set(name, context);
+    }
+  }
+  return [...byName.values()];
+}
+
+const shown = ({ metadata, spec }: SecurityContext, { tenant }: Operator) => ({
+  id: metadata.uid ?? '',
+  name: metadata.name ?? '',
+  scope: tenant === undefined ? 'shared' : 'tenant',
+  ...spec,
+});
+
+const notFound = (name: string): HttpError =>
+  new HttpError({ code: 'not_found', message: `the tenant has no security context ${name.slice(0, 128)}` });

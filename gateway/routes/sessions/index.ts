@@ -1,0 +1,153 @@
+import { hash } from 'node:crypto';
+import type { AuditChain } from '../../../lib/audit-chain/index.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { canonicalJson } from '../../../lib/definition/canonical.ts';
+import {
+  envelopeLimits,
+  readPublicKey,
+  readToken,
+  type Revocations,
+  type SealClaims,
+  type SealVerifier,
+  type Session,
+  type Sessions,
+} from '../../../lib/envelope/index.ts';
+import type { Contract, RequestBodyOf } from '../../../lib/http/contract.ts';
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { invalidField } from '../../../lib/http/request-errors.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import type { NewId } from '../../../lib/ids.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { Tenancy } from '../../identity/tenancy.ts';
+import type { SessionView } from '../../sessions/session-view.ts';
+import { createSession, listSessions, readSession, revokeSession } from './contract.ts';
+
+export const contracts: readonly Contract[] = [createSession, listSessions, readSession, revokeSession];
+
+export interface SessionRoutesDeps {
+  readonly audit: AuditChain;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly sessions: Sessions;
+  readonly view: SessionView;
+  readonly revocations: Pick<Revocations, 'revoke'>;
+  readonly tenancy: Tenancy;
+  /** Key that tokens are checked with; undefined in the bypass, where none is. */
+  readonly sealKey: () => SealVerifier | undefined;
+}
+
+type Body = RequestBodyOf<typeof createSession>;
+
+/** Sessions of the control plane (spec 3 §2.3, §3.1, §4.1). */
+export function createSessionRoutes(deps: SessionRoutesDeps): Route<Operator>[] {
+  const { clock, sessions, view, revocations, audit } = deps;
+  const own = async (caller: Operator, executionId: string): Promise<Session> => {
+    const found = await sessions.find(executionId);
+    if (found !== undefined && found.tenant === (caller.tenant ?? '')) return found;
+    throw new HttpError({ code: 'not_found', message: 'the tenant has no session of this execution' });
+  };
+  return [
+    defineRoute<typeof createSession, Operator>(createSession, async ({ caller, body }) => {
+      const session = await register(deps, caller, body);
+      return json({ id: session.execution_id, name: session.agent_id, ...shown(session, clock.now()) });
+    }),
+    defineRoute<typeof listSessions, Operator>(listSessions, async ({ caller, query }) => {
+      const now = clock.now();
+      const rows = [...view.ofTenant(caller.tenant ?? '')].filter((row) => stateOf(row, now) === 'active');
+      const after = idCursor.decode(query.cursor);
+      const order = { keyOf: (row: Session) => row.execution_id, compare: byText };
+      const page = pageOf(rows, order, { limit: query.limit, after });
+      const next_cursor = page.next === undefined ? null : idCursor.encode(page.next);
+      return json({ items: page.rows.map((row) => shown(row, now)), next_cursor });
+    }),
+    defineRoute<typeof readSession, Operator>(readSession, async ({ caller, params }) =>
+      json(shown(await own(caller, params.execution_id), clock.now())),
+    ),
+    defineRoute<typeof revokeSession, Operator>(revokeSession, async ({ caller, params }) => {
+      const session = await own(caller, params.execution_id);
+      await revocations.revoke(session.execution_id);
+      view.remember({ ...session, revoked: true });
+      await audit.append({ type: 'SessionRevoked', ...by(caller), data: { execution_id: session.execution_id } });
+      return json({ execution_id: session.execution_id, state: 'revoked' });
+    }),
+  ];
+}
+
+const by = ({ tenant, subject }: Operator) => ({ tenant, subject });
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const idCursor = createCursor(
+  (id: string) => id,
+  (text) => (text === '' ? undefined : text),
+);
+
+async function register(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<Session> {
+  const { audit, clock, sessions, tenancy, view } = deps;
+  await tenancy.assertOwn(caller, body.tenant_id);
+  readPublicKey(body.public_key_b64, 'public_key_b64');
+  const expiresAt = expiryOf(body.expires_at, clock.now());
+  const claims = await claimsOf(deps, caller, body);
+  const session: Session = {
+    execution_id: body.execution_id,
+    session_id: claims?.jti ?? deps.newId(),
+    agent_id: body.agent_id,
+    public_key: body.public_key_b64,
+    pod_uid: '',
+    security_context: body.security_context,
+    tenant: caller.tenant ?? '',
+    allowed_tool_patterns: body.allowed_tool_patterns ?? ['*'],
+    expires_at: expiresAt,
+    registered: hash('sha256', canonicalJson(body)),
+  };
+  const stored = await sessions.register(session, clock.now());
+  view.remember(stored);
+  const data = {
+    execution_id: stored.execution_id,
+    agent_id: stored.agent_id,
+    security_context: body.security_context,
+  };
+  if (stored === session) await audit.append({ type: 'SessionCreated', ...by(caller), data });
+  return stored;
+}
+
+/** The claims of the token, which has to be one that calls of the session can sign in with (requirements AMB-119). */
+async function claimsOf(deps: SessionRoutesDeps, caller: Operator, body: Body): Promise<SealClaims | undefined> {
+  const key = deps.sealKey();
+  if (key === undefined) return undefined;
+  const claims = await readToken(key, body.security_token, deps.clock.now());
+  if (claims === undefined)
+    throw invalidField('body.security_token', 'is not a valid token of the SEAL issuer for this audience');
+  await deps.tenancy.assertOwn(caller, claims.tenant_id);
+  if (claims.scp === body.security_context) return claims;
+  throw invalidField('body.security_token', 'names another security context in its claim scp');
+}
+
+const zoned = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** Default: in an hour (spec 3 §2.3). @throws HttpError 400 for the past, or for more than seven days. */
+function expiryOf(text: string | undefined, now: number): string {
+  if (text === undefined) return new Date(now + envelopeLimits.sessionMs).toISOString();
+  const end = zoned.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(end)) throw invalidField('body.expires_at', 'must be an ISO 8601 time with its zone');
+  if (end <= now) throw invalidField('body.expires_at', 'is over; give a time to come');
+  if (end > now + envelopeLimits.longestSessionMs)
+    throw invalidField('body.expires_at', 'is more than seven days away');
+  return new Date(end).toISOString();
+}
+
+function stateOf(session: Session, now: number): 'active' | 'revoked' | 'expired' {
+  if (session.revoked === true) return 'revoked';
+  return Date.parse(session.expires_at) > now ? 'active' : 'expired';
+}
+
+/** A session as operators see it: without its token, of which nothing is kept (requirements AMB-117). */
+const shown = (session: Session, now: number) => ({
+  execution_id: session.execution_id,
+  agent_id: session.agent_id,
+  security_context: session.security_context,
+  public_key_b64: session.public_key,
+  expires_at: session.expires_at,
+  allowed_tool_patterns: session.allowed_tool_patterns,
+  tenant_id: session.tenant === '' ? null : session.tenant,
+  state: stateOf(session, now),
+});

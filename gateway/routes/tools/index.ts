@@ -1,0 +1,52 @@
+import { HttpError } from '../../../lib/http/http-error.ts';
+import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { defineRoute, json, type Route } from '../../../lib/http/route.ts';
+import type { Operator } from '../../identity/operator.ts';
+import type { SecurityOf } from '../../lane/security-of.ts';
+import { policyProblem, type ToolRegistry } from '../../tools/tool-registry.ts';
+import type { GatewayTool } from '../../tools/tool-source.ts';
+import { listTools } from './contract.ts';
+
+export interface ToolRoutesDeps {
+  readonly registry: ToolRegistry;
+  readonly securityOf: SecurityOf;
+}
+
+const nameCursor = createCursor(
+  (name: string) => name,
+  (text) => (text === '' ? undefined : text),
+);
+const order = {
+  keyOf: ({ name }: GatewayTool) => name,
+  compare: (a: string, b: string): number => (a < b ? -1 : Number(a > b)),
+};
+
+/** The unified listing (spec 3 §4.1, requirements AMB-196). */
+export function createToolRoutes({ registry, securityOf }: ToolRoutesDeps): Route<Operator>[] {
+  return [
+    defineRoute<typeof listTools, Operator>(listTools, async ({ caller, query }) => {
+      const { q, source, security_context: context, limit, cursor } = query;
+      const security = context === undefined ? {} : securityOf(caller.tenant, context);
+      if (security === undefined)
+        throw new HttpError({ code: 'not_found', message: `there is no security context ${context}` });
+      const wanted = q?.toLowerCase();
+      const rows = registry
+        .list(caller.tenant)
+        .filter((tool) => source === undefined || tool.source === source)
+        .filter((tool) => wanted === undefined || `${tool.name}\n${tool.description}`.toLowerCase().includes(wanted))
+        .filter(({ name }) => policyProblem(security, name) === undefined);
+      const page = pageOf(rows, order, { limit, after: nameCursor.decode(cursor) });
+      const next_cursor = page.next === undefined ? null : nameCursor.encode(page.next);
+      return json({ items: page.rows.map(shown), next_cursor });
+    }),
+  ];
+}
+
+const shown = ({ name, description, input_schema, source, skip_judge, fleet_capable }: GatewayTool) => ({
+  name,
+  description,
+  input_schema,
+  source,
+  skip_judge,
+  fleet_capable,
+});

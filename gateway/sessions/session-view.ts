@@ -1,0 +1,57 @@
+import { bucketKey, type EventBus } from '../../lib/bus/index.ts';
+import { type Session, sessionBucket } from '../../lib/envelope/index.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+
+/** Sessions as this replica has heard of them: for lists, never for a decision about a call. */
+export interface SessionView {
+  /** Those of a tenant, in no order. */
+  ofTenant(tenant: string): Iterable<Session>;
+  /** Takes a session that this replica has written itself. */
+  remember(session: Session): void;
+  /** Follows the sessions until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface ViewDeps {
+  readonly bus: Pick<EventBus, 'watch'>;
+  readonly logger: Logger;
+}
+
+/** The number of sessions is bounded by the shares of tenants in their bucket. */
+export function createSessionView({ bus, logger }: ViewDeps): SessionView {
+  const byKey = new Map<string, Session>();
+  const byTenant = new Map<string, Set<string>>();
+  const drop = (key: string): void => {
+    const tenant = byKey.get(key)?.tenant ?? '';
+    byKey.delete(key);
+    const keys = byTenant.get(tenant);
+    keys?.delete(key);
+    if (keys?.size === 0) byTenant.delete(tenant);
+  };
+  const put = (key: string, session: Session): void => {
+    drop(key);
+    byKey.set(key, session);
+    byTenant.set(session.tenant, (byTenant.get(session.tenant) ?? new Set()).add(key));
+  };
+  return {
+    *ofTenant(tenant) {
+      for (const key of byTenant.get(tenant) ?? []) {
+        const session = byKey.get(key);
+        if (session !== undefined) yield session;
+      }
+    },
+    remember: (session) => put(bucketKey(session.execution_id), session),
+    async run(signal) {
+      try {
+        for await (const change of bus.watch<Session>(sessionBucket, signal)) {
+          if (change.kind === 'begin') for (const key of [...byKey.keys()]) drop(key);
+          if (change.kind === 'put') put(change.name, change.value);
+          if (change.kind === 'end') drop(change.name);
+        }
+      } catch (error) {
+        logger.error({ problem: messageOf(error) }, 'sessions are not followed');
+      }
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
+import type { ToolRow } from '../../lib/tools/catalogue/row.ts';
+import {
+  type BuiltinCall,
+  builtinCallsService,
+  builtinListService,
+  builtinStopService,
+  readBuiltinAnswer,
+  readBuiltinNames,
+} from '../../lib/tools/remote.ts';
+import type {
+  GatewayAnswer,
+  GatewayCallContext,
+  GatewayCaller,
+  GatewayTool,
+  JsonObject,
+  ToolSource,
+} from './tool-source.ts';
+
+/** The orchestrator's tools, which the API runs; it is asked over the bus (design §13). */
+export interface BuiltinSource extends ToolSource {
+  /** Asks the API which tools it runs, again and again until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface BuiltinDeps {
+  readonly bus: Pick<EventBus, 'request' | 'tell'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Longest call, the bound of requests between processes. */
+const callMs = 30_000;
+const listMs = 5_000;
+const listEveryMs = 30_000;
+const listRetryMs = 2_000;
+
+export function createBuiltinSource({ bus, clock, logger }: BuiltinDeps): BuiltinSource {
+  let tools: ReadonlyMap<string, GatewayTool> = new Map();
+  const refresh = async (signal: AbortSignal): Promise<void> => {
+    const answer = await bus.request({ service: builtinListService }, '{}', { timeoutMs: listMs, signal });
+    const rows = readBuiltinNames(answer).flatMap((name) => catalogue.get(name) ?? []);
+    tools = new Map(rows.map((row) => [row.name, toolOf(bus, row)]));
+  };
+  return {
+    list: () => tools.values(),
+    find: (_tenant, name) => tools.get(name),
+    async run(signal) {
+      while (!signal.aborted) {
+        const isFresh = await refresh(signal).then(
+          () => true,
+          (error: unknown) => {
+            logger.debug({ problem: messageOf(error) }, 'built-in tools not listed');
+            return false;
+          },
+        );
+        await clock.sleep(isFresh ? listEveryMs : listRetryMs, signal);
+      }
+    },
+  };
+}
+
+const toolOf = (bus: BuiltinDeps['bus'], row: ToolRow): GatewayTool => ({
+  name: row.name,
+  description: row.description,
+  input_schema: row.input_schema,
+  source: 'builtin',
+  skip_judge: row.skip_judge,
+  fleet_capable: row.fleet_capable,
+  call: (caller, args, context) => callBuiltin(bus, { tool: row.name, caller, args, context }),
+});
+
+interface Asked {
+  readonly tool: string;
+  readonly caller: GatewayCaller;
+  readonly args: JsonObject;
+  readonly context: GatewayCallContext;
+}
+
+async function callBuiltin(bus: BuiltinDeps['bus'], { tool, caller, args, context }: Asked): Promise<GatewayAnswer> {
+  const { tenant, executionId, subject, security } = caller;
+  if (tenant === undefined)
+    throw new AppError('invalid', `${tool} acts for a tenant, and the development bypass has none`);
+  const { signal, invocationId } = context;
+  const call: BuiltinCall = {
+    invocation_id: invocationId,
+    tenant,
+    execution_id: executionId,
+    subject,
+    security,
+    tool,
+    args,
+  };
+  const stop = (): void => bus.tell({ service: builtinStopService }, invocationId);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const answer = await bus.request({ service: builtinCallsService }, JSON.stringify(call), {
+      timeoutMs: callMs,
+      signal,
+    });
+    return readBuiltinAnswer(answer);
+  } catch (error) {
+    throw tooLarge(error) ?? error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const tooLarge = (error: unknown): AppError | undefined =>
+  error instanceof AppError && error.reason === 'RequestTooLarge'
+    ? new AppError('invalid', 'arguments of a built-in tool have at most 512 KiB; send less', { cause: error })
+    : undefined;
