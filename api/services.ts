@@ -65,12 +65,8 @@ export function createServices(deps: ApiDeps): Services {
       using patience = startDeadline(clock, keysPatienceMs, stop);
       await Promise.race([Promise.all([synced(cluster), authentication.prepare(patience.signal)]), aborted(stop)]);
       const { signal } = following;
-      const running = [
-        shared.stimuli.run(signal),
-        runAgents(agents, bus, cluster, signal),
-        publishKeys(deps, keys, signal),
-      ];
-      followed = Promise.all([followed, ...running]);
+      const working = runAgents(agents, bus, cluster, signal);
+      followed = Promise.all([followed, shared.stimuli.run(signal), working, publishKeys(deps, keys, signal)]);
     },
     async close() {
       following.abort();

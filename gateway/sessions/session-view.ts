@@ -1,4 +1,4 @@
-import { bucketKey, type EventBus } from '../../lib/bus/index.ts';
+import { bucketKey, type EventBus, type KeyValueChange } from '../../lib/bus/index.ts';
 import { type Session, sessionBucket } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -20,6 +20,28 @@ interface ViewDeps {
 
 /** The number of sessions is bounded by the shares of tenants in their bucket. */
 export function createSessionView({ bus, logger }: ViewDeps): SessionView {
+  const index = createIndex();
+  return {
+    ofTenant: (tenant) => index.ofTenant(tenant),
+    remember: (session) => index.put(bucketKey(session.execution_id), session),
+    async run(signal) {
+      try {
+        for await (const change of bus.watch<Session>(sessionBucket, signal)) take(index, change);
+      } catch (error) {
+        logger.error({ problem: messageOf(error) }, 'sessions are not followed');
+      }
+    },
+  };
+}
+
+/** Sessions by their key and by their tenant. */
+interface SessionIndex extends Pick<SessionView, 'ofTenant'> {
+  put(key: string, session: Session): void;
+  drop(key: string): void;
+  clear(): void;
+}
+
+function createIndex(): SessionIndex {
   const byKey = new Map<string, Session>();
   const byTenant = new Map<string, Set<string>>();
   const drop = (key: string): void => {
@@ -29,29 +51,28 @@ export function createSessionView({ bus, logger }: ViewDeps): SessionView {
     keys?.delete(key);
     if (keys?.size === 0) byTenant.delete(tenant);
   };
-  const put = (key: string, session: Session): void => {
-    drop(key);
-    byKey.set(key, session);
-    byTenant.set(session.tenant, (byTenant.get(session.tenant) ?? new Set()).add(key));
-  };
   return {
+    drop,
     *ofTenant(tenant) {
       for (const key of byTenant.get(tenant) ?? []) {
         const session = byKey.get(key);
         if (session !== undefined) yield session;
       }
     },
-    remember: (session) => put(bucketKey(session.execution_id), session),
-    async run(signal) {
-      try {
-        for await (const change of bus.watch<Session>(sessionBucket, signal)) {
-          if (change.kind === 'begin') for (const key of [...byKey.keys()]) drop(key);
-          if (change.kind === 'put') put(change.name, change.value);
-          if (change.kind === 'end') drop(change.name);
-        }
-      } catch (error) {
-        logger.error({ problem: messageOf(error) }, 'sessions are not followed');
-      }
+    put(key, session) {
+      drop(key);
+      byKey.set(key, session);
+      byTenant.set(session.tenant, (byTenant.get(session.tenant) ?? new Set()).add(key));
+    },
+    clear() {
+      byKey.clear();
+      byTenant.clear();
     },
   };
+}
+
+function take(index: SessionIndex, change: KeyValueChange<Session>): void {
+  if (change.kind === 'begin') index.clear();
+  if (change.kind === 'put') index.put(change.name, change.value);
+  if (change.kind === 'end') index.drop(change.name);
 }

@@ -90,7 +90,7 @@ function seen({ contexts, tenancy }: ContextRoutesDeps, { tenant }: Operator): S
   const byName = new Map<string, SecurityContext>();
   for (const namespace of tenancy.visibleTo(tenant)) {
     for (const context of contexts.byIndex('namespace', namespace)) {
-      const { name = '' } = context.metadata;
+      const { name } = context.metadata;
       if (!byName.has(name)) byName.set(name, context);
     }
   }
