@@ -14,13 +14,17 @@ export interface Asked {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  /** Scopes that the tool's policy has granted; default: none. */
+  readonly scopes?: readonly string[];
+  /** Ends the reading of an operation that answers with events. */
+  readonly signal?: AbortSignal;
 }
 
 /** The operations of the HTTP API, for tools: the same code with the same checks serves both. */
 export interface Operations {
   /**
    * The value that the operation answers with, for the tenant of the tool's caller and with no role of an operator
-   * (requirements AMB-194). @throws AppError, as the operation does.
+   * (requirements AMB-194); of one that answers with events the data of the last one. @throws AppError, as the operation does.
    */
   call(operationId: string, caller: ToolCaller, asked: Asked): Promise<unknown>;
   /** Gives the routes, which are made after the tools. */
@@ -51,11 +55,11 @@ export function createOperations(clock: Clock): Operations {
 function requestOf(
   { contract }: Route<Caller>,
   { tenant, subject }: ToolCaller,
-  { params = {}, query = {}, body }: Asked,
+  { params = {}, query = {}, body, scopes = [], signal = new AbortController().signal }: Asked,
 ) {
   const { body: sent } = contract;
   if (sent?.kind === 'json') assertBody(sent.schema, body ?? {});
-  const caller: Caller = { subject, tenant, kind: 'consumer', roles: [], scopes: [], until: Number.POSITIVE_INFINITY };
+  const caller: Caller = { subject, tenant, kind: 'consumer', roles: [], scopes, until: Number.POSITIVE_INFINITY };
   return {
     params,
     query: withDefaults({ ...query }, contract.query?.properties ?? {}),
@@ -65,7 +69,7 @@ function requestOf(
     rawHeaders: [],
     requestId: 'tool',
     reserve: () => Promise.resolve(),
-    signal: new AbortController().signal,
+    signal,
   };
 }
 
@@ -77,7 +81,15 @@ function assertBody(schema: TSchema, body: unknown): void {
   });
 }
 
-function valueOf(reply: Reply): unknown {
+async function valueOf(reply: Reply): Promise<unknown> {
   if (reply.kind === 'json') return reply.value;
+  if (reply.kind === 'events') return lastOf(reply.events);
   throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
+}
+
+/** The data of the last event. */
+async function lastOf(events: Extract<Reply, { kind: 'events' }>['events']): Promise<unknown> {
+  let last: unknown;
+  for await (const event of events) if (!(event instanceof Uint8Array)) last = event.data;
+  return last;
 }

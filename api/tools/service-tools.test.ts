@@ -133,7 +133,9 @@ describe('a tool that is one operation', () => {
   });
 
   it('is of the registry, and is then offered', () => {
-    const offered = createToolbox({ builtin_dispatchers: [] }, tools).offered(aToolCaller());
+    const offered = createToolbox({ builtin_dispatchers: [] }, tools).offered(
+      aToolCaller({ security: { tier: 'operator' } }),
+    );
     expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(tools)));
   });
 });
@@ -231,5 +233,29 @@ describe('operations for tools', () => {
     await expect(operations.call('echo', aToolCaller(), { body: { n: 'one' } })).rejects.toMatchObject({
       code: 'invalid',
     });
+  });
+});
+
+describe('tools of a fleet', () => {
+  const target = { All: null };
+
+  it('EDGE-TOOL-02 resolves a target and dispatches nothing', async () => {
+    await run('svc.edge.fleet.list', { target });
+    expect(calls).toEqual([{ operationId: 'previewFleet', body: { target }, scopes: ['svc.edge.fleet.read'] }]);
+  });
+
+  it('EDGE-TOOL-03 cancels by the id of the run', async () => {
+    await run('svc.edge.fleet.cancel', { fleet_command_id: uid });
+    const asked = { params: { fleet_command_id: uid }, scopes: ['svc.edge.fleet.manage'] };
+    expect(calls).toEqual([{ operationId: 'cancelFleet', ...asked }]);
+  });
+
+  it('EDGE-TOOL-01 EDGE-RES-25 answers how the run ended, with each host', async () => {
+    const result = { fleet_command_id: uid, targets_resolved: ['a'], targets_skipped: [], summary: { ok: 1 } };
+    const run_ = { outcome: 'complete', per_node: [{ node_id: 'a' }], tool: 'cmd.run' };
+    give = ({ operationId }) => (operationId === 'invokeFleet' ? result : run_);
+    const answer = await run('svc.edge.fleet.invoke', { target, tool: 'cmd.run', args: { command: 'true' } });
+    expect(JSON.parse(answer.content)).toEqual({ ...result, outcome: 'complete', per_node: [{ node_id: 'a' }] });
+    expect(calls[0]).toMatchObject({ body: { target, tool: 'cmd.run', args: { command: 'true' } } });
   });
 });

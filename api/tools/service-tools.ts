@@ -30,6 +30,7 @@ export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
     ...waits(deps),
     ...ofInstallation(deps),
     'svc.task.execute': executes(deps),
+    'svc.edge.fleet.invoke': invokesFleet(deps),
   };
   return Object.fromEntries(Object.entries(gives).map(([name, give]) => [name, runOf(give)]));
 }
@@ -64,6 +65,15 @@ const direct: Readonly<Record<string, readonly [operationId: string, ask: (args:
   'svc.workflow.executions.get': ['readExecution', (args) => ({ params: execution(args) })],
   'svc.workflow.status': ['readExecution', (args) => ({ params: execution(args) })],
   'svc.workflow.cancel': ['cancelExecution', (args) => ({ params: execution(args), body: reason(args) })],
+  // The tier of the SecurityContext grants these (spec 2 §4.6).
+  'svc.edge.fleet.list': ['previewFleet', (args) => ({ body: given(args, 'target'), scopes: ['svc.edge.fleet.read'] })],
+  'svc.edge.fleet.cancel': [
+    'cancelFleet',
+    (args) => ({
+      params: { fleet_command_id: textOf(args, 'fleet_command_id') },
+      scopes: ['svc.edge.fleet.manage'],
+    }),
+  ],
   'svc.volume.list': ['listVolumes', () => ({})],
   'svc.volume.delete': ['deleteVolume', (args) => ({ params: { volume_id: textOf(args, 'volume_id') } })],
 };
@@ -84,6 +94,19 @@ function executes({ operations, agentIdOf }: ServiceToolsDeps): Give {
     if (agentId === undefined) throw new AppError('not_found', `there is no agent ${asked}`, { reason: 'NOT_FOUND' });
     const body = { agent_id: agentId, input: '', ...given(args, 'input', 'version', 'intent') };
     return operations.call('startAgentExecution', caller, { body });
+  };
+}
+
+/** Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run goes on when the call ends before. */
+function invokesFleet({ operations }: ServiceToolsDeps): Give {
+  return async (caller, args, signal) => {
+    const body = given(args, 'target', 'tool', 'args', 'policy');
+    const result = await operations.call('invokeFleet', caller, { body, scopes: ['svc.edge.fleet.manage'], signal });
+    signal.throwIfAborted();
+    if (!isJsonObject(result) || typeof result['fleet_command_id'] !== 'string') return result;
+    const params = { fleet_command_id: result['fleet_command_id'] };
+    const run = await operations.call('readFleetRun', caller, { params, scopes: ['svc.edge.fleet.read'] });
+    return isJsonObject(run) ? { ...result, outcome: run['outcome'], per_node: run['per_node'] } : result;
   };
 }
 

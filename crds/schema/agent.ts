@@ -261,6 +261,11 @@ export const SecurityContextSpec = Type.Object(
       }),
     ),
     max_calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one session.' })),
+    tier: Type.Optional(
+      oneOf(['user', 'tenant-admin', 'operator'], {
+        description: 'Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

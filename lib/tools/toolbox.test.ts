@@ -12,7 +12,7 @@ const verdict = (caller: ToolCaller, name: string, args: unknown): string => {
   return isRefusal(admitted) ? admitted.code : 'admitted';
 };
 const message = (name: string, args: unknown): string => {
-  const admitted = toolbox.admit(aToolCaller(), name, args);
+  const admitted = toolbox.admit(aToolCaller({ security: { tier: 'operator' } }), name, args);
   return isRefusal(admitted) ? admitted.message : 'admitted';
 };
 
@@ -162,5 +162,22 @@ describe('the judge', () => {
     const caller = aToolCaller({ spec: { tools: [{ name: 'fs.write', config }] } });
     const tool = toolbox.admit(caller, 'fs.write', { path: '/workspace/a', content: '', skip_judge: true }) as Tool;
     expect(toolbox.isJudged(tool)).toBe(true);
+  });
+});
+
+describe('EDGE-TOOL-04 tools of a fleet', () => {
+  const call = (security: ToolCaller['security']) =>
+    verdict(aToolCaller({ security }), 'svc.edge.fleet.list', { target: { All: null } });
+
+  it.each<[security: ToolCaller['security'], want: string]>([
+    [{}, 'ToolNotAllowed'],
+    [{ tools: ['*'] }, 'ToolNotAllowed'],
+    [{ tier: 'user', tools: ['svc.edge.*'] }, 'ToolNotAllowed'],
+    [{ tier: 'tenant-admin' }, 'admitted'],
+    [{ tier: 'operator' }, 'admitted'],
+    [{ tier: 'operator', tools: ['fs.*'] }, 'ToolNotAllowed'],
+    [{ tier: 'operator', deny_list: ['svc.edge.*'] }, 'ToolNotAllowed'],
+  ])('in a context %j: %s', (security, want) => {
+    expect(call(security)).toBe(want);
   });
 });

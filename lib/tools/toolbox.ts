@@ -93,9 +93,14 @@ function nameProblem({ agent, security }: ToolCaller, name: string): ToolRefusal
     const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
     return policy(code, `${name} is in deny_list of the SecurityContext`);
   }
+  if (isSystemTool(name) && (security.tier ?? 'user') === 'user')
+    return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator`);
   if (matchesAny(security.tools ?? ['*'], name)) return undefined;
   return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
 }
+
+/** Tools that act on hosts of the whole tenant (spec 2 §4.6). */
+const isSystemTool = (name: string): boolean => name.startsWith('svc.edge.');
 
 const isNamed = (tools: readonly { readonly name: string }[], name: string): boolean =>
   tools.some((tool) => {

@@ -84,9 +84,9 @@ const rows: readonly (readonly [id: string, name: string, required: string, skip
   ['TOOL-079', 'svc.script.list', '', true],
   ['TOOL-080', 'svc.script.get', 'id', true],
   ['TOOL-081', 'svc.execute', 'prompt', undefined],
-  ['TOOL-082', 'svc.edge.fleet.invoke', '', undefined],
-  ['TOOL-083', 'svc.edge.fleet.list', '', undefined],
-  ['TOOL-084', 'svc.edge.fleet.cancel', '', undefined],
+  ['TOOL-082', 'svc.edge.fleet.invoke', 'target tool', undefined],
+  ['TOOL-083', 'svc.edge.fleet.list', 'target', undefined],
+  ['TOOL-084', 'svc.edge.fleet.cancel', 'fleet_command_id', undefined],
 ];
 
 describe('the catalogue of tools', () => {

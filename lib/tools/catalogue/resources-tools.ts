@@ -1,5 +1,7 @@
 import { row, text, type ToolRow, whole } from './row.ts';
 
+const target = { type: 'object', description: 'Exactly one of Node, Group, Selector and All.' };
+
 /** Tools about volumes, files, repositories, scripts and hosts (spec 3 §10.1, §10.2; spec 2 §4.6). */
 export const resourcesTools: readonly ToolRow[] = [
   row({
@@ -138,17 +140,24 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.edge.fleet.invoke',
-    description: 'Runs a tool on many hosts.',
+    description: 'Runs a tool on many hosts and answers how each ended.',
+    required: { target, tool: text('Tool that each host runs.') },
+    optional: {
+      args: { type: 'object', description: 'Arguments of the tool.' },
+      policy: { type: 'object', description: 'How the command is dispatched: mode, max_concurrency, failure_policy.' },
+    },
     marks: ['judged'],
   }),
   row({
     name: 'svc.edge.fleet.list',
     description: 'Resolves a target to hosts, without running anything.',
+    required: { target },
     marks: ['repeatable'],
   }),
   row({
     name: 'svc.edge.fleet.cancel',
     description: 'Cancels a fleet operation on all hosts.',
+    required: { fleet_command_id: text('Id of the fleet operation.') },
     marks: ['judged'],
   }),
 ];
