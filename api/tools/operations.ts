@@ -3,6 +3,7 @@ import { Value } from 'typebox/value';
 import { createFairPool } from '../../lib/fair-pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import type { Contract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
 import { withDefaults } from '../../lib/http/read-query.ts';
 import type { Reply, Route } from '../../lib/http/route.ts';
@@ -55,16 +56,16 @@ export function createOperations(clock: Clock): Operations {
 function requestOf(
   { contract }: Route<Caller>,
   { tenant, subject }: ToolCaller,
-  { params = {}, query = {}, body, scopes = [], signal = new AbortController().signal }: Asked,
+  { params = {}, query = {}, body = {}, scopes = [], signal = new AbortController().signal }: Asked,
 ) {
   const { body: sent } = contract;
-  if (sent?.kind === 'json') assertBody(sent.schema, body ?? {});
+  if (sent?.kind === 'json') assertBody(sent.schema, body);
   const caller: Caller = { subject, tenant, kind: 'consumer', roles: [], scopes, until: Number.POSITIVE_INFINITY };
   return {
     params,
-    query: withDefaults({ ...query }, contract.query?.properties ?? {}),
+    query: withDefaults({ ...query }, queryOf(contract)),
     headers: {},
-    body: body ?? {},
+    body,
     caller,
     rawHeaders: [],
     requestId: 'tool',
@@ -72,6 +73,8 @@ function requestOf(
     signal,
   };
 }
+
+const queryOf = ({ query }: Contract): Readonly<Record<string, TSchema>> => query?.properties ?? {};
 
 function assertBody(schema: TSchema, body: unknown): void {
   if (Value.Check(schema, body)) return;

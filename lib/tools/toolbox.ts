@@ -93,14 +93,15 @@ function nameProblem({ agent, security }: ToolCaller, name: string): ToolRefusal
     const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
     return policy(code, `${name} is in deny_list of the SecurityContext`);
   }
-  if (isSystemTool(name) && (security.tier ?? 'user') === 'user')
-    return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator`);
-  if (matchesAny(security.tools ?? ['*'], name)) return undefined;
+  if (matchesAny(security.tools ?? ['*'], name)) return tierProblem(security, name);
   return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
 }
 
-/** Tools that act on hosts of the whole tenant (spec 2 §4.6). */
-const isSystemTool = (name: string): boolean => name.startsWith('svc.edge.');
+/** Tools that act on hosts of the whole tenant need the context of an operator or tenant admin (spec 2 §4.6). */
+function tierProblem({ tier = 'user' }: ToolCaller['security'], name: string): ToolRefusal | undefined {
+  if (tier !== 'user' || !name.startsWith('svc.edge.')) return undefined;
+  return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator`);
+}
 
 const isNamed = (tools: readonly { readonly name: string }[], name: string): boolean =>
   tools.some((tool) => {
