@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ToolWorkflow } from '../../../crds/schema/tool-workflow.ts';
+import { KubeError, type KubeClient } from '../../../lib/kube/index.ts';
+import { connect } from '../harness/cluster.ts';
+import { toolWorkflows } from '../harness/kinds.ts';
+
+let kube: KubeClient;
+beforeAll(async () => {
+  ({ kube } = await connect());
+});
+afterAll(() => kube.close());
+
+/** The refusal of the API server, which stores nothing; empty where it takes the object. */
+async function refusal(step: object, spec: object = {}): Promise<string> {
+  const one = { name: 'one', operation_id: 'createOrder', body_template: '{}', on_error: 'AbortWorkflow', ...step };
+  const object = {
+    apiVersion: 'windlass.dev/v1',
+    kind: 'ToolWorkflow',
+    metadata: { name: 'order', namespace: 'default' },
+    spec: { description: 'd', input_schema: { type: 'object' }, api_spec: 'orders', steps: [one], ...spec },
+  };
+  try {
+    await kube.create(toolWorkflows, object as ToolWorkflow, { dryRun: true });
+    return '';
+  } catch (error) {
+    if (error instanceof KubeError) return error.serverMessage;
+    throw error;
+  }
+}
+
+describe('the API server, with no process of ours', () => {
+  it.each(['AbortWorkflow', 'Continue', { RetryN: 0 }, { RetryN: 20 }])(
+    'GW-WF-10 takes on_error %j',
+    async (policy) => {
+      expect(await refusal({ on_error: policy })).toBe('');
+    },
+  );
+
+  it.each(['Other', 7, { RetryN: 21 }, { RetryN: -1 }, { RetryN: 1, Other: 1 }])(
+    'GW-WF-10 refuses on_error %j',
+    async (policy) => {
+      expect(await refusal({ on_error: policy })).toContain('spec.steps[one].on_error: must be AbortWorkflow');
+    },
+  );
+
+  it.each([
+    ['GW-WF-05 no steps', {}, { steps: [] }, 'spec.steps'],
+    ['GW-WF-06 a step named input', { name: 'input' }, {}, 'the name is reserved'],
+    [
+      'GW-WF-04 two ways to name the spec',
+      {},
+      { api_spec_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+      'exactly one of',
+    ],
+    ['GW-WF-03 a schema of another type', {}, { input_schema: { type: 'string' } }, 'spec.input_schema.type'],
+    ['a name of built-in tools', {}, { name: 'fs.read' }, 'belongs to a built-in tool'],
+    ['GW-WF-09 a variable with a point', { extractors: { 'a.b': '$.id' } }, {}, 'extractors'],
+  ])('refuses %s', async (_, step, spec, wanted) => {
+    expect(await refusal(step, spec)).toContain(wanted);
+  });
+});
