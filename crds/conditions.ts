@@ -90,6 +90,7 @@ export const fleetRunReasons = {
     'The one host of the target is offline or unknown; of a host: it went offline and did not come back.',
   RequireMinNotSatisfied: 'Fewer hosts resolved than require_min_targets asks for.',
   GroupNotFound: 'The namespace has no EdgeGroup with that uid.',
+  NotFleetCapable: 'The tool works on one host at a time, and the target may mean several.',
   TooManyTargets: 'The target means more hosts than one run takes.',
   InvalidPolicy: 'The dispatch policy breaks a rule; the message names the field.',
   ArgumentsTooLarge: 'The arguments are larger than a run may send to each host.',

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { checkArgs } from '../../lib/fleet/args.ts';
 import { completePolicy } from '../../lib/fleet/policy.ts';
 import type { FrozenTargets } from '../../lib/fleet/run-record.ts';
+import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
 import { type FleetHost, resolveTarget } from '../../lib/fleet/selector.ts';
 
 /** Why a run sends nothing. */
@@ -44,13 +45,17 @@ export function begin({ spec }: FleetRun, { hosts, groups }: Surroundings): Begu
 }
 
 function refusalOf(
-  { target }: FleetRun['spec'],
+  { target, tool }: FleetRun['spec'],
   { resolved, skipped }: FrozenTargets,
   least: number | null,
 ): Refusal | undefined {
   const [lost] = skipped;
   if (target.Node !== undefined && lost !== undefined) {
     return { reason: 'EdgeUnavailable', message: `host ${lost.node_id} cannot take a command: ${lost.reason}` };
+  }
+  // A tool that the installation does not know is the host's own (requirements AMB-108).
+  if (target.Node === undefined && catalogue.get(tool)?.fleet_capable === false) {
+    return { reason: 'NotFleetCapable', message: `tool is not fleet capable: name one host, as Node, for ${tool}` };
   }
   if (least === null || resolved.length >= least) return undefined;
   const message = `${resolved.length} hosts can take a command; require_min_targets asks for ${least}`;

@@ -302,6 +302,7 @@ describe('a fleet run on a real NATS server', () => {
   it.each([
     ['EDGE-REST-33 refuses a Node target that is unknown', { target: { Node: 'nobody' } }, 'EdgeUnavailable'],
     ['EDGE-RES-19 refuses a group that is not there', { target: { Group: 'nothing' } }, 'GroupNotFound'],
+    ['AMB-108 refuses a tool for one host alone', { tool: 'svc.agent.list' }, 'NotFleetCapable'],
     ['EDGE-RES-20 refuses a mode that got past admission', { policy: { mode: 'Odd' } }, 'InvalidPolicy'],
     ['EDGE-REST-28 refuses arguments that are too large', { args: { x: 'y'.repeat(70_000) } }, 'ArgumentsTooLarge'],
   ])('%s', async (_title, spec, reason) => {
