@@ -32,5 +32,8 @@ export const chainLimitsDefault: ChainLimits = {
   chainMs: 300_000,
 };
 
-/** Bounds of one response beside its bytes: values of its JSON, and how deep they are nested. */
-export const responseLimits = { values: 250_000, depth: 64 } as const;
+/**
+ * Bounds of one response beside its bytes: values of its JSON, values where a path searches (`*`, `..`, a filter; the
+ * library takes up to four microseconds for each, in one turn), and nesting.
+ */
+export const responseLimits = { values: 250_000, searched: 25_000, depth: 64 } as const;

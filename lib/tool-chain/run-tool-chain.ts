@@ -1,0 +1,155 @@
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import { AppError, messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { UpstreamError } from '../upstream/index.ts';
+import { extract } from './extract.ts';
+import type { ChainLimits } from './limits.ts';
+import { readResponse, StepFailure } from './read-response.ts';
+import { type BodyContext, renderBody } from './render-body.ts';
+import type { ToolStep } from './tool-workflow.ts';
+
+/** One request of a chain. */
+export interface ChainRequest {
+  readonly step: string;
+  readonly operationId: string;
+  readonly body: string;
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends one attempt. Throws UpstreamError where no whole response came. */
+export type SendStep = (request: ChainRequest) => Promise<{ readonly status: number; readonly body: Buffer }>;
+
+/** Hears of every step. A rejection ends the chain: it refuses to act unaudited. */
+export interface ChainObserver {
+  /** Before each attempt leaves the process; attempts count from 1. */
+  stepStarted(step: string, attempt: number): Promise<void>;
+  /** Once for each step that received an HTTP response, success or not (spec 3 §6). */
+  stepExecuted(step: string, outcome: StepOutcome): Promise<void>;
+}
+
+/** The last response of a step, and the time of all its attempts in milliseconds. */
+export interface StepOutcome {
+  readonly status: number;
+  readonly durationMs: number;
+  readonly attempts: number;
+}
+
+export interface ChainDeps {
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly limits: ChainLimits;
+  readonly send: SendStep;
+  readonly observer: ChainObserver;
+}
+
+/** What a chain ends with: `state` has flat keys `STEP.VARIABLE`. */
+export type ChainOutcome =
+  | { readonly kind: 'completed'; readonly result: unknown; readonly state: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'failed'; readonly step: string; readonly reason: string };
+
+/**
+ * Runs the steps in their order, each invocation with a state of its own (spec 3 §1.4). The steps are those that it was
+ * given at the start, whatever becomes of their definition. `input` has been validated.
+ * @throws AppError `invalid` with reason `Validation` where a body does not render to JSON, whatever `on_error` says
+ * (requirements AMB-128); `cancelled` with the caller; what the observer throws.
+ */
+export async function runToolChain(
+  deps: ChainDeps,
+  steps: readonly ToolStep[],
+  input: unknown,
+  context: { readonly signal: AbortSignal },
+): Promise<ChainOutcome> {
+  using deadline = startDeadline(deps.clock, deps.limits.chainMs, context.signal);
+  const chain = new Chain(deps, input, deadline.signal);
+  for (const step of steps) {
+    const failure = await chain.run(step);
+    if (context.signal.aborted) throw new AppError('cancelled', 'the call was cancelled', { reason: 'Cancelled' });
+    if (deadline.signal.aborted)
+      return { kind: 'failed', step: step.name, reason: 'the time of the whole chain is up' };
+    if (failure === undefined) continue;
+    if (step.on_error !== 'Continue') return { kind: 'failed', step: step.name, reason: failure.message };
+    deps.logger.warn({ step: step.name, reason: failure.message }, 'step of a tool workflow failed, the next one runs');
+  }
+  return { kind: 'completed', result: chain.result, state: chain.state };
+}
+
+class Chain {
+  result: unknown = null;
+  readonly state: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  readonly #deps: ChainDeps;
+  readonly #signal: AbortSignal;
+  readonly #context: BodyContext & { readonly state: Record<string, unknown> };
+
+  constructor(deps: ChainDeps, input: unknown, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#signal = signal;
+    this.#context = { input, state: Object.assign(Object.create(null) as Record<string, unknown>, { input }) };
+  }
+
+  /** Why the step failed, in words for the author; undefined where it succeeded. */
+  async run(step: ToolStep): Promise<Error | undefined> {
+    const body = this.#render(step);
+    const attemptsMax = typeof step.on_error === 'object' ? step.on_error.RetryN + 1 : 1;
+    const started = this.#deps.clock.now();
+    let status: number | undefined;
+    let failure: Error | undefined;
+    let attempts = 0;
+    while (attempts < attemptsMax && !this.#signal.aborted) {
+      attempts += 1;
+      await this.#deps.observer.stepStarted(step.name, attempts);
+      const attempt = await this.#attempt(step, body);
+      status = attempt.status ?? status;
+      failure = attempt.failure;
+      if (failure === undefined) break;
+    }
+    if (status !== undefined) {
+      const durationMs = Math.max(0, this.#deps.clock.now() - started);
+      await this.#deps.observer.stepExecuted(step.name, { status, durationMs, attempts });
+    }
+    return failure;
+  }
+
+  async #attempt(step: ToolStep, body: string): Promise<{ status?: number; failure?: Error }> {
+    using deadline = startDeadline(this.#deps.clock, this.#deps.limits.stepMs, this.#signal);
+    let status: number | undefined;
+    try {
+      const request = { step: step.name, operationId: step.operation_id, body, signal: deadline.signal };
+      const response = await this.#deps.send(request);
+      ({ status } = response);
+      await this.#take(step, response);
+      return { status };
+    } catch (failure) {
+      if (failure instanceof StepFailure) return { ...(status !== undefined && { status }), failure };
+      if (!(failure instanceof UpstreamError)) throw failure;
+      return { ...(failure.status !== undefined && { status: failure.status }), failure };
+    }
+  }
+
+  async #take(step: ToolStep, response: { readonly status: number; readonly body: Buffer }): Promise<void> {
+    const parsed = readResponse(response);
+    const variables: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+    for (const [variable, expression] of Object.entries(step.extractors ?? {})) {
+      const found = await parsed.extract(expression, extract);
+      if (found !== undefined) variables[variable] = found.value;
+    }
+    this.result = parsed.value;
+    this.#context.state[step.name] = variables;
+    for (const [variable, value] of Object.entries(variables)) this.state[`${step.name}.${variable}`] = value;
+  }
+
+  #render(step: ToolStep): string {
+    const { name, body_template: source } = step;
+    try {
+      const text = renderBody(source, this.#context, this.#deps.limits.bodyBytes);
+      JSON.parse(text);
+      return text;
+    } catch (error) {
+      const why = error instanceof AppError ? messageOf(error) : 'the text is not valid JSON; escape quotes in inputs';
+      throw new AppError('invalid', `step '${name}': body_template did not render valid JSON: ${why}`, {
+        reason: 'Validation',
+      });
+    }
+  }
+}
