@@ -147,7 +147,12 @@ describe('a chart with an issuer', () => {
   it('sets every variable that the API reads and that its README lists, and no other', async () => {
     const whole = {
       publicUrl: 'https://windlass.example.com',
-      oidc: { issuer, jwksUrl: 'https://id.example.com/keys', caConfigMap: 'authority' },
+      oidc: {
+        issuer,
+        jwksUrl: 'https://id.example.com/keys',
+        caConfigMap: 'authority',
+        roleScopes: { fleet: ['svc.edge.fleet.read'] },
+      },
       grpc: { tlsSecret: 'grpc' },
       billing: { existingSecret: 'payment', ...pages, returnOrigins: ['https://c.example.com'] },
     };
@@ -163,7 +168,8 @@ describe('a chart with an issuer', () => {
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
     // For processes that are started by hand, and for tests.
     const byHand = ['WINDLASS_HTTP_HOST', 'WINDLASS_STDIN_SENSOR', 'WINDLASS_STDIN_TENANT', 'PAYMENT_PROVIDER_API_URL'];
-    const notSet = new Set(byHand);
+    // The chart has no relay yet.
+    const notSet = new Set([...byHand, 'WINDLASS_EDGE_KEY', 'WINDLASS_EDGE_ENDPOINT']);
     const set = Object.keys(env).filter((name) => name !== 'NODE_OPTIONS');
     expect(set.sort()).toEqual(all.filter((name) => !notSet.has(name)));
     expect(listedVariables('Both', 'The API')).toEqual(all);
@@ -410,7 +416,9 @@ describe('a chart with an issuer', () => {
       'agentexecutions: create patch delete',
       'edgegroups: create patch delete',
       'fleetruns: create patch delete',
+      'edgehosts: patch',
       'volumes: get list delete',
+      'stimulusrouters: patch',
       'controllerrevisions: create',
       'configmaps: get',
       'pods: get list',
@@ -423,6 +431,7 @@ describe('a chart with an issuer', () => {
       'agents: get list watch',
       'agentexecutions: get list watch',
       'securitycontexts: get list watch',
+      'edgehosts: get list watch',
       'edgegroups: get list watch',
       'fleetruns: get list watch',
       'namespaces: get list watch',
@@ -521,7 +530,7 @@ describe('the event bus of the chart', () => {
     const components = from.map((rule) =>
       rule.from.map((peer) => peer.podSelector.matchLabels['app.kubernetes.io/component']),
     );
-    expect(components).toEqual([['controllers', 'api'], ['nats']]);
+    expect(components).toEqual([['controllers', 'api', 'gateway'], ['nats']]);
     const release = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass').spec;
     expect(release?.podSelector?.matchExpressions).toEqual([
       { key: 'app.kubernetes.io/component', operator: 'NotIn', values: ['nats'] },
