@@ -1,0 +1,51 @@
+import type { EdgeHost, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+
+/** A host as it is stored, with the tenant that its namespace belongs to. */
+export interface StoredHost {
+  readonly tenant: string;
+  readonly object: EdgeHost;
+}
+
+/** What makes a host. */
+export interface NewHost {
+  readonly tenant: string;
+  readonly nodeId: string;
+  readonly name: string | undefined;
+  readonly enrolledBy: string;
+}
+
+/** The EdgeHosts of all tenants. Calls throw AppError `unavailable` where the server cannot be asked. */
+export interface HostStore {
+  /** As the server has it now; undefined where the tenant has no such host. */
+  find(tenant: string, nodeId: string): Promise<StoredHost | undefined>;
+  /** Makes it, or finds the one that is there. Throws AppError `not_found` for a tenant that is not set up. */
+  create(host: NewHost): Promise<StoredHost>;
+  /** Replaces the status of the version that was read; undefined where another one wrote first. */
+  write(host: StoredHost, status: EdgeHostStatus): Promise<StoredHost | undefined>;
+  /** All that are known, from memory. */
+  known(): Iterable<StoredHost>;
+  /** Told of every change; `after` is undefined for a host that is gone. */
+  onChange(handler: (uid: string, after: StoredHost | undefined) => void): void;
+}
+
+export const isRevoked = ({ object }: StoredHost): boolean =>
+  object.spec.revoked === true || object.status?.status === 'Revoked' || object.metadata.deletionTimestamp !== undefined;
+
+/**
+ * Changes the status of a host as long as others write in between. `change` answers undefined where nothing is to be
+ * written any more.
+ */
+export async function changeStatus(
+  hosts: HostStore,
+  { tenant, nodeId }: { readonly tenant: string; readonly nodeId: string },
+  change: (host: StoredHost) => EdgeHostStatus | undefined,
+): Promise<void> {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const host = await hosts.find(tenant, nodeId);
+    const status = host === undefined ? undefined : change(host);
+    if (host === undefined || status === undefined) return;
+    if ((await hosts.write(host, status)) !== undefined) return;
+  }
+}
+
+const attemptsMax = 8;

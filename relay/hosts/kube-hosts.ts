@@ -1,0 +1,73 @@
+import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Informer } from '../../lib/informer/index.ts';
+import { edgeHosts } from '../../lib/kinds.ts';
+import { createUnlessExists, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { HostStore, NewHost, StoredHost } from './host-store.ts';
+
+interface KubeHostsDeps {
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'replaceStatus'>;
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf' | 'tenantOf'>;
+  readonly informer: Pick<Informer<EdgeHost>, 'cache' | 'onChange'>;
+}
+
+/** EdgeHosts in the namespaces of their tenants. */
+export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): HostStore {
+  const stored = (object: EdgeHost): StoredHost | undefined => {
+    const tenant = tenants.tenantOf(object.metadata.namespace ?? '');
+    return tenant === undefined ? undefined : { tenant, object };
+  };
+
+  async function read(namespace: string, nodeId: string): Promise<EdgeHost | undefined> {
+    try {
+      return await kube.get(edgeHosts, { namespace, name: edgeHostName(nodeId) });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async find(tenant, nodeId) {
+      const namespace = tenants.namespaceOf(tenant);
+      const object = namespace === undefined ? undefined : await read(namespace, nodeId);
+      return object === undefined ? undefined : { tenant, object };
+    },
+    async create(host) {
+      const namespace = tenants.namespaceOf(host.tenant);
+      if (namespace === undefined) throw new AppError('not_found', 'the tenant of the token is not set up');
+      const made = await createUnlessExists(kube, edgeHosts, objectOf(host, namespace));
+      const object = made ?? (await read(namespace, host.nodeId));
+      if (object === undefined) throw new AppError('unavailable', 'the host is being deleted; try again');
+      return { tenant: host.tenant, object };
+    },
+    async write({ tenant, object }, status) {
+      try {
+        return { tenant, object: await kube.replaceStatus(edgeHosts, { ...object, status }) };
+      } catch (error) {
+        if (isConflict(error) || isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    *known() {
+      for (const object of informer.cache.values()) {
+        const host = stored(object);
+        if (host !== undefined) yield host;
+      }
+    },
+    onChange(handler) {
+      informer.onChange(({ before, after }) => {
+        const uid = (after ?? before)?.metadata.uid ?? '';
+        handler(uid, after === undefined ? undefined : stored(after));
+      });
+    },
+  };
+}
+
+const objectOf = ({ nodeId, name, enrolledBy }: NewHost, namespace: string): EdgeHost => ({
+  apiVersion: 'windlass.dev/v1',
+  kind: 'EdgeHost',
+  metadata: { name: edgeHostName(nodeId), namespace },
+  spec: { name: name ?? nodeId, tags: [], labels: {}, enrolled_by: enrolledBy },
+});

@@ -1,0 +1,97 @@
+import type { KeyObject } from 'node:crypto';
+import { edgeLimits, keyHashOf, readEdgeEvent, type ReceivedEvent, readNodeToken } from '../../lib/edge/index.ts';
+import { readPublicKey } from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
+import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { LiveStream, unproven } from './live-stream.ts';
+import { capabilitiesOf } from './outcome-of.ts';
+import { takeEvent, type TakeEventDeps } from './take-event.ts';
+
+export interface ConnectDeps extends TakeEventDeps {
+  readonly hosts: HostStore;
+  readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+}
+
+type Pipe = ServerStream<Buffer, Uint8Array>;
+
+/** How long a client has for its Hello. */
+const helloMs = 10_000;
+
+/** Serves `ConnectEdge` (spec 2 §4.1). */
+export const connectEdge =
+  (deps: ConnectDeps): HandleStream<Buffer, Uint8Array> =>
+  async (pipe) => {
+    const { host, token, nodeId } = await authenticate(deps, pipe);
+    const messages = pipe.messages[Symbol.asyncIterator]();
+    const stream = await hello(deps, { pipe, messages, host, token, nodeId });
+    const stopped = stoppedBy(pipe.draining);
+    try {
+      await deps.streams.begin(stream);
+      for (;;) {
+        const next = await Promise.race([messages.next(), stream.ended, stopped]);
+        if (next.done === true) return;
+        const received = readEdgeEvent(next.value);
+        await stream.accept(received);
+        await Promise.race([takeEvent(deps, stream, received.event), stream.ended]);
+      }
+    } finally {
+      void deps.streams.over(stream).catch(() => undefined);
+    }
+  };
+
+interface Opening {
+  readonly pipe: Pipe;
+  readonly messages: AsyncIterator<Buffer>;
+  readonly host: StoredHost;
+  readonly token: string;
+  readonly nodeId: string;
+}
+
+/** The first message: Hello with an envelope of this host. */
+async function hello({ clock, relayKey }: ConnectDeps, { pipe, messages, host, token, nodeId }: Opening) {
+  const late = clock.sleep(helloMs, pipe.signal).then((): never => {
+    throw new AppError('invalid', 'no hello came within 10 s');
+  });
+  const first = await Promise.race([messages.next(), late]);
+  late.catch(() => undefined);
+  if (first.done === true) throw new AppError('invalid', 'the stream ended before its hello');
+  const received: ReceivedEvent = readEdgeEvent(first.value);
+  const { event } = received;
+  if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
+  const { streamId } = event.value;
+  if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID in lower case');
+  const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), pipe };
+  const stream = new LiveStream(facts, capabilitiesOf(event.value.capabilities));
+  await stream.accept(received);
+  return stream;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The host of a Bearer token that counts now. */
+async function authenticate(
+  { clock, hosts, relayKey }: ConnectDeps,
+  pipe: Pipe,
+): Promise<{ readonly host: StoredHost; readonly token: string; readonly nodeId: string }> {
+  const token = /^Bearer ([^\s,]+)$/i.exec(pipe.header('authorization') ?? '')?.[1] ?? '';
+  if (token.length > edgeLimits.tokenLength) throw unproven('the node security token is too long');
+  const claims = await readNodeToken(relayKey.publicKey, token, clock.now());
+  if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
+  const host = await hosts.find(claims.tid, claims.nodeId);
+  const status = host?.object.status;
+  if (host === undefined || status === undefined) throw unproven('the host of the token is not there any more');
+  if (isRevoked(host)) throw new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' });
+  const isCurrent = status.token_jti === claims.jti && keyHashOf(readPublicKey(status.keys.current, 'keys')) === claims.keyHash;
+  if (!isCurrent) throw unproven('another node security token has replaced this one');
+  return { host, token, nodeId: claims.nodeId };
+}
+
+function stoppedBy(draining: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(new AppError('unavailable', 'this relay stops; connect again'));
+  promise.catch(() => undefined);
+  if (draining.aborted) stop();
+  else draining.addEventListener('abort', stop, { once: true });
+  return promise;
+}

@@ -1,0 +1,121 @@
+import type { KeyObject } from 'node:crypto';
+import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
+import {
+  assertFresh,
+  edgeLimits,
+  isSealedBy,
+  type ReceivedEvent,
+  readNodeToken,
+  sealEdgeCommand,
+} from '../../lib/edge/index.ts';
+import { readPublicKey } from '../../lib/envelope/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
+import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
+import type { StoredHost } from '../hosts/host-store.ts';
+
+interface LiveStreamFacts {
+  readonly host: StoredHost;
+  readonly nodeId: string;
+  /** Of its Bearer header. */
+  readonly token: string;
+  readonly streamId: string;
+  readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
+  readonly now: () => number;
+  readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
+}
+
+/** One open stream of a host, from its Hello on. */
+export class LiveStream {
+  readonly facts: LiveStreamFacts;
+  /** Rejects when the relay ends the stream; never resolves. */
+  readonly ended: Promise<never>;
+  /** Revision of the entry that says who holds the stream; 0 before it is written. */
+  epoch = 0;
+  lastHeartbeat: number;
+  isUnhealthy = false;
+  capabilities: EdgeHostCapabilities;
+  /** Capabilities that came since the last checkpoint. */
+  hasNews = false;
+  /** Bytes of output that were passed on, by command. */
+  readonly progress = new Map<string, number>();
+  host: StoredHost;
+  #token: string;
+  #received = 0n;
+  #sent = 0n;
+  #end: (error: AppError) => void = () => undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(facts: LiveStreamFacts, capabilities: EdgeHostCapabilities) {
+    this.facts = facts;
+    this.host = facts.host;
+    this.capabilities = capabilities;
+    this.lastHeartbeat = facts.now();
+    this.#token = facts.token;
+    this.ended = new Promise((_, reject) => (this.#end = reject));
+    this.ended.catch(() => undefined);
+  }
+
+  get uid(): string {
+    return this.facts.host.object.metadata.uid ?? '';
+  }
+
+  /** Breaks it off with this status. */
+  end(error: AppError): void {
+    this.#end(error);
+  }
+
+  /**
+   * @throws AppError `unauthenticated` where the envelope does not prove this host at this place of the stream.
+   */
+  async accept({ sealed }: ReceivedEvent): Promise<void> {
+    const { envelope } = sealed;
+    const { nodeId, streamId, now } = this.facts;
+    if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
+    assertFresh(envelope, now());
+    if (envelope.sequence <= this.#received) throw unproven('envelope.sequence does not rise');
+    if (!this.#keys().some((key) => isSealedBy(key, sealed, streamId))) {
+      throw unproven('the key of the host has not signed the message');
+    }
+    if (envelope.securityToken !== this.#token) await this.#takeToken(envelope.securityToken);
+    this.#received = envelope.sequence;
+  }
+
+  /** Writes a message, in order with others; resolves when there is room for the next. */
+  send(command: Pick<EdgeCommand, 'command' | 'resultAck'>): Promise<void> {
+    const { relayKey, nodeId, streamId, now, pipe } = this.facts;
+    const write = async (): Promise<void> => {
+      this.#sent += 1n;
+      const sealing = { key: relayKey.privateKey, nodeId, streamId, sequence: this.#sent, now: now() };
+      await pipe.send(sealEdgeCommand(command, sealing));
+    };
+    const written = this.#writing.then(write);
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  /** The token of a rotation replaces that of the header. */
+  async #takeToken(token: string): Promise<void> {
+    const { relayKey, nodeId, now } = this.facts;
+    const claims = await readNodeToken(relayKey.publicKey, token, now());
+    const current = this.host.object.status?.token_jti;
+    if (claims?.nodeId !== nodeId || claims.jti !== current) throw unproven('envelope.security_token is not valid');
+    this.#token = token;
+  }
+
+  /** The current key, and the one before as long as both count. */
+  #keys(): KeyObject[] {
+    const keys = this.host.object.status?.keys;
+    if (keys === undefined) return [];
+    const { current, previous, previous_until: until = '' } = keys;
+    const both = previous !== undefined && this.facts.now() < Date.parse(until) ? [current, previous] : [current];
+    return both.map((key) => readPublicKey(key, 'keys'));
+  }
+}
+
+/** How much of a command's output is still passed on. */
+export const progressLeft = (stream: LiveStream, commandId: string): number =>
+  edgeLimits.progressBytes - (stream.progress.get(commandId) ?? 0);
+
+export const unproven = (problem: string): AppError =>
+  new AppError('unauthenticated', problem, { reason: 'EnvelopeInvalid' });

@@ -1,0 +1,85 @@
+import type { EdgeHostCapabilities } from '../../crds/schema/edge-host.ts';
+import { type EdgeChunk, edgeLimits, type EdgeOutcome } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isTooDeep } from '../../lib/nesting.ts';
+import type { Any } from '../../proto/generated/google/protobuf/any.ts';
+import type { Duration } from '../../proto/generated/google/protobuf/duration.ts';
+import { Struct } from '../../proto/generated/google/protobuf/struct.ts';
+import type { Chunk, EdgeCapabilities, EdgeResult } from '../../proto/generated/windlass/node/v1/node.ts';
+
+const cut = (text: string): string => text.slice(0, edgeLimits.messageLength);
+
+export const millis = ({ seconds, nanos }: Duration = { seconds: 0n, nanos: 0 }): number =>
+  Math.max(0, Number(seconds) * 1_000 + Math.floor(nanos / 1_000_000));
+
+/** The result of a daemon as it is kept; undefined where it names no outcome. */
+export function outcomeOf(result: EdgeResult | undefined): EdgeOutcome | undefined {
+  const outcome = result?.outcome;
+  switch (outcome?.$case) {
+    case 'ok': {
+      const { exitCode, duration, payload } = outcome.value;
+      const own = { outcome: 'ok', exit_code: exitCode, duration_ms: millis(duration) } as const;
+      return payload === undefined ? own : withPayload(own, payload);
+    }
+    case 'err': {
+      const { code, message, exitCode } = outcome.value;
+      return { outcome: 'err', code: cut(code), message: cut(message), exit_code: exitCode };
+    }
+    case 'timedOut':
+      return { outcome: 'timed_out', deadline_ms: millis(outcome.value.deadline) };
+    case 'cancelled':
+      return { outcome: 'cancelled', reason: cut(outcome.value.reason) };
+    case undefined:
+      return undefined;
+  }
+}
+
+/** A payload that cannot be kept makes the result an error: it would be reported as something that it was not. */
+function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { typeUrl, value }: Any): EdgeOutcome {
+  const failed = (message: string): EdgeOutcome => ({
+    outcome: 'err',
+    code: 'PayloadInvalid',
+    message,
+    exit_code: own.exit_code,
+  });
+  if (!typeUrl.endsWith('/google.protobuf.Struct')) return failed('the payload is no google.protobuf.Struct');
+  if (value.length > edgeLimits.payloadBytes) return failed(`the payload has more than ${edgeLimits.payloadBytes} bytes`);
+  try {
+    const payload: unknown = Struct.unwrap(Struct.decode(value));
+    return isTooDeep(payload) ? failed('the payload is nested too deep') : { ...own, payload };
+  } catch {
+    return failed('the payload cannot be read');
+  }
+}
+
+/** Undefined for a chunk without content. */
+export function chunkOf(chunk: Chunk | undefined): EdgeChunk | undefined {
+  const kind = chunk?.kind;
+  if (kind === undefined) return undefined;
+  if (kind.$case === 'status') return { state: cut(kind.value.state), message: cut(kind.value.message) };
+  return { stream: kind.$case, data: Buffer.from(kind.value).toString('base64') };
+}
+
+/** @throws AppError `invalid` that names the field which is too much. */
+export function capabilitiesOf(capabilities: EdgeCapabilities | undefined): EdgeHostCapabilities {
+  const { os = '', arch = '', localTools = [], mountPoints = [], customLabels = {} } = capabilities ?? {};
+  const { nameLength, labels } = edgeLimits;
+  assertTexts('capabilities.os', [os], { count: 1, length: 63 });
+  assertTexts('capabilities.arch', [arch], { count: 1, length: 63 });
+  assertTexts('capabilities.local_tools', localTools, { count: edgeLimits.localTools, length: nameLength });
+  assertTexts('capabilities.mount_points', mountPoints, { count: edgeLimits.mountPoints, length: 1_024 });
+  assertTexts('capabilities.custom_labels', Object.keys(customLabels), { count: labels, length: nameLength });
+  assertTexts('capabilities.custom_labels', Object.values(customLabels), { count: labels, length: 256 });
+  return { os, arch, local_tools: localTools, mount_points: mountPoints, labels: customLabels };
+}
+
+function assertTexts(
+  field: string,
+  texts: readonly string[],
+  { count, length }: { readonly count: number; readonly length: number },
+): void {
+  if (texts.length > count) throw new AppError('invalid', `${field} has more than ${count} entries`);
+  if (texts.some((text) => text.length > length)) {
+    throw new AppError('invalid', `${field} has a text of more than ${length} characters`);
+  }
+}

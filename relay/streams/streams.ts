@@ -1,0 +1,178 @@
+import type { EdgeHostState, EdgeHostStatus } from '../../crds/schema/edge-host.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { edgeBuckets, edgeLimits, type HeldStream, type HostRequest, relayAddress } from '../../lib/edge/index.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { sameJson } from '../../lib/same-json.ts';
+import { changeStatus, type HostStore, isRevoked } from '../hosts/host-store.ts';
+import type { LiveStream } from './live-stream.ts';
+
+export interface StreamsDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bus: Pick<EventBus, 'bucket' | 'request' | 'problem'>;
+  readonly hosts: HostStore;
+  /** Names this process. */
+  readonly relayId: string;
+}
+
+/** The open streams of this relay, and what is written about them. */
+export class Streams {
+  readonly #deps: StreamsDeps;
+  readonly #open = new Map<string, LiveStream>();
+  #isStopping = false;
+
+  constructor(deps: StreamsDeps) {
+    this.#deps = deps;
+    deps.hosts.onChange((uid, host) => {
+      const stream = this.#open.get(uid);
+      if (stream === undefined) return;
+      if (host === undefined || isRevoked(host)) this.#revoke(stream);
+      else stream.host = host;
+    });
+  }
+
+  get(uid: string): LiveStream | undefined {
+    return this.#open.get(uid);
+  }
+
+  /** Open streams by the state of their hosts. */
+  counts(): Readonly<Record<'Connected' | 'Unhealthy', number>> {
+    let unhealthy = 0;
+    for (const { isUnhealthy } of this.#open.values()) unhealthy += Number(isUnhealthy);
+    return { Connected: this.#open.size - unhealthy, Unhealthy: unhealthy };
+  }
+
+  /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
+  async begin(stream: LiveStream): Promise<void> {
+    this.#open.get(stream.uid)?.end(replaced());
+    this.#open.set(stream.uid, stream);
+    const before = await this.#hold(stream);
+    if (before?.relay !== undefined && before.relay !== this.#deps.relayId) await this.#replaceElsewhere(stream, before);
+    await this.report(stream, 'Connected');
+  }
+
+  /** The stream is over: its host is disconnected unless another stream comes within the grace. */
+  async over(stream: LiveStream): Promise<void> {
+    const { clock, bus } = this.#deps;
+    if (this.#open.get(stream.uid) !== stream) return;
+    this.#open.delete(stream.uid);
+    const { uid } = stream;
+    const at = new Date(clock.now()).toISOString();
+    const freed = await bus
+      .bucket<HeldStream>(edgeBuckets.streams)
+      .update(uid, { uid, at }, stream.epoch)
+      .catch(() => undefined);
+    // A relay that stops leaves the rest to those that go on, so that its restart is not a write for each host.
+    if (freed === undefined || this.#isStopping) return;
+    await clock.sleep(edgeLimits.disconnectGraceMs);
+    const now = await bus.bucket<HeldStream>(edgeBuckets.streams).get(uid);
+    if (now?.value.relay === undefined) await this.report(stream, 'Disconnected');
+  }
+
+  /** Writes the state of a host where it is news. A revoked host stays revoked. */
+  async report(stream: LiveStream, state: Exclude<EdgeHostState, 'Revoked'>): Promise<void> {
+    const { clock, hosts, logger } = this.#deps;
+    const { nodeId } = stream.facts;
+    try {
+      await changeStatus(hosts, { tenant: stream.host.tenant, nodeId }, (host) => {
+        const { status } = host.object;
+        if (status === undefined || isRevoked(host)) return undefined;
+        const isSame = status.status === state && sameJson(status.capabilities, stream.capabilities);
+        return isSame ? undefined : newStatus(status, { state, stream, now: clock.now() });
+      });
+    } catch (error) {
+      logger.warn({ node: nodeId, state, problem: messageOf(error) }, 'host state not written');
+    }
+  }
+
+  /** Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). */
+  async checkHeartbeats(): Promise<void> {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    for (const stream of this.#open.values()) {
+      if (stream.isUnhealthy || now - stream.lastHeartbeat <= edgeLimits.staleMs) continue;
+      stream.isUnhealthy = true;
+      await this.report(stream, 'Unhealthy');
+    }
+  }
+
+  /** Ends every stream; their daemons connect elsewhere. */
+  endAll(problem: string, isStopping: boolean): void {
+    this.#isStopping ||= isStopping;
+    for (const stream of this.#open.values()) stream.end(new AppError('unavailable', problem));
+  }
+
+  /** An order of `lib/edge/host-commands.ts` that ends a stream. */
+  endOne(request: Extract<HostRequest, { readonly kind: 'drop' }>): void {
+    const stream = this.#open.get(request.host.hostUid);
+    if (stream === undefined) return;
+    if (request.reason === replacedReason) stream.end(replaced());
+    else this.#revoke(stream);
+  }
+
+  #revoke(stream: LiveStream): void {
+    stream.end(new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' }));
+    const { hosts, clock, logger } = this.#deps;
+    const key = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
+    const written = changeStatus(hosts, key, (host) => revokedStatus(host.object.status, host.object.spec.revoked, clock));
+    written.catch((error: unknown) => logger.warn({ problem: messageOf(error) }, 'revocation not written'));
+  }
+
+  /** Says in the bus that this relay holds the stream. The entry before. */
+  async #hold(stream: LiveStream): Promise<HeldStream | undefined> {
+    const { bus, clock, relayId } = this.#deps;
+    const bucket = bus.bucket<HeldStream>(edgeBuckets.streams);
+    const { uid } = stream;
+    for (let attempt = 0; attempt < holdAttempts; attempt += 1) {
+      const entry = { uid, relay: relayId, at: new Date(clock.now()).toISOString() };
+      const before = await bucket.get(uid);
+      const revision =
+        before === undefined
+          ? await bucket.create(uid, entry, stream.host.tenant)
+          : await bucket.update(uid, entry, before.revision).catch(() => undefined);
+      if (revision === undefined) continue;
+      stream.epoch = revision;
+      return before?.value;
+    }
+    throw new AppError('unavailable', 'the stream could not be taken over; connect again');
+  }
+
+  async #replaceElsewhere(stream: LiveStream, before: HeldStream): Promise<void> {
+    const { bus } = this.#deps;
+    const host = { tenant: stream.host.tenant, hostUid: stream.uid, nodeId: stream.facts.nodeId };
+    const request: HostRequest = { kind: 'drop', host, epoch: 0, reason: replacedReason };
+    // A relay that is gone holds no stream any more.
+    await bus
+      .request(relayAddress(before.relay ?? ''), JSON.stringify(request), { timeoutMs: 2_000 })
+      .catch(() => undefined);
+  }
+}
+
+const holdAttempts = 5;
+const replacedReason = 'replaced';
+
+const replaced = (): AppError =>
+  new AppError('conflict', 'a newer stream of this host has taken over', { reason: 'StreamReplaced' });
+
+interface News {
+  readonly state: EdgeHostState;
+  readonly stream: LiveStream;
+  readonly now: number;
+}
+
+function newStatus(status: EdgeHostStatus, { state, stream, now }: News): EdgeHostStatus {
+  const since = status.status === state ? status.since : new Date(now).toISOString();
+  const last = new Date(stream.lastHeartbeat).toISOString();
+  return { ...status, status: state, since, last_heartbeat_at: last, capabilities: stream.capabilities };
+}
+
+function revokedStatus(
+  status: EdgeHostStatus | undefined,
+  isAsked: boolean | undefined,
+  clock: Clock,
+): EdgeHostStatus | undefined {
+  if (status === undefined || isAsked !== true || status.status === 'Revoked') return undefined;
+  return { ...status, status: 'Revoked', since: new Date(clock.now()).toISOString() };
+}

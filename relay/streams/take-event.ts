@@ -1,0 +1,96 @@
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type CommandRecord, type EdgeChunk, edgeBuckets, type EdgeEventCase, type EdgeResults } from '../../lib/edge/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
+import { type LiveStream, progressLeft } from './live-stream.ts';
+import { capabilitiesOf, chunkOf, outcomeOf } from './outcome-of.ts';
+import type { Streams } from './streams.ts';
+
+export interface TakeEventDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bus: Pick<EventBus, 'bucket'>;
+  readonly results: Pick<EdgeResults, 'publish'>;
+  readonly streams: Streams;
+}
+
+/** Does what a proven message of a daemon says. */
+export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: EdgeEventCase): Promise<void> {
+  switch (event.$case) {
+    case 'hello':
+      throw new AppError('invalid', 'hello is the first message of a stream, and comes once');
+    case 'heartbeat':
+      return takeHeartbeat(deps, stream);
+    case 'capabilityUpdate':
+      stream.capabilities = capabilitiesOf(event.value.capabilities);
+      stream.hasNews = true;
+      return;
+    case 'commandResult':
+      return takeResult(deps, stream, event.value);
+    case 'commandProgress':
+      return takeProgress(deps, stream, event.value);
+  }
+}
+
+/** The checkpoint at which new capabilities are written (EDGE-FLOW-08). */
+async function takeHeartbeat({ clock, streams }: TakeEventDeps, stream: LiveStream): Promise<void> {
+  stream.lastHeartbeat = clock.now();
+  if (!stream.isUnhealthy && !stream.hasNews) return;
+  stream.isUnhealthy = false;
+  stream.hasNews = false;
+  await streams.report(stream, 'Connected');
+}
+
+/** Stores the result, notes that the command has ended, then tells the daemon to forget it. */
+async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: CommandResult): Promise<void> {
+  const { commandId } = message;
+  const bucket = deps.bus.bucket<CommandRecord>(edgeBuckets.commands);
+  const result = outcomeOf(message.result);
+  if (result === undefined) throw new AppError('invalid', 'result holds none of ok, err, timed_out and cancelled');
+  const entry = await recordOf(deps, stream, commandId);
+  if (entry !== undefined && entry.value.ended !== true) {
+    const { tenant, run, node_id: nodeId } = entry.value;
+    const at = new Date(deps.clock.now()).toISOString();
+    await deps.results.publish({ kind: 'result', tenant, run, node_id: nodeId, command_id: commandId, at, result });
+    await bucket.update(commandId, { ...entry.value, ended: true }, entry.revision).catch(() => undefined);
+  }
+  stream.progress.delete(commandId);
+  await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });
+}
+
+async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
+  const { commandId } = message;
+  const chunk = chunkOf(message.chunk);
+  if (commandId === '' || chunk === undefined) return;
+  const left = progressLeft(stream, commandId);
+  if (left <= 0) return;
+  const entry = await recordOf(deps, stream, commandId);
+  if (entry === undefined || entry.value.ended === true) return;
+  const size = Math.max(chunkOverhead, Buffer.byteLength(JSON.stringify(chunk)));
+  remember(stream, commandId, size);
+  const kept: EdgeChunk = size <= left ? chunk : { cut: true };
+  const { tenant, run, node_id: nodeId } = entry.value;
+  const at = new Date(deps.clock.now()).toISOString();
+  await deps.results.publish({ kind: 'progress', tenant, run, node_id: nodeId, command_id: commandId, at, chunk: kept });
+}
+
+/** What a chunk counts at least, so that many small ones end as well. */
+const chunkOverhead = 64;
+/** Commands whose output a stream counts at a time. */
+const commandsCounted = 256;
+
+function remember({ progress }: LiveStream, commandId: string, size: number): void {
+  progress.set(commandId, (progress.get(commandId) ?? 0) + size);
+  const [oldest] = progress.keys();
+  if (progress.size > commandsCounted && oldest !== undefined) progress.delete(oldest);
+}
+
+/** Undefined for a command that nobody claimed, or that another host has: nothing of it counts. */
+async function recordOf({ bus, logger }: TakeEventDeps, { host, facts }: LiveStream, commandId: string) {
+  const entry = await bus.bucket<CommandRecord>(edgeBuckets.commands).get(commandId);
+  if (entry?.value.node_id === facts.nodeId && entry.value.tenant === host.tenant) return entry;
+  logger.warn({ node: facts.nodeId, isKnown: entry !== undefined }, 'message for a command that the host does not have');
+  return undefined;
+}
