@@ -8,6 +8,8 @@ export const programs = {
   api: 'api/main.ts',
   /** The tool gateway. */
   gateway: 'gateway/main.ts',
+  /** The relay of edge hosts. */
+  relay: 'relay/main.ts',
   /** The thread of the API that reads manifests. */
   'manifest-worker': 'lib/manifest/manifest-worker.ts',
   /** The thread of the API that turns pages into Markdown. */

@@ -29,7 +29,9 @@ export interface HostStore {
 }
 
 export const isRevoked = ({ object }: StoredHost): boolean =>
-  object.spec.revoked === true || object.status?.status === 'Revoked' || object.metadata.deletionTimestamp !== undefined;
+  object.spec.revoked === true ||
+  object.status?.status === 'Revoked' ||
+  object.metadata.deletionTimestamp !== undefined;
 
 /**
  * Changes the status of a host as long as others write in between. `change` answers undefined where nothing is to be

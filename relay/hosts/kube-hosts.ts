@@ -2,7 +2,7 @@ import { type EdgeHost, edgeHostName } from '../../crds/schema/edge-host.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Informer } from '../../lib/informer/index.ts';
 import { edgeHosts } from '../../lib/kinds.ts';
-import { createUnlessExists, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
+import { createUnlessExists, findObject, isConflict, isNotFound, type KubeClient } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { HostStore, NewHost, StoredHost } from './host-store.ts';
 
@@ -18,16 +18,30 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
     const tenant = tenants.tenantOf(object.metadata.namespace ?? '');
     return tenant === undefined ? undefined : { tenant, object };
   };
+  return {
+    ...createHostCalls(kube, tenants),
+    *known() {
+      for (const object of informer.cache.values()) {
+        const host = stored(object);
+        if (host !== undefined) yield host;
+      }
+    },
+    onChange(handler) {
+      informer.onChange(({ before, after }) => {
+        const uid = (after ?? before)?.metadata.uid ?? '';
+        handler(uid, after === undefined ? undefined : stored(after));
+      });
+    },
+  };
+}
 
-  async function read(namespace: string, nodeId: string): Promise<EdgeHost | undefined> {
-    try {
-      return await kube.get(edgeHosts, { namespace, name: edgeHostName(nodeId) });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
+/** What is asked of the server. */
+function createHostCalls(
+  kube: KubeHostsDeps['kube'],
+  tenants: KubeHostsDeps['tenants'],
+): Pick<HostStore, 'find' | 'create' | 'write'> {
+  const read = (namespace: string, nodeId: string): Promise<EdgeHost | undefined> =>
+    findObject(kube, edgeHosts, { namespace, name: edgeHostName(nodeId) });
   return {
     async find(tenant, nodeId) {
       const namespace = tenants.namespaceOf(tenant);
@@ -49,18 +63,6 @@ export function createKubeHosts({ kube, tenants, informer }: KubeHostsDeps): Hos
         if (isConflict(error) || isNotFound(error)) return undefined;
         throw error;
       }
-    },
-    *known() {
-      for (const object of informer.cache.values()) {
-        const host = stored(object);
-        if (host !== undefined) yield host;
-      }
-    },
-    onChange(handler) {
-      informer.onChange(({ before, after }) => {
-        const uid = (after ?? before)?.metadata.uid ?? '';
-        handler(uid, after === undefined ? undefined : stored(after));
-      });
     },
   };
 }

@@ -78,7 +78,8 @@ export async function challengeNode(deps: EnrollDeps, request: ChallengeNodeRequ
     throw new AppError('unauthenticated', 'the attested key has not signed the nonce');
   }
   const enrollment = await readEnrollmentToken(edgePublicKey, token, clock.now());
-  if (enrollment === undefined) throw new AppError('unauthenticated', 'the enrollment token is not valid or has expired');
+  if (enrollment === undefined)
+    throw new AppError('unauthenticated', 'the enrollment token is not valid or has expired');
   return redeem(deps, enrollment, { key, text: attested.key, name: attested.name });
 }
 
@@ -145,7 +146,13 @@ async function bind(hosts: HostStore, host: StoredHost, binding: Binding): Promi
 
 async function credential(
   { relayKey, edgePublicKey, nodeTokenMs }: EnrollDeps,
-  { nodeId, tenant, jti, key, issuedAt }: Readonly<Record<'nodeId' | 'tenant' | 'jti', string>> & {
+  {
+    nodeId,
+    tenant,
+    jti,
+    key,
+    issuedAt,
+  }: Readonly<Record<'nodeId' | 'tenant' | 'jti', string>> & {
     readonly key: KeyObject;
     readonly issuedAt: number;
   },

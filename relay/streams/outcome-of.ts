@@ -43,7 +43,8 @@ function withPayload(own: Extract<EdgeOutcome, { readonly outcome: 'ok' }>, { ty
     exit_code: own.exit_code,
   });
   if (!typeUrl.endsWith('/google.protobuf.Struct')) return failed('the payload is no google.protobuf.Struct');
-  if (value.length > edgeLimits.payloadBytes) return failed(`the payload has more than ${edgeLimits.payloadBytes} bytes`);
+  if (value.length > edgeLimits.payloadBytes)
+    return failed(`the payload has more than ${edgeLimits.payloadBytes} bytes`);
   try {
     const payload: unknown = Struct.unwrap(Struct.decode(value));
     return isTooDeep(payload) ? failed('the payload is nested too deep') : { ...own, payload };

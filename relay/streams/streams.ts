@@ -49,7 +49,8 @@ export class Streams {
     this.#open.get(stream.uid)?.end(replaced());
     this.#open.set(stream.uid, stream);
     const before = await this.#hold(stream);
-    if (before?.relay !== undefined && before.relay !== this.#deps.relayId) await this.#replaceElsewhere(stream, before);
+    if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
+      await this.#replaceElsewhere(stream, before);
     await this.report(stream, 'Connected');
   }
 
@@ -116,7 +117,9 @@ export class Streams {
     stream.end(new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' }));
     const { hosts, clock, logger } = this.#deps;
     const key = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
-    const written = changeStatus(hosts, key, (host) => revokedStatus(host.object.status, host.object.spec.revoked, clock));
+    const written = changeStatus(hosts, key, (host) =>
+      revokedStatus(host.object.status, host.object.spec.revoked, clock),
+    );
     written.catch((error: unknown) => logger.warn({ problem: messageOf(error) }, 'revocation not written'));
   }
 

@@ -1,6 +1,12 @@
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type CommandRecord, type EdgeChunk, edgeBuckets, type EdgeEventCase, type EdgeResults } from '../../lib/edge/index.ts';
+import {
+  type CommandRecord,
+  type EdgeChunk,
+  edgeBuckets,
+  type EdgeEventCase,
+  type EdgeResults,
+} from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CommandProgress, CommandResult } from '../../proto/generated/windlass/node/v1/node.ts';
@@ -73,7 +79,15 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
   const kept: EdgeChunk = size <= left ? chunk : { cut: true };
   const { tenant, run, node_id: nodeId } = entry.value;
   const at = new Date(deps.clock.now()).toISOString();
-  await deps.results.publish({ kind: 'progress', tenant, run, node_id: nodeId, command_id: commandId, at, chunk: kept });
+  await deps.results.publish({
+    kind: 'progress',
+    tenant,
+    run,
+    node_id: nodeId,
+    command_id: commandId,
+    at,
+    chunk: kept,
+  });
 }
 
 /** What a chunk counts at least, so that many small ones end as well. */
@@ -91,6 +105,9 @@ function remember({ progress }: LiveStream, commandId: string, size: number): vo
 async function recordOf({ bus, logger }: TakeEventDeps, { host, facts }: LiveStream, commandId: string) {
   const entry = await bus.bucket<CommandRecord>(edgeBuckets.commands).get(commandId);
   if (entry?.value.node_id === facts.nodeId && entry.value.tenant === host.tenant) return entry;
-  logger.warn({ node: facts.nodeId, isKnown: entry !== undefined }, 'message for a command that the host does not have');
+  logger.warn(
+    { node: facts.nodeId, isKnown: entry !== undefined },
+    'message for a command that the host does not have',
+  );
   return undefined;
 }

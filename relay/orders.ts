@@ -1,0 +1,48 @@
+import { type HostRequest, streamElsewhere } from '../lib/edge/index.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
+import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
+import type { Streams } from './streams/streams.ts';
+
+/** Answers a request of `lib/edge/host-commands.ts`: only the stream that it is for gets the order. */
+export const takeOrder =
+  (streams: Streams) =>
+  async ({ body }: { readonly body: Uint8Array }): Promise<string> => {
+    // Only processes of ours reach the bus.
+    const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest;
+    if (request.kind === 'drop') {
+      streams.endOne(request);
+      return '';
+    }
+    const stream = streams.get(request.host.hostUid);
+    if (stream === undefined || stream.epoch !== request.epoch) {
+      throw new AppError('unavailable', 'this relay does not hold the stream', { reason: streamElsewhere });
+    }
+    await stream.send({ command: commandOf(request), resultAck: undefined });
+    return '';
+  };
+
+function commandOf(request: Exclude<HostRequest, { readonly kind: 'drop' }>): NonNullable<EdgeCommand['command']> {
+  switch (request.kind) {
+    case 'invoke': {
+      const { commandId, context, tool, args, token, deadlineMs } = request.command;
+      const sealEnvelope = { userSecurityToken: token, tenantId: request.host.tenant };
+      const deadline = durationOf(deadlineMs);
+      const value = { commandId, securityContextName: context, sealEnvelope, toolName: tool, args, deadline };
+      return { $case: 'invokeTool', value };
+    }
+    case 'cancel':
+      return { $case: 'cancel', value: { commandId: request.commandId, reason: request.reason } };
+    case 'push_config':
+      return { $case: 'pushConfig', value: { configDelta: Buffer.from(request.delta), version: request.version } };
+    case 'drain':
+      return { $case: 'drain', value: {} };
+    case 'shutdown':
+      return { $case: 'shutdown', value: { grace: durationOf(request.graceMs) } };
+  }
+}
+
+const durationOf = (ms: number): Duration => ({
+  seconds: BigInt(Math.floor(ms / 1_000)),
+  nanos: Math.floor(ms % 1_000) * 1_000_000,
+});

@@ -1,0 +1,442 @@
+import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
+import type { EventBus } from '../lib/bus/index.ts';
+import { systemClock } from '../lib/clock.ts';
+import {
+  createEdgeResults,
+  createHostCommands,
+  type EdgeEventCase,
+  type EdgeNews,
+  mintEnrollmentToken,
+  relayAddress,
+} from '../lib/edge/index.ts';
+import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
+import { newId } from '../lib/ids.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { HealthClient } from '../proto/generated/health/v1/health.ts';
+import { credentials } from '@grpc/grpc-js';
+import type { NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
+import { startTestBus, type TestBus } from '../test/nats/test-bus.ts';
+import {
+  edgeClient,
+  edgeKeys,
+  EdgeStream,
+  type EdgeIdentity,
+  enroll as enrollAt,
+  rotate,
+} from '../test/support/edge-client.ts';
+import { createMemoryHosts, type MemoryHosts } from '../test/support/memory-hosts.ts';
+import { takeOrder } from './orders.ts';
+import { serveRelay } from './serve-grpc.ts';
+import { Streams } from './streams/streams.ts';
+
+const edgeKey = generateKeyPairSync('ed25519');
+const relayKey = generateKeyPairSync('ed25519');
+
+interface Relay {
+  readonly client: NodeClusterServiceClient;
+  readonly listener: GrpcListener;
+  readonly streams: Streams;
+  readonly bus: EventBus;
+}
+
+let nats: TestBus;
+let hosts: MemoryHosts;
+let aheadMs: number;
+const clock = {
+  now: () => systemClock.now() + aheadMs,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms, signal),
+};
+let relays: Relay[] = [];
+let open: EdgeStream[] = [];
+
+beforeAll(async () => {
+  nats = await startTestBus();
+}, 60_000);
+afterAll(() => nats.stop());
+beforeEach(() => {
+  hosts = createMemoryHosts();
+  aheadMs = 0;
+});
+afterEach(async () => {
+  for (const stream of open) stream.close();
+  for (const { client, listener } of relays) {
+    client.close();
+    await listener.close(AbortSignal.abort());
+  }
+  open = [];
+  relays = [];
+});
+
+async function startRelay(isWorker = false): Promise<Relay> {
+  const bus = nats.connect();
+  const relayId = randomUUID();
+  const streams = new Streams({ clock, logger: silentLogger, bus, hosts, relayId });
+  await bus.serve(relayAddress(relayId), takeOrder(streams)).ready;
+  const listener = await serveRelay(
+    {
+      clock,
+      logger: silentLogger,
+      newId,
+      bus,
+      hosts,
+      streams,
+      relayKey,
+      edgePublicKey: edgeKey.publicKey,
+      results: createEdgeResults({ bus, clock }),
+      nodeTokenMs: 86_400_000,
+      overlapMs: 300_000,
+    },
+    { port: 0, host: '127.0.0.1', proxies: new Set(['127.0.0.1']), isWorker },
+  );
+  const relay = { client: edgeClient(listener.port), listener, streams, bus };
+  relays.push(relay);
+  return relay;
+}
+
+const tokenFor = (jti: string): Promise<string> =>
+  mintEnrollmentToken(edgeKey.privateKey, { jti, tid: 'acme', issuedBy: 'ops', now: Date.now(), ttlSeconds: 900 });
+const anyAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+const enroll = async ({ client }: Relay, jti = randomUUID(), keys = edgeKeys()): Promise<EdgeIdentity> =>
+  enrollAt(client, await tokenFor(jti), { keys, from: anyAddress() });
+const connect = ({ client }: Relay, identity: EdgeIdentity): EdgeStream => {
+  const stream = new EdgeStream(client, identity);
+  open.push(stream);
+  return stream;
+};
+const statusOf = async ({ enrolled }: EdgeIdentity): Promise<EdgeHostStatus | undefined> =>
+  (await hosts.find('acme', enrolled.nodeId))?.object.status;
+const becomes = (identity: EdgeIdentity, state: string) =>
+  vi.waitFor(async () => expect((await statusOf(identity))?.status).toBe(state), { timeout: 5_000 });
+const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'OK',
+    (error: { readonly code: number }) => status[error.code] ?? 'unknown',
+  );
+const addressOf = async ({ enrolled }: EdgeIdentity) => ({
+  tenant: 'acme',
+  hostUid: (await hosts.find('acme', enrolled.nodeId))?.object.metadata.uid ?? '',
+  nodeId: enrolled.nodeId,
+});
+
+describe('enrollment', () => {
+  it('EDGE-FLOW-01 EDGE-FLOW-02 EDGE-RES-32 AMB-204 makes a Disconnected host of the tenant and gives the same key the same answer', async () => {
+    const relay = await startRelay();
+    const jti = randomUUID();
+    const identity = await enroll(relay, jti);
+    expect(identity.enrolled.tenantId).toBe('acme');
+    const stored = await statusOf(identity);
+    expect(stored).toMatchObject({ status: 'Disconnected', node_id: identity.enrolled.nodeId });
+    expect(stored?.since).toBe(stored?.enrolled_at);
+    const again = await enroll(relay, jti, identity.keys);
+    expect(again.enrolled).toEqual(identity.enrolled);
+    expect(await codeOf(enroll(relay, jti))).toBe('UNAUTHENTICATED');
+    hosts.remove('acme', identity.enrolled.nodeId);
+    expect(await codeOf(enroll(relay, jti, identity.keys))).toBe('UNAUTHENTICATED');
+  });
+
+  it('EDGE-RES-31 has one winner among 200 redeemers at two relays', async () => {
+    const two = [await startRelay(), await startRelay()];
+    const jti = randomUUID();
+    const codes = await Promise.all(
+      Array.from({ length: 200 }, async (_, at) => codeOf(enroll(two[at % 2] ?? (await startRelay()), jti))),
+    );
+    expect(codes.filter((code) => code === 'OK')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'UNAUTHENTICATED')).toHaveLength(199);
+    expect([...hosts.known()]).toHaveLength(1);
+  }, 30_000);
+
+  it('is finished by the same key where a crash left a redeemed token without a host', async () => {
+    const relay = await startRelay();
+    const jti = randomUUID();
+    const keys = edgeKeys();
+    const write = vi.spyOn(hosts, 'create').mockRejectedValueOnce(new Error('crash'));
+    expect(await codeOf(enroll(relay, jti, keys))).toBe('INTERNAL');
+    write.mockRestore();
+    expect(await codeOf(enroll(relay, jti))).toBe('UNAUTHENTICATED');
+    expect(await codeOf(enroll(relay, jti, keys))).toBe('OK');
+  });
+
+  it('EDGE-FLOW-27 AMB-111 takes five attestations a minute of an address, and a sixth of another', async () => {
+    const { client } = await startRelay();
+    const token = await tokenFor('never');
+    const from = '2001:db8:0:1::1';
+    const attempt = (address: string): Promise<string> => codeOf(enrollAt(client, `${token}x`, { from: address }));
+    for (let call = 0; call < 5; call += 1) expect(await attempt(from)).toBe('UNAUTHENTICATED');
+    expect(await attempt('2001:db8:0:1:ffff::2')).toBe('RESOURCE_EXHAUSTED');
+    expect(await attempt('2001:db8:0:2::1')).toBe('UNAUTHENTICATED');
+  });
+
+  it('AMB-142 refuses keys of small order and of another length', async () => {
+    const { client } = await startRelay();
+    for (const publicKey of [Buffer.alloc(32), Buffer.alloc(31, 1), Buffer.alloc(0)]) {
+      const call = new Promise((resolve, reject) => {
+        client.attestNode({ role: 1, publicKey, version: '', name: '' }, (error, answer) =>
+          error === null ? resolve(answer) : reject(error),
+        );
+      });
+      expect(await codeOf(call)).toBe('INVALID_ARGUMENT');
+    }
+  });
+
+  it('EDGE-FLOW-31 AMB-111 is not served by a Worker, which answers health', async () => {
+    const worker = await startRelay(true);
+    expect(await codeOf(enroll(worker))).toBe('UNIMPLEMENTED');
+    const health = new HealthClient(`127.0.0.1:${worker.listener.port}`, credentials.createInsecure());
+    const answer = await new Promise((resolve, reject) => {
+      health.check({ service: '' }, (error, reply) => (error === null ? resolve(reply.status) : reject(error)));
+    });
+    health.close();
+    // EDGE-PROTO-05: SERVING
+    expect(answer).toBe(1);
+  });
+});
+
+describe('the stream of a host', () => {
+  it('EDGE-FLOW-04 EDGE-FLOW-08 EDGE-FLOW-09 connects by its Hello, and writes news at a heartbeat', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    expect((await statusOf(identity))?.capabilities).toMatchObject({ os: 'linux', local_tools: ['cmd.run'] });
+    const capabilities = { os: 'linux', arch: 'arm64', localTools: [], mountPoints: [], customLabels: { zone: 'b' } };
+    stream.send({ $case: 'capabilityUpdate', value: { envelope: undefined, capabilities } });
+    const before = hosts.writes();
+    stream.heartbeat();
+    await vi.waitFor(async () => expect((await statusOf(identity))?.capabilities?.arch).toBe('arm64'));
+    for (let beat = 0; beat < 5; beat += 1) stream.heartbeat();
+    await systemClock.sleep(100);
+    expect(hosts.writes()).toBe(before + 1);
+  });
+
+  const progress: EdgeEventCase = {
+    $case: 'commandProgress',
+    value: { envelope: undefined, commandId: 'c', chunk: undefined },
+  };
+  const cases: readonly (readonly [string, string, (stream: EdgeStream, other: EdgeIdentity) => void])[] = [
+    ['EDGE-FLOW-03 a first message that is no Hello', 'INVALID_ARGUMENT', (stream) => void stream.heartbeat()],
+    ['EDGE-FLOW-03 a second Hello', 'INVALID_ARGUMENT', (stream) => void [stream.hello(), stream.hello()]],
+    ['bytes that are no message', 'INVALID_ARGUMENT', (stream) => void [stream.hello(), stream.raw(Buffer.from('x'))]],
+    [
+      'EDGE-FLOW-05 a message that is repeated',
+      'UNAUTHENTICATED',
+      (stream) => {
+        stream.hello();
+        stream.raw(stream.heartbeat());
+      },
+    ],
+    [
+      'EDGE-FLOW-05 a sequence that falls',
+      'UNAUTHENTICATED',
+      (stream) => {
+        stream.hello();
+        stream.sequence = 0n;
+        stream.heartbeat();
+      },
+    ],
+    [
+      'EDGE-FLOW-05 the envelope of another host',
+      'UNAUTHENTICATED',
+      (stream, other) => void [stream.hello(), stream.send(progress, { identity: other })],
+    ],
+    [
+      'EDGE-FLOW-05 another node id under the own key',
+      'UNAUTHENTICATED',
+      (stream, other) => void [stream.hello(), stream.send(progress, { nodeId: other.enrolled.nodeId })],
+    ],
+  ];
+  for (const [what, code, act] of cases) {
+    it(`${what} ends it with ${code}`, async () => {
+      const relay = await startRelay();
+      const stream = connect(relay, await enroll(relay));
+      act(stream, await enroll(relay));
+      expect(await stream.ended).toBe(code);
+    });
+  }
+
+  it('EDGE-FLOW-29 needs a token that counts', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const with_ = (nodeSecurityToken: string): EdgeStream =>
+      connect(relay, { ...identity, enrolled: { ...identity.enrolled, nodeSecurityToken } });
+    expect(await with_('').ended).toBe('UNAUTHENTICATED');
+    expect(await with_('a.b.c').ended).toBe('UNAUTHENTICATED');
+    aheadMs = 86_400_000;
+    expect(await connect(relay, identity).ended).toBe('UNAUTHENTICATED');
+  });
+
+  it('AMB-095 is replaced by a newer one, at the same relay and at another', async () => {
+    const [one, other] = [await startRelay(), await startRelay()];
+    const identity = await enroll(one);
+    const first = connect(one, identity);
+    first.hello();
+    await becomes(identity, 'Connected');
+    const second = connect(one, identity);
+    second.hello();
+    expect(await first.ended).toBe('ABORTED');
+    const third = connect(other, identity);
+    third.hello();
+    expect(await second.ended).toBe('ABORTED');
+    await createHostCommands({ bus: one.bus }).drain(await addressOf(identity));
+    await vi.waitFor(() => expect(third.commands.map(({ command }) => command?.$case)).toEqual(['drain']));
+  });
+
+  it('EDGE-FLOW-18 ends when its host is revoked, whose token counts at no relay any more', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    hosts.revoke('acme', identity.enrolled.nodeId);
+    expect(await stream.ended).toBe('PERMISSION_DENIED');
+    await becomes(identity, 'Revoked');
+    expect(await connect(await startRelay(), identity).ended).toBe('PERMISSION_DENIED');
+    expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
+  });
+
+  it('EDGE-FLOW-17 AMB-094 AMB-096 is Unhealthy after more than 90 s of silence, and Connected by a heartbeat', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const live = relay.streams.get((await addressOf(identity)).hostUid);
+    const now = clock.now();
+    vi.spyOn(clock, 'now').mockReturnValue(now);
+    if (live !== undefined) live.lastHeartbeat = now - 90_000;
+    await relay.streams.checkHeartbeats();
+    expect((await statusOf(identity))?.status).toBe('Connected');
+    if (live !== undefined) live.lastHeartbeat = now - 90_001;
+    await relay.streams.checkHeartbeats();
+    vi.restoreAllMocks();
+    expect((await statusOf(identity))?.status).toBe('Unhealthy');
+    expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
+    stream.heartbeat();
+    await becomes(identity, 'Connected');
+  });
+
+  it('AMB-094 leaves its host Disconnected after the grace of 10 s, and not before', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    stream.close();
+    await systemClock.sleep(8_000);
+    expect((await statusOf(identity))?.status).toBe('Connected');
+    await becomes(identity, 'Disconnected');
+  }, 20_000);
+});
+
+describe('commands and results', () => {
+  const ok = (commandId: string): EdgeEventCase => {
+    const duration = { seconds: 1n, nanos: 500_000_000 };
+    const outcome = { $case: 'ok', value: { exitCode: 3, payload: undefined, duration } } as const;
+    return { $case: 'commandResult', value: { envelope: undefined, commandId, result: { outcome } } };
+  };
+  const stdout = (commandId: string, text: string): EdgeEventCase => {
+    const chunk = { kind: { $case: 'stdout', value: Buffer.from(text) } } as const;
+    return { $case: 'commandProgress', value: { envelope: undefined, commandId, chunk } };
+  };
+
+  it('EDGE-FLOW-10 EDGE-FLOW-11 EDGE-PROTO-22 reach the host and come back once, acknowledged; those of others do not count', async () => {
+    const relay = await startRelay();
+    const [identity, other] = [await enroll(relay), await enroll(relay)];
+    const [stream, foreign] = [connect(relay, identity), connect(relay, other)];
+    stream.hello();
+    foreign.hello();
+    await Promise.all([becomes(identity, 'Connected'), becomes(other, 'Connected')]);
+    const bus = nats.connect();
+    const commands = createHostCommands({ bus });
+    const [run, commandId] = [randomUUID(), randomUUID()];
+    const record = { run, node_id: identity.enrolled.nodeId, tenant: 'acme', tool: 'cmd.run' };
+    expect(await commands.claim({ ...record, commandId, deadline: new Date().toISOString() })).toBe(true);
+    const command = { commandId, run, tool: 'cmd.run', args: { a: 1 }, context: 'd', token: 't', deadlineMs: 1_500 };
+    await commands.send(await addressOf(identity), command);
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(1));
+    expect(stream.commands[0]?.command).toMatchObject({
+      $case: 'invokeTool',
+      value: { commandId, toolName: 'cmd.run', args: { a: 1 }, deadline: { seconds: 1n, nanos: 500_000_000 } },
+    });
+    foreign.send(ok(commandId));
+    await vi.waitFor(() => expect(foreign.commands[0]?.resultAck?.commandIds).toEqual([commandId]));
+    stream.send(stdout(commandId, 'hi'));
+    stream.send(stdout(commandId, 'x'.repeat(100_000)));
+    stream.send(stdout(commandId, 'more'));
+    for (let time = 0; time < 2; time += 1) stream.send(ok(commandId));
+    stream.send(stdout(commandId, 'late'));
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(3));
+    const stop = new AbortController();
+    const news: EdgeNews[] = [];
+    setTimeoutOnce(() => stop.abort(), 500);
+    for await (const one of createEdgeResults({ bus, clock }).follow('acme', run, stop.signal)) news.push(one);
+    expect(news.map((one) => (one.kind === 'progress' ? one.chunk : one.result))).toEqual([
+      { stream: 'stdout', data: Buffer.from('hi').toString('base64') },
+      { cut: true },
+      { outcome: 'ok', exit_code: 3, duration_ms: 1_500 },
+    ]);
+    expect(news.every(({ node_id: node }) => node === identity.enrolled.nodeId)).toBe(true);
+  });
+});
+
+const setTimeoutOnce = (act: () => void, ms: number): void => void systemClock.sleep(ms).then(act);
+
+describe('rotation of keys', () => {
+  it('EDGE-FLOW-19 EDGE-FLOW-21 EDGE-FLOW-22 AMB-112 replaces key and token; the open stream goes on with both', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const next = await rotate(relay.client, identity);
+    stream.heartbeat();
+    stream.send({ $case: 'heartbeat', value: { envelope: undefined, sentAt: undefined } }, { identity: next });
+    const isOpen = await Promise.race([stream.ended, systemClock.sleep(200).then(() => 'open')]);
+    expect(isOpen).toBe('open');
+    expect(await connect(relay, identity).ended).toBe('UNAUTHENTICATED');
+    expect(await codeOf(rotate(relay.client, identity))).toBe('UNAUTHENTICATED');
+    expect(await codeOf(rotate(relay.client, next, next.keys))).toBe('INVALID_ARGUMENT');
+    const fresh = connect(relay, next);
+    fresh.hello();
+    expect(await stream.ended).toBe('ABORTED');
+  });
+
+  it('EDGE-FLOW-26 has one winner of two at a time; the loser may call again', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const both = Promise.withResolvers<void>();
+    const read: MemoryHosts['find'] = hosts.find.bind(hosts);
+    let readers = 0;
+    const find = vi.spyOn(hosts, 'find').mockImplementation(async (...args) => {
+      const host = await read(...args);
+      readers += 1;
+      if (readers === 2) both.resolve();
+      await both.promise;
+      return host;
+    });
+    const codes = await Promise.all([rotate(relay.client, identity), rotate(relay.client, identity)].map(codeOf));
+    find.mockRestore();
+    expect(codes.toSorted()).toEqual(['ABORTED', 'OK']);
+  });
+
+  it('EDGE-FLOW-20 EDGE-FLOW-23 refuses a new key that has not signed', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const weak = { privateKey: edgeKeys().privateKey, publicKey: edgeKeys().publicKey };
+    expect(await codeOf(rotate(relay.client, identity, weak))).toBe('INVALID_ARGUMENT');
+  });
+
+  it('renews the credential of a host whose token has expired', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    aheadMs = 2 * 86_400_000;
+    expect(await connect(relay, identity).ended).toBe('UNAUTHENTICATED');
+    const before = await statusOf(identity);
+    await rotate(relay.client, identity, edgeKeys(), clock.now());
+    expect((await statusOf(identity))?.token_jti).not.toBe(before?.token_jti);
+    expect((await statusOf(identity))?.keys.previous).toBe(before?.keys.current);
+  });
+});

@@ -1,0 +1,112 @@
+import { ServerCredentials } from '@grpc/grpc-js';
+import { type EdgeResults, edgeLimits } from '../lib/edge/index.ts';
+import { createHealth } from '../lib/grpc/health.ts';
+import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/listen-grpc.ts';
+import { createReflection, serveReflection } from '../lib/grpc/reflection.ts';
+import { sized } from '../lib/grpc/sized.ts';
+import { serveStream } from '../lib/grpc/stream/serve-stream.ts';
+import { serveOpen } from '../lib/grpc/unary/serve-open.ts';
+import type { ReportDeps } from '../lib/grpc/call-report.ts';
+import { descriptorSet } from '../proto/generated/descriptors.ts';
+import { ServerReflectionService } from '../proto/generated/grpc/reflection/v1/reflection.ts';
+import { HealthService } from '../proto/generated/health/v1/health.ts';
+import {
+  type AttestNodeRequest,
+  type AttestNodeResponse,
+  type ChallengeNodeRequest,
+  type ChallengeNodeResponse,
+  NodeClusterServiceService,
+  type RotateEdgeKeyResponse,
+} from '../proto/generated/windlass/node/v1/node.ts';
+import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
+import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
+import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
+import { connectEdge } from './streams/connect-edge.ts';
+import type { Streams } from './streams/streams.ts';
+
+export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, RotateDeps {
+  readonly streams: Streams;
+  readonly results: Pick<EdgeResults, 'publish'>;
+}
+
+interface RelayGrpcOptions {
+  readonly port: number;
+  readonly host?: string | undefined;
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Addresses of proxies whose `x-forwarded-for` counts. */
+  readonly proxies: ReadonlySet<string>;
+  /** A Worker serves no edge method: they answer UNIMPLEMENTED (AMB-111). */
+  readonly isWorker: boolean;
+}
+
+const services = [
+  'windlass.node.v1.NodeClusterService',
+  'grpc.health.v1.Health',
+  'grpc.reflection.v1.ServerReflection',
+];
+
+/** Opens the gRPC listener of the relay: HTTP/2 cleartext unless there is a certificate. */
+export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Promise<GrpcListener> {
+  const health = createHealth(services);
+  const draining = new AbortController();
+  const { port, host, tls, isWorker } = options;
+  const reflection = createReflection(Buffer.from(descriptorSet, 'base64'), services);
+  return listenGrpc({
+    port,
+    ...(host === undefined ? {} : { host }),
+    credentials:
+      tls === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }]),
+    health,
+    maxMessageBytes: edgeLimits.messageBytes,
+    onDrain: () => draining.abort(),
+    // An ingress carries many daemons over one connection.
+    connections: { ageMs: 'none', calls: 2_000 },
+    services: [
+      ...(isWorker ? [] : [nodeService(deps, options, draining.signal)]),
+      { definition: HealthService, implementation: { ...health.implementation } },
+      { definition: ServerReflectionService, implementation: { serverReflectionInfo: serveReflection(reflection) } },
+    ],
+  });
+}
+
+function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
+  const take = createAttestLimit(deps.clock);
+  const {
+    attestNode: attest,
+    challengeNode: challenge,
+    rotateEdgeKey: rotate,
+    connectEdge: connect,
+  } = NodeClusterServiceService;
+  const raw = (bytes: Buffer): Buffer => bytes;
+  const rawOut = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    definition: {
+      attestNode: sized(attest, edgeLimits.unaryBytes),
+      challengeNode: sized(challenge, edgeLimits.unaryBytes),
+      rotateEdgeKey: sized({ ...rotate, requestSerialize: raw, requestDeserialize: raw }, edgeLimits.unaryBytes),
+      connectEdge: { ...connect, requestSerialize: raw, requestDeserialize: raw, responseSerialize: rawOut },
+    },
+    implementation: {
+      attestNode: serveOpen<AttestNodeRequest, AttestNodeResponse>(deps, 'attestNode', async (call) => {
+        take(addressOf(call.address, call.header('x-forwarded-for'), proxies));
+        return attestNode(deps, call.request);
+      }),
+      challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', ({ request }) =>
+        challengeNode(deps, request),
+      ),
+      rotateEdgeKey: serveOpen<Buffer, RotateEdgeKeyResponse>(deps, 'rotateEdgeKey', ({ request }) =>
+        rotateEdgeKey(deps, request),
+      ),
+      connectEdge: serveStream<Buffer, Uint8Array>(
+        { ...deps, draining },
+        { operation: 'connectEdge', certificate: 'optional', atOnce: streamsMax },
+        connectEdge(deps),
+      ),
+    },
+  };
+}
+
+/** Streams of one relay; the largest load that the bench knows is 10,000. */
+const streamsMax = 20_000;

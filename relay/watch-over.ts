@@ -1,0 +1,88 @@
+import type { EventBus } from '../lib/bus/index.ts';
+import type { Clock } from '../lib/clock.ts';
+import { edgeBuckets, type HeldStream, type LivingRelay } from '../lib/edge/index.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { changeStatus, type HostStore, isRevoked, type StoredHost } from './hosts/host-store.ts';
+import type { Streams } from './streams/streams.ts';
+
+interface WatchOverDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
+  readonly hosts: HostStore;
+  readonly streams: Streams;
+  readonly relayId: string;
+}
+
+const tickMs = 1_000;
+const aliveEvery = 5;
+/** Daemons of a relay that was restarted are back by then. */
+const sweepEvery = 30;
+/** design §14: without the bus for so long, another relay may have taken the hosts over. */
+const patienceMs = 10_000;
+
+/** One clock for all streams: heartbeats, the relay's own sign of life, and the hosts of relays that are gone. */
+export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
+  const { clock, bus, streams, logger } = deps;
+  let awaySince: number | undefined;
+  for (let tick = 0; !signal.aborted; tick += 1) {
+    const now = clock.now();
+    awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
+    if (awaySince !== undefined && now - awaySince >= patienceMs) {
+      streams.endAll('this relay has lost its event bus; connect again', false);
+    }
+    try {
+      await streams.checkHeartbeats();
+      if (tick % aliveEvery === 0) await sayAlive(deps);
+      if (tick % sweepEvery === sweepEvery - 1) await markLost(deps);
+    } catch (error) {
+      logger.warn({ problem: messageOf(error) }, 'watch over hosts interrupted');
+    }
+    await clock.sleep(tickMs, signal);
+  }
+}
+
+async function sayAlive({ bus, relayId }: WatchOverDeps): Promise<void> {
+  const bucket = bus.bucket<LivingRelay>(edgeBuckets.relays);
+  const entry = await bucket.get(relayId);
+  if (entry === undefined) await bucket.create(relayId, { relay: relayId }, 'windlass');
+  else await bucket.update(relayId, { relay: relayId }, entry.revision);
+}
+
+/** Hosts whose relay is gone are Disconnected; of several relays that see it, the first writes. */
+async function markLost(deps: WatchOverDeps): Promise<void> {
+  const { bus, hosts, streams } = deps;
+  const held = bus.bucket<HeldStream>(edgeBuckets.streams);
+  const isAlive = livingRelays(bus);
+  for (const host of hosts.known()) {
+    const uid = host.object.metadata.uid ?? '';
+    if (!isOpen(host) || streams.get(uid) !== undefined) continue;
+    const entry = await held.get(uid);
+    if (!(await isAlive(entry?.value.relay))) await markOne(deps, host, uid);
+  }
+}
+
+async function markOne({ hosts, streams, clock }: WatchOverDeps, host: StoredHost, uid: string): Promise<void> {
+  const nodeId = host.object.status?.node_id ?? '';
+  await changeStatus(hosts, { tenant: host.tenant, nodeId }, (now) => {
+    const { status } = now.object;
+    if (status === undefined || !isOpen(now) || streams.get(uid) !== undefined) return undefined;
+    return { ...status, status: 'Disconnected', since: new Date(clock.now()).toISOString() };
+  });
+}
+
+/** Asks for each relay once. */
+function livingRelays(bus: WatchOverDeps['bus']): (relay: string | undefined) => Promise<boolean> {
+  const relays = bus.bucket<LivingRelay>(edgeBuckets.relays);
+  const known = new Map<string, boolean>();
+  return async (relay) => {
+    if (relay === undefined) return false;
+    const isAlive = known.get(relay) ?? (await relays.get(relay)) !== undefined;
+    known.set(relay, isAlive);
+    return isAlive;
+  };
+}
+
+const isOpen = (host: StoredHost): boolean =>
+  !isRevoked(host) && (host.object.status?.status === 'Connected' || host.object.status?.status === 'Unhealthy');

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { edgeHostName } from '../../crds/schema/edge-host.ts';
+import type { HostStore, StoredHost } from '../../relay/hosts/host-store.ts';
+
+/** EdgeHosts in memory, with the guard that the API server gives: a write to an older version changes nothing. */
+export interface MemoryHosts extends HostStore {
+  /** Writes of status so far. */
+  writes(): number;
+  revoke(tenant: string, nodeId: string): void;
+  remove(tenant: string, nodeId: string): void;
+}
+
+export function createMemoryHosts(): MemoryHosts {
+  const stored = new Map<string, StoredHost>();
+  const handlers: ((uid: string, after: StoredHost | undefined) => void)[] = [];
+  let version = 0;
+  let writes = 0;
+  const keyOf = (tenant: string, nodeId: string): string => `${tenant}/${edgeHostName(nodeId)}`;
+  const put = (key: string, { tenant, object }: StoredHost): StoredHost => {
+    version += 1;
+    const host = { tenant, object: { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } } };
+    stored.set(key, host);
+    for (const handler of handlers) handler(object.metadata.uid ?? '', host);
+    return host;
+  };
+  return {
+    find: async (tenant, nodeId) => stored.get(keyOf(tenant, nodeId)),
+    async create({ tenant, nodeId, name, enrolledBy }) {
+      const key = keyOf(tenant, nodeId);
+      const metadata = { name: edgeHostName(nodeId), namespace: tenant, uid: randomUUID() };
+      const spec = { name: name ?? nodeId, tags: [], labels: {}, enrolled_by: enrolledBy };
+      const object = { apiVersion: 'windlass.dev/v1', kind: 'EdgeHost', metadata, spec } as const;
+      return stored.get(key) ?? put(key, { tenant, object });
+    },
+    async write({ tenant, object }, status) {
+      const key = `${tenant}/${object.metadata.name}`;
+      const now = stored.get(key);
+      if (now?.object.metadata.resourceVersion !== object.metadata.resourceVersion) return undefined;
+      writes += 1;
+      return put(key, { tenant, object: { ...object, status } });
+    },
+    known: () => stored.values(),
+    onChange: (handler) => void handlers.push(handler),
+    writes: () => writes,
+    revoke(tenant, nodeId) {
+      const host = stored.get(keyOf(tenant, nodeId));
+      if (host === undefined) return;
+      put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, revoked: true } } });
+    },
+    remove(tenant, nodeId) {
+      const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';
+      stored.delete(keyOf(tenant, nodeId));
+      for (const handler of handlers) handler(uid, undefined);
+    },
+  };
+}
