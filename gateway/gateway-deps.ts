@@ -5,6 +5,7 @@ import type { OpenApiReader } from '../lib/manifest/index.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
+import type { Resolve } from '../lib/tools/web/vetted-agent.ts';
 import type { GatewayConfig } from './config.ts';
 
 /** Parts that one replica of the gateway is made of. */
@@ -18,6 +19,8 @@ export interface GatewayDeps {
   readonly newId: NewId;
   /** Reads documents of APIs in threads of their own. */
   readonly openApi: OpenApiReader;
+  /** Every address of a name. */
+  readonly resolve: Resolve;
   /** Text of a file that a setting names. */
   readonly readFile: (path: string) => string;
   /** Called once, when everything is loaded and no request has come. */

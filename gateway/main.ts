@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -44,6 +45,7 @@ async function main(): Promise<number> {
       runtime,
       newId,
       openApi,
+      resolve: (host) => lookup(host, { all: true }),
       readFile: (path) => readFileSync(path, 'utf8'),
       onLoaded: collectGarbage,
     });

@@ -1,16 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
+import { createApiDocuments } from '../lib/api-spec/index.ts';
+import type { AuditChain } from '../lib/audit-chain/index.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import { createCredentials, createTokenExchange } from '../lib/credentials/index.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
 import type { Check } from '../lib/process/health-server.ts';
+import { createUpstream, type Upstream } from '../lib/upstream/index.ts';
 import { openAudit } from './audit.ts';
 import { createGatewayCluster, type GatewayCluster } from './cluster/cluster.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { createOperatorAuthentication, type Operator } from './identity/operator.ts';
-import { createTenancy } from './identity/tenancy.ts';
+import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
 import type { RoutesDeps } from './routes/index.ts';
+import type { ToolSource } from './tools/tool-source.ts';
+import { createWorkflowSource } from './tools/workflow-source.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
 export interface Services {
@@ -39,7 +45,9 @@ export function createServices(deps: GatewayDeps): Services {
   const { tenants } = cluster;
   const tenancy = createTenancy({ audit, tenants, systemNamespace });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
-  const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit });
+  const upstream = createUpstream(deps);
+  const workflows = createWorkflows(deps, { audit, cluster, tenancy, upstream });
+  const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources: [workflows] });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
@@ -57,11 +65,38 @@ export function createServices(deps: GatewayDeps): Services {
       following.abort();
       await followed;
       await lane.close();
+      await upstream.close();
       await authentication.close();
       await audit.close();
       await bus.close(busGraceMs);
     },
   };
+}
+
+interface WorkflowParts {
+  readonly audit: AuditChain;
+  readonly cluster: GatewayCluster;
+  readonly tenancy: Tenancy;
+  readonly upstream: Upstream;
+}
+
+/** Tool workflows as tools. */
+function createWorkflows(deps: GatewayDeps, { audit, cluster, tenancy, upstream }: WorkflowParts): ToolSource {
+  const { kube, clock, logger, openApi } = deps;
+  const { apiSpecs, toolWorkflows } = cluster.informers;
+  return createWorkflowSource({
+    clock,
+    logger,
+    audit,
+    tenancy,
+    upstream,
+    workflows: toolWorkflows.cache,
+    whole: toolWorkflows.whole,
+    onChange: (handler) => toolWorkflows.onChange(handler),
+    apiSpecs: apiSpecs.cache,
+    documents: createApiDocuments({ kube, reader: openApi, whole: apiSpecs.whole }),
+    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
+  });
 }
 
 function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {

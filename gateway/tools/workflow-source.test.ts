@@ -1,0 +1,322 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
+import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
+import { AppError } from '../../lib/errors.ts';
+import { KubeError, type Secret } from '../../lib/kube/index.ts';
+import type { InformerChange } from '../../lib/informer/informer.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { readOpenApi } from '../../lib/openapi-document/index.ts';
+import { createUpstream, type Upstream } from '../../lib/upstream/index.ts';
+import type { GatewayCaller } from './tool-source.ts';
+import { createWorkflowSource } from './workflow-source.ts';
+
+interface Sent {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+let server: Server;
+let base: string;
+let upstream: Upstream;
+let sent: Sent[];
+let status: number;
+let tokens: number;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url, headers } = request;
+      sent.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+      response.setHeader('content-type', 'application/json');
+      if (url === '/token') {
+        tokens += 1;
+        return response.end(JSON.stringify({ access_token: `t${tokens}`, token_type: 'Bearer', expires_in: 3_600 }));
+      }
+      response.statusCode = status;
+      return response.end(JSON.stringify({ id: `${method}-1`, auth: headers.authorization ?? null }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  upstream = createUpstream({ clock: systemClock, resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+});
+afterAll(async () => {
+  await upstream.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+beforeEach(() => {
+  sent = [];
+  status = 200;
+  tokens = 0;
+});
+
+const operation = (operationId: string) => ({ operationId, responses: { 200: { description: 'ok' } } });
+const document = () => ({
+  openapi: '3.1.0',
+  info: { title: 'shop', version: '1' },
+  servers: [{ url: base }],
+  paths: {
+    '/items': { get: operation('find') },
+    '/orders': { post: operation('order') },
+    '/elsewhere': { get: { ...operation('away'), servers: [{ url: base.replace('127.0.0.1', 'localhost') }] } },
+  },
+});
+
+type Credentials = NonNullable<ApiSpec['spec']['credentials']>;
+
+interface Scene {
+  readonly credentials?: Credentials;
+  readonly secret?: Readonly<Record<string, string>>;
+  readonly label?: string;
+  readonly steps?: ToolWorkflow['spec']['steps'];
+  readonly isApiGone?: boolean;
+  readonly isGone?: boolean;
+  readonly isAuditAway?: boolean;
+}
+
+const step = (name: string, operation_id: string, more: object = {}): ToolWorkflow['spec']['steps'][number] => ({
+  name,
+  operation_id,
+  body_template: '{"q": "{{input.q}}", "found": "{{state.find.id}}"}',
+  on_error: 'AbortWorkflow',
+  ...more,
+});
+const two = [step('find', 'find', { extractors: { id: '$.id' } }), step('order', 'order')];
+const caller: GatewayCaller = {
+  tenant: 'acme',
+  subject: 'agent-1',
+  executionId: 'e-1',
+  agentId: 'agent-1',
+  securityContextName: 'default',
+  security: {},
+  namespace: 'tenant-acme',
+};
+
+function open(scene: Scene = {}) {
+  const events: GatewayEvent[] = [];
+  const api = {
+    metadata: { name: 'shop', namespace: 'tenant-acme', uid: '11111111-1111-4111-8111-111111111111' },
+    spec: { allow_internal_addresses: ['127.0.0.0/8'], credentials: scene.credentials },
+  } as ApiSpec;
+  const workflow = {
+    metadata: { name: 'buy', namespace: 'tenant-acme', uid: 'workflow-uid' },
+    spec: {
+      description: 'buys',
+      input_schema: { type: 'object', required: ['q'], properties: { q: { type: 'string' } } },
+      api_spec_id: api.metadata.uid,
+      steps: scene.steps ?? two,
+    },
+  } as unknown as ToolWorkflow;
+  const handlers: ((change: InformerChange<ToolWorkflow>) => void)[] = [];
+  let isListed = true;
+  const secret: Secret = {
+    metadata: {
+      name: 'key',
+      namespace: 'tenant-acme',
+      uid: 's',
+      resourceVersion: '1',
+      labels: { 'windlass.dev/credential': scene.label ?? 'true' },
+    },
+    data: Object.fromEntries(
+      Object.entries(scene.secret ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+    ),
+  };
+  const kube = {
+    async get() {
+      if (scene.secret !== undefined) return secret as never;
+      throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'secrets' });
+    },
+  };
+  const source = createWorkflowSource({
+    clock: systemClock,
+    logger: silentLogger,
+    audit: {
+      async append(event) {
+        if (scene.isAuditAway === true) throw new AppError('unavailable', 'the audit is away');
+        events.push(event);
+      },
+      problem: () => undefined,
+      close: async () => undefined,
+    },
+    tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
+    workflows: { byIndex: (_index, place) => (isListed && place === 'tenant-acme' ? [workflow] : []) },
+    onChange: (handler) => void handlers.push(handler),
+    whole: async (found) => (scene.isGone === true ? undefined : found),
+    apiSpecs: { getByUid: () => (scene.isApiGone === true ? undefined : api), byIndex: () => [] },
+    documents: {
+      async indexOf() {
+        const { index, problems } = readOpenApi(JSON.stringify(document()));
+        if (index === undefined) throw new Error(JSON.stringify(problems));
+        return index;
+      },
+    },
+    credentials: createCredentials({ kube, tokens: createTokenExchange({ clock: systemClock, upstream }) }),
+    upstream,
+  });
+  const call = (args: Record<string, unknown> = { q: 'tea' }) => {
+    const tool = source.find('acme', 'buy');
+    if (tool === undefined) throw new Error('no tool');
+    return tool.call(caller, args, { signal: new AbortController().signal, invocationId: 'i-1' });
+  };
+  const remove = (): void => {
+    isListed = false;
+    for (const handle of handlers) handle({ key: 'tenant-acme/buy', before: workflow, after: undefined, own: false });
+  };
+  return { source, call, remove, events, types: () => events.map(({ type }) => type) };
+}
+
+describe('a tool workflow as a tool', () => {
+  it('GW-TEN-08 is seen by its tenant, and by no other', () => {
+    const { source } = open();
+    expect([...source.list('acme')].map(({ name, source: from }) => [name, from])).toEqual([['buy', 'workflow']]);
+    expect(source.find('globex', 'buy')).toBeUndefined();
+  });
+
+  it('GW-WF-11 GW-WF-25 answers with the last body and the state, and sends no other header or query', async () => {
+    const answer = await open().call();
+    expect(answer).toMatchObject({
+      isError: false,
+      structured: {
+        workflow_id: 'workflow-uid',
+        execution_id: 'e-1',
+        result: { id: 'POST-1' },
+        state: { 'find.id': 'GET-1' },
+      },
+    });
+    expect(sent.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['GET', '/items', '{"q": "tea", "found": ""}'],
+      ['POST', '/orders', '{"q": "tea", "found": "GET-1"}'],
+    ]);
+    expect(sent[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('GW-EVT-02 GW-EVT-03 GW-EVT-04 GW-EVT-06 tells of each act, in the order of the acts', async () => {
+    const { call, events, types } = open();
+    await call();
+    expect(types()).toEqual([
+      'WorkflowInvocationStarted',
+      'CredentialExchangeCompleted',
+      'WorkflowStepStarted',
+      'WorkflowStepExecuted',
+      'WorkflowStepStarted',
+      'WorkflowStepExecuted',
+      'WorkflowInvocationCompleted',
+    ]);
+    expect(events[1]?.data).toMatchObject({ strategy: 'none', target_service: 'shop' });
+    expect(events[3]?.data).toMatchObject({
+      step: 'find',
+      http_status: 200,
+      duration_ms: expect.any(Number) as number,
+    });
+    expect(events[6]?.data).toMatchObject({ step_count: 2, duration_ms: expect.any(Number) as number });
+    expect(events.every(({ invocationId, tenant }) => invocationId === 'i-1' && tenant === 'acme')).toBe(true);
+  });
+
+  it('GW-EVT-05 GW-EVT-03 tells which step failed, after its response', async () => {
+    status = 500;
+    const { call, events, types } = open();
+    expect(await call()).toMatchObject({
+      isError: true,
+      content: expect.stringContaining("step 'find' failed") as string,
+    });
+    expect(types().slice(-2)).toEqual(['WorkflowStepExecuted', 'WorkflowInvocationFailed']);
+    expect(events.at(-1)?.data).toMatchObject({
+      failed_step: 'find',
+      reason: expect.stringContaining('500') as string,
+    });
+  });
+
+  it.each<[string, Scene, string]>([
+    ['GW-WF-41 GW-WF-29 of a workflow that was deleted', { isGone: true }, 'not_found'],
+    ['GW-WF-42 whose API spec was deleted', { isApiGone: true }, 'not_found'],
+    ['whose start cannot be stored', { isAuditAway: true }, 'unavailable'],
+  ])('%s sends nothing', async (_title, scene, code) => {
+    await expect(open(scene).call()).rejects.toMatchObject({ code });
+    expect(sent).toEqual([]);
+  });
+
+  it('GW-WF-41 GW-EVT-08 is not found once it was deleted, by its own tenant, and no event tells of that', async () => {
+    const { call, remove, source, types } = open();
+    remove();
+    await expect(call({})).rejects.toMatchObject({ code: 'not_found' });
+    expect(source.find('globex', 'buy')).toBeUndefined();
+    expect([...source.list('acme')]).toEqual([]);
+    expect(types()).toEqual([]);
+  });
+
+  it('GW-WF-05 refuses an input that its schema refuses, and sends nothing', async () => {
+    await expect(open().call({ q: 7 })).rejects.toMatchObject({ code: 'invalid', reason: 'Validation' });
+    expect(sent).toEqual([]);
+  });
+});
+
+const secret = { name: 'key' };
+
+describe('the credential of an API', () => {
+  it.each<[Credentials, Record<string, string>, string, string]>([
+    [{ kind: 'static_header', secret, header: 'x-key' }, { value: 'v1' }, 'x-key', 'v1'],
+    [{ kind: 'basic', secret }, { username: 'u', password: 'p' }, 'authorization', 'Basic dTpw'],
+    [{ kind: 'bearer', secret }, { token: 'tok\n' }, 'authorization', 'Bearer tok'],
+    [{ kind: 'api_key_header', secret, header: 'x-api' }, { key: 'k1' }, 'x-api', 'k1'],
+  ])('GW-WF-11 of the kind %j is sent with each step', async (credentials, values, header, want) => {
+    const { call, events } = open({ credentials, secret: values });
+    await call();
+    expect(sent.map(({ headers }) => headers[header])).toEqual([want, want]);
+    const told = events.find(({ type }) => type === 'CredentialExchangeCompleted');
+    expect(told?.data).toMatchObject({ strategy: credentials.kind });
+    for (const value of Object.values(values)) expect(JSON.stringify(events)).not.toContain(`"${value.trim()}"`);
+  });
+
+  it('GW-WF-11 is added to the query where the API wants it there', async () => {
+    await open({ credentials: { kind: 'api_key_query', secret, param: 'k' }, secret: { key: 'a&b=c' } }).call();
+    expect(sent.map(({ url }) => url)).toEqual(['/items?k=a%26b%3Dc', '/orders?k=a%26b%3Dc']);
+  });
+
+  it('GW-EVT-06 is a token of an OAuth 2.0 server, asked for once by callers at one time', async () => {
+    const credentials = {
+      kind: 'oauth2_client_credentials',
+      secret,
+      token_url: `${base}/token`,
+      scopes: ['read'],
+    } as const satisfies Credentials;
+    const { call } = open({ credentials, secret: { client_id: 'c', client_secret: 's' } });
+    await Promise.all([call(), call(), call()]);
+    await call();
+    expect(tokens).toBe(1);
+    const asked = sent.find(({ url }) => url === '/token');
+    expect(asked?.body).toBe('scope=read&grant_type=client_credentials');
+    expect(asked?.headers.authorization).toBe(`Basic ${Buffer.from('c:s').toString('base64')}`);
+    expect(sent.at(-1)?.headers.authorization).toBe('Bearer t1');
+  });
+
+  it('is for the server of the API alone', async () => {
+    const credentials: Credentials = { kind: 'bearer', secret };
+    await open({ credentials, secret: { token: 'tok' }, steps: [step('away', 'away'), step('home', 'find')] }).call();
+    expect(sent.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer tok']);
+  });
+
+  it.each<[string, Scene]>([
+    ['whose Secret is not there', {}],
+    ['whose Secret lacks the label', { secret: { token: 'hush' }, label: 'false' }],
+    ['whose Secret lacks the key', { secret: { other: 'hush' } }],
+    ['that would begin another header', { secret: { token: 'hush\r\nx-other: 1' } }],
+    ['that is empty', { secret: { token: '' } }],
+    ['that is too long', { secret: { token: 'x'.repeat(8_193) } }],
+  ])('GW-EVT-06 %s fails the call before anything is sent', async (_title, scene) => {
+    const { call, types, events } = open({ credentials: { kind: 'bearer', secret }, ...scene });
+    expect(await call()).toMatchObject({ isError: true });
+    expect(types()).toEqual(['WorkflowInvocationStarted', 'CredentialExchangeFailed', 'WorkflowInvocationFailed']);
+    expect(JSON.stringify(events)).not.toContain('hush');
+    expect(sent).toEqual([]);
+  });
+});

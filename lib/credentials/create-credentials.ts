@@ -1,0 +1,68 @@
+import type { ApiSpec } from '../../crds/schema/api-spec.ts';
+import type { KubeClient } from '../kube/index.ts';
+import { type Credential, noCredential } from './credential.ts';
+import { readSecret, type SecretValues } from './read-secret.ts';
+import type { TokenExchange } from './token-exchange.ts';
+
+/** How calls to registered APIs are authenticated (spec 3 §2.4). */
+export interface Credentials {
+  /**
+   * What a call to the server of an ApiSpec carries. The Secret is in the namespace of the ApiSpec.
+   * @throws AppError with the reason CredentialFailed; the message holds nothing of the Secret.
+   */
+  resolve(tenant: string, spec: ApiSpec): Promise<Credential>;
+}
+
+interface CredentialsDeps {
+  readonly kube: Pick<KubeClient, 'get'>;
+  readonly tokens: TokenExchange;
+}
+
+type Settings = NonNullable<ApiSpec['spec']['credentials']>;
+
+export function createCredentials({ kube, tokens }: CredentialsDeps): Credentials {
+  return {
+    async resolve(tenant, { metadata, spec }) {
+      const settings = spec.credentials ?? { kind: 'none' };
+      if (settings.kind === 'none') return noCredential;
+      const secret = await readSecret(kube, { namespace: metadata.namespace ?? '', name: settings.secret.name });
+      if (settings.kind !== 'oauth2_client_credentials') return fixed(settings, secret);
+      const { token_url: tokenUrl, scopes = [], audience } = settings;
+      const token = await tokens.token({
+        tenant,
+        key: JSON.stringify([secret.version, tokenUrl, scopes, audience]),
+        tokenUrl,
+        clientId: secret.value('client_id'),
+        clientSecret: secret.value('client_secret'),
+        scopes,
+        audience,
+        allowedNetworks: spec.allow_internal_addresses ?? [],
+      });
+      return bearer(token);
+    },
+  };
+}
+
+type Fixed = Exclude<Settings, { kind: 'none' | 'oauth2_client_credentials' }>;
+
+/** Each kind of credential whose value is in the Secret itself. */
+const fixedKinds: {
+  readonly [K in Fixed['kind']]: (settings: Extract<Fixed, { kind: K }>, secret: SecretValues) => Credential;
+} = {
+  static_header: ({ header }, secret) => ({ headers: { [header]: secret.value('value') } }),
+  basic(_settings, secret) {
+    const pair = Buffer.from(`${secret.value('username')}:${secret.value('password')}`).toString('base64');
+    return { headers: { authorization: `Basic ${pair}` } };
+  },
+  bearer: (_settings, secret) => bearer(secret.value('token')),
+  api_key_header: ({ header }, secret) => ({ headers: { [header]: secret.value('key') } }),
+  api_key_query: ({ param }, secret) => ({ headers: {}, query: { name: param, value: secret.value('key') } }),
+};
+
+function fixed(settings: Fixed, secret: SecretValues): Credential {
+  // The kind picks the function and the settings together, which the type system cannot see through a union.
+  const read = fixedKinds[settings.kind] as (settings: Fixed, secret: SecretValues) => Credential;
+  return read(settings, secret);
+}
+
+const bearer = (token: string): Credential => ({ headers: { authorization: `Bearer ${token}` } });

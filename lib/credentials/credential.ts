@@ -1,0 +1,23 @@
+/** What a call carries for its upstream. Values are secrets: they are in no log, error or answer. */
+export interface Credential {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Added to the query of the path. */
+  readonly query?: { readonly name: string; readonly value: string };
+}
+
+export const noCredential: Credential = { headers: {} };
+
+/** Bounds of the values of a Secret, and of tokens (issue 13, part 2). */
+export const credentialLimits = {
+  valueLength: 8_192,
+  /** Tokens of OAuth 2.0 servers that one process keeps. */
+  tokens: 1_000,
+  /** Of a token server's answer. */
+  answerBytes: 65_536,
+  exchangeMs: 10_000,
+  /** A token is not used in the last part of its life. */
+  marginSeconds: 30,
+  /** Life of a token whose server names none. */
+  defaultSeconds: 300,
+  longestSeconds: 86_400,
+} as const;

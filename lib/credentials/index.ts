@@ -1,0 +1,4 @@
+export { createCredentials, type Credentials } from './create-credentials.ts';
+export { type Credential, credentialLimits, noCredential } from './credential.ts';
+export { credentialLabel } from './read-secret.ts';
+export { createTokenExchange } from './token-exchange.ts';

@@ -1,0 +1,121 @@
+import { LRUCache } from 'lru-cache';
+import * as oauth from 'oauth4webapi';
+import type { Clock } from '../clock.ts';
+import { startDeadline } from '../deadline.ts';
+import type { Upstream } from '../upstream/index.ts';
+import { credentialLimits } from './credential.ts';
+import { credentialFailed } from './read-secret.ts';
+
+export interface TokenRequest {
+  readonly tenant: string;
+  /** Changes with the Secret, and with everything that is asked for. */
+  readonly key: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly audience: string | undefined;
+  /** Internal networks in which the server may be. */
+  readonly allowedNetworks: readonly string[];
+}
+
+/** Access tokens of OAuth 2.0 servers by the client credentials grant (RFC 6749 §4.4). */
+export interface TokenExchange {
+  /** A token that is valid for a while; callers at one time share one request. @throws AppError CredentialFailed */
+  token(request: TokenRequest): Promise<string>;
+}
+
+interface ExchangeDeps {
+  readonly clock: Clock;
+  readonly upstream: Pick<Upstream, 'send'>;
+}
+
+interface Kept {
+  readonly token: string;
+  readonly until: number;
+}
+
+export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
+  const { clock } = deps;
+  const tokens = new LRUCache<string, Kept>({ max: credentialLimits.tokens });
+  const underway = new Map<string, Promise<Kept>>();
+  return {
+    async token(request) {
+      const key = `${request.tenant}/${request.key}`;
+      const known = tokens.get(key);
+      if (known !== undefined && clock.now() < known.until) return known.token;
+      const exchange = underway.get(key) ?? ask(deps, request).finally(() => underway.delete(key));
+      underway.set(key, exchange);
+      const kept = await exchange;
+      tokens.set(key, kept);
+      return kept.token;
+    },
+  };
+}
+
+/** It is nobody's call alone, so no caller ends it. */
+async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
+  using deadline = startDeadline(deps.clock, credentialLimits.exchangeMs);
+  const { tokenUrl, clientId: client_id, scopes, audience } = request;
+  const server: oauth.AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
+  const client: oauth.Client = { client_id };
+  const parameters = new URLSearchParams();
+  if (scopes.length > 0) parameters.set('scope', scopes.join(' '));
+  if (audience !== undefined) parameters.set('audience', audience);
+  try {
+    const response = await oauth.clientCredentialsGrantRequest(
+      server,
+      client,
+      oauth.ClientSecretBasic(request.clientSecret),
+      parameters,
+      {
+        // oxlint-disable-next-line typescript/no-deprecated -- operators may register servers inside their network
+        [oauth.allowInsecureRequests]: true,
+        [oauth.customFetch]: fetchOver(deps, request, deadline.signal),
+      },
+    );
+    const { access_token: token, expires_in: life } = await oauth.processClientCredentialsResponse(
+      server,
+      client,
+      response,
+    );
+    if (!/^[\x21-\x7e]+$/.test(token) || token.length > credentialLimits.valueLength)
+      throw new Error('no usable token');
+    return { token, until: deps.clock.now() + lifeOf(life) * 1_000 };
+  } catch (cause) {
+    // The reason may quote what was sent.
+    throw credentialFailed(`the token server of ${new URL(tokenUrl).host} gave no token`, cause);
+  }
+}
+
+function lifeOf(seconds: number | undefined): number {
+  const { marginSeconds, defaultSeconds, longestSeconds } = credentialLimits;
+  return Math.max(0, Math.min(seconds ?? defaultSeconds, longestSeconds) - marginSeconds);
+}
+
+type Fetch = (
+  url: string,
+  options: { readonly method: string; readonly headers: Record<string, string>; readonly body: URLSearchParams },
+) => Promise<Response>;
+
+/** The library's requests, over vetted addresses and with our bounds. */
+const fetchOver =
+  ({ upstream }: ExchangeDeps, { tenant, allowedNetworks }: TokenRequest, signal: AbortSignal): Fetch =>
+  async (url, { method, headers, body }) => {
+    const { origin, pathname, search } = new URL(url);
+    const answer = await upstream.send({
+      tenant,
+      method,
+      server: origin,
+      path: `${pathname}${search}`,
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      body: body.toString(),
+      allowedNetworks,
+      responseBytes: credentialLimits.answerBytes,
+      signal,
+    });
+    return new Response(new Uint8Array(answer.body), {
+      status: answer.status,
+      headers: { 'content-type': 'application/json' },
+    });
+  };
