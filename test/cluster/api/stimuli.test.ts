@@ -235,17 +235,17 @@ describe('a stimulus that does not run', () => {
     await expect.poll(async () => (await world.submit(body)).status, { timeout: 20_000 }).toBe(200);
   });
 
-  it('STIM-32 AMB-008 ROUTE-16 has a router agent that cannot run: 422 and ClassificationFailed', async () => {
+  it('STIM-32 AMB-008 ROUTE-16 names a router agent that is not there: 422 and ClassificationFailed', async () => {
     const tenant = world.otherTenant;
     await world.router('asking', { router_agent: 'triage' }, tenant);
     const before = (await world.events(0, tenant)).length;
     const answer = await world.submit({ source: 'anything', content: 'x', idempotency_key: 'k' }, { tenant });
     expect(answer.status).toBe(422);
     expect(answer.json()).toMatchObject({ error: 'classification_failed' });
-    const told = (await world.events(before + 1, tenant)).slice(before);
-    expect(told.map(({ type }) => type)).toEqual(['ClassificationFailed']);
-    expect(told[0]?.data).toEqual({ stimulus_id: expect.stringMatching(uuid), error: expect.any(String) });
-    // No key was taken.
+    const told = (await world.events(before + 2, tenant)).slice(before);
+    expect(told.map(({ type }) => type)).toEqual(['StimulusReceived', 'ClassificationFailed']);
+    expect(told[1]?.data).toEqual({ stimulus_id: expect.stringMatching(uuid), error: 'there is no agent triage' });
+    // The key was given back.
     const again = await world.submit({ source: 'anything', content: 'x', idempotency_key: 'k' }, { tenant });
     expect(again.status).toBe(422);
   });
