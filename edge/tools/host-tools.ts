@@ -87,18 +87,21 @@ export function createHostTools({ clock, config, runs, runner }: HostToolsDeps):
       if ('content' in plan) return { ...plan, exitCode: 0 };
       const isCommand = call.tool === 'cmd.run';
       const found = isCommand
-        ? await runCommand({ clock, config: config() }, { ...plan, timeout_secs: call.seconds }, options)
-        : await runFileTool(
-            { clock, runner },
-            { ...plan, timeout_secs: Math.min(plan.timeout_secs, call.seconds) },
+        ? await runCommand(
+            { clock, config: config() },
+            { ...plan, timeout_secs: call.seconds + marginSeconds },
             options,
-          );
+          )
+        : await runFileTool({ clock, runner }, plan, options);
       const given = tool.run.answer(caller, call.args, found);
       if (!isCommand) return { ...given, exitCode: 0 };
       return { ...given, exitCode: found.exit_code, output: { stdout: found.stdout, stderr: found.stderr } };
     },
   };
 }
+
+/** The signal comes first: it is the caller who says that the time is over. */
+const marginSeconds = 60;
 
 type RunOptions = Parameters<HostTools['run']>[1];
 

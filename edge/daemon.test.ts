@@ -1,0 +1,286 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../lib/clock.ts';
+import { startTestRelay, type TestRelay } from '../test/edge/test-relay.ts';
+
+const program = join(import.meta.dirname, 'main.ts');
+let relay: TestRelay;
+let folder: string;
+const started: ChildProcess[] = [];
+
+beforeEach(async () => {
+  relay = await startTestRelay({ heartbeatMs: 1_000 });
+  folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  const shell = { sh: ['-c'], sleep: ['30'], cat: [] };
+  await writeFile(
+    join(folder, 'config.yaml'),
+    JSON.stringify({
+      security_contexts: { default: { subcommand_allowlist: shell }, narrow: { tools: ['host.info'] } },
+    }),
+  );
+});
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGKILL');
+    await ended;
+  }
+  relay.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function start(...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [program, ...args, '--state', join(folder, 'state')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  return child;
+}
+
+async function finished(child: ChildProcess): Promise<{ readonly code: number; readonly text: string }> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, text };
+}
+
+const enroll = (token = 'one-time', ...more: string[]) =>
+  finished(start('enroll', '--token', token, '--endpoint', `127.0.0.1:${relay.port}`, '--insecure', ...more));
+
+async function runDaemon(): Promise<ChildProcess> {
+  const before = relay.streams;
+  const child = start('run', '--config', join(folder, 'config.yaml'));
+  child.stdout?.resume();
+  child.stderr?.resume();
+  await relay.until(() => relay.streams > before && relay.events.some(({ $case }) => $case === 'hello'));
+  return child;
+}
+
+const shell = (script: string) => ({ tool: 'cmd.run', args: { command: 'sh', args: ['-c', script] } });
+const outcome = async (id: string) => {
+  await relay.until(() => relay.results(id).length > 0);
+  return relay.results(id)[0]?.outcome;
+};
+
+describe('windlass-edge enroll', () => {
+  it('EDGE-FLOW-01 EDGE-PROTO-03 EDGE-PROTO-04 enrolls once, with files for the owner alone', async () => {
+    expect(await enroll()).toMatchObject({ code: 0, text: expect.stringContaining(relay.nodeId) as string });
+    for (const file of ['identity.json', 'credential.json'])
+      expect((await stat(join(folder, 'state', file))).mode & 0o777).toBe(0o600);
+    expect(await enroll()).toMatchObject({ code: 1, text: expect.stringContaining('--replace') as string });
+  });
+
+  it('uses the same key again after a refused token, and keeps no identity', async () => {
+    expect((await enroll('wrong')).code).toBe(1);
+    const key = await readFile(join(folder, 'state/enrolling.pem'), 'utf8');
+    expect((await enroll()).code).toBe(0);
+    const { privateKey } = JSON.parse(await readFile(join(folder, 'state/credential.json'), 'utf8')) as {
+      privateKey: string;
+    };
+    expect(privateKey).toBe(key);
+  });
+
+  it('explains a wrong command line with code 2', async () => {
+    expect(await finished(start('enroll', '--token', 'x', '--endpoint', 'nowhere'))).toMatchObject({
+      code: 2,
+      text: expect.stringContaining('host:port') as string,
+    });
+  });
+});
+
+describe('windlass-edge run', () => {
+  it('EDGE-PROTO-19 EDGE-FLOW-03 EDGE-FLOW-05 EDGE-FLOW-07 EDGE-PROTO-20 signs Hello first, then heartbeats and results', async () => {
+    await enroll();
+    await runDaemon();
+    const id = await relay.invoke(shell('echo out; echo err >&2'));
+    expect(await outcome(id)).toMatchObject({ $case: 'ok', value: { exitCode: 0 } });
+    expect(relay.output(id)).toContain('out');
+    expect(relay.output(id)).toContain('err');
+    await relay.until(() => relay.events.some(({ $case }) => $case === 'heartbeat'));
+    expect(relay.events[0]).toMatchObject({ $case: 'hello', value: { capabilities: { os: 'linux' } } });
+    expect(relay.problems).toEqual([]);
+  });
+
+  it('EDGE-PROTO-28 reports a command that fails with its code, and policy refusals by their names', async () => {
+    await enroll();
+    await runDaemon();
+    expect(await outcome(await relay.invoke(shell('exit 3')))).toMatchObject({
+      $case: 'err',
+      value: { code: 'CommandFailed', exitCode: 3 },
+    });
+    const cases: [object, string][] = [
+      [{ tool: 'cmd.run', args: { command: 'rm', args: ['-rf'] } }, 'CommandNotAllowed'],
+      [{ tool: 'cmd.run', args: { command: 'sh', args: ['x'] } }, 'SubcommandNotAllowed'],
+      [{ ...shell('true'), context: 'narrow' }, 'ToolNotAllowed'],
+      [{ ...shell('true'), context: 'other' }, 'SecurityContextUnknown'],
+      [{ ...shell('true'), context: '__proto__' }, 'SecurityContextUnknown'],
+      [{ tool: 'svc.edge.fleet.invoke', args: {} }, 'UnknownTool'],
+    ];
+    for (const [facts, code] of cases)
+      expect(await outcome(await relay.invoke(facts as ReturnType<typeof shell>))).toMatchObject({
+        $case: 'err',
+        value: { code },
+      });
+  });
+
+  it('EDGE-PROTO-39 runs nothing that the pinned command key has not signed for it', async () => {
+    await enroll();
+    await runDaemon();
+    const file = join(folder, 'ran');
+    const facts = shell(`touch ${file}`);
+    const other = generateKeyPairSync('ed25519').privateKey;
+    const ids = [
+      await relay.invoke(facts, { edgeKey: other }),
+      await relay.invoke(facts, { withoutEnvelope: true }),
+      await relay.invoke(facts, { tenant: 'other' }),
+      await relay.invoke({ ...facts, tid: 'other' }),
+      await relay.invoke({ ...facts, node: '00000000-0000-4000-8000-000000000000' }),
+      await relay.invoke(shell('true'), { sentArgs: facts.args }),
+      await relay.invoke({ tool: 'host.info', args: facts.args }, { sentTool: 'cmd.run' }),
+      await relay.invoke({ ...facts, context: 'narrow' }, { sentContext: 'default' }),
+      await relay.invoke({ ...facts, now: Date.now() - 120_000 }),
+    ];
+    for (const id of ids) expect(await outcome(id)).toMatchObject({ $case: 'err', value: { code: 'CommandUnproven' } });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['another key signed', { key: generateKeyPairSync('ed25519').privateKey }],
+    ['has no envelope', { raw: () => Uint8Array.of(0x22, 0) }],
+  ])('EDGE-FLOW-06 leaves a stream whose message %s, and comes back', async (_title, options) => {
+    await enroll();
+    await runDaemon();
+    relay.send({ $case: 'drain', value: {} }, options);
+    await relay.until(() => relay.streams === 2);
+    const id = await relay.invoke(shell('true'));
+    expect(await outcome(id)).toMatchObject({ $case: 'ok' });
+  });
+
+  it('EDGE-PROTO-29 EDGE-PROTO-30 EDGE-PROTO-43 ends commands at their deadline and by Cancel, with their children', async () => {
+    await enroll();
+    await runDaemon();
+    const file = join(folder, 'child');
+    const late = await relay.invoke({ ...shell(`(sleep 3; touch ${file}) & sleep 31`), deadlineSeconds: 1 });
+    expect(await outcome(late)).toMatchObject({ $case: 'timedOut', value: { deadline: { seconds: 1n } } });
+    await systemClock.sleep(3_000);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+    const id = await relay.invoke(shell('echo begun; sleep 31'));
+    await relay.until(() => relay.output(id).includes('begun'));
+    relay.send({ $case: 'cancel', value: { commandId: id, reason: 'enough' } });
+    expect(await outcome(id)).toMatchObject({ $case: 'cancelled', value: { reason: 'enough' } });
+  });
+
+  it('sends a result again after a lost stream, until it is acknowledged, and runs a repeated command once', async () => {
+    await enroll();
+    await runDaemon();
+    relay.acknowledges = false;
+    const file = join(folder, 'count');
+    const facts = { ...shell(`echo x >> ${file}`), commandId: '00000000-0000-4000-8000-000000000001' };
+    const id = await relay.invoke(facts);
+    await outcome(id);
+    relay.drop();
+    await relay.until(() => relay.results(id).length === 2);
+    await relay.invoke(facts);
+    await relay.until(() => relay.results(id).length === 3);
+    relay.send(undefined, { acks: [id] });
+    const next = await relay.invoke(shell('true'));
+    await outcome(next);
+    relay.drop();
+    await relay.until(() => relay.results(next).length === 2);
+    expect(relay.results(id)).toHaveLength(3);
+    expect(await readFile(file, 'utf8')).toBe('x\n');
+  });
+
+  it('AMB-200 reports a command of a daemon that was killed as OutcomeUnknown, and never runs it again', async () => {
+    await enroll();
+    const child = await runDaemon();
+    const file = join(folder, 'count');
+    const facts = {
+      ...shell(`echo x >> ${file}; echo begun; sleep 3`),
+      commandId: '00000000-0000-4000-8000-000000000002',
+    };
+    const id = await relay.invoke(facts);
+    await relay.until(() => relay.output(id).includes('begun'));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await runDaemon();
+    expect(await outcome(id)).toMatchObject({ $case: 'err', value: { code: 'OutcomeUnknown' } });
+    await relay.invoke(facts);
+    await outcome(await relay.invoke(shell('true')));
+    expect(await readFile(file, 'utf8')).toBe('x\n');
+  });
+
+  it('EDGE-FLOW-12 applies a PushConfig before the next InvokeTool, and reports new labels', async () => {
+    await enroll();
+    await runDaemon();
+    const delta = Buffer.from(
+      '{"security_contexts":{"narrow":{"tools":["*"],"subcommand_allowlist":{"sh":["-c"]}}},"labels":{"ring":"1"}}',
+    );
+    relay.send({ $case: 'pushConfig', value: { configDelta: delta, version: '7' } });
+    expect(await outcome(await relay.invoke({ ...shell('true'), context: 'narrow' }))).toMatchObject({ $case: 'ok' });
+    expect(relay.events).toContainEqual(
+      expect.objectContaining({
+        $case: 'capabilityUpdate',
+        value: expect.objectContaining({
+          capabilities: expect.objectContaining({ customLabels: { ring: '1' } }) as object,
+        }) as object,
+      }),
+    );
+  });
+
+  it('EDGE-FLOW-13 EDGE-FLOW-14 AMB-010 drains: refuses new work, ends what is under way, then acknowledges', async () => {
+    await enroll();
+    await runDaemon();
+    const id = await relay.invoke(shell('echo begun; sleep 1'));
+    await relay.until(() => relay.output(id).includes('begun'));
+    relay.send({ $case: 'drain', value: {} });
+    expect(await outcome(await relay.invoke(shell('true')))).toMatchObject({
+      $case: 'err',
+      value: { code: 'Draining' },
+    });
+    const isDrained = (event: (typeof relay.events)[number]) =>
+      event.$case === 'commandProgress' &&
+      event.value.commandId === '' &&
+      event.value.chunk?.kind?.$case === 'status' &&
+      event.value.chunk.kind.value.state === 'drained';
+    await relay.until(() => relay.events.some(isDrained));
+    const at = relay.events.findIndex((event) => event.$case === 'commandResult' && event.value.commandId === id);
+    expect(at).toBeGreaterThan(-1);
+    expect(relay.events.findIndex(isDrained)).toBeGreaterThan(at);
+  });
+
+  it('EDGE-FLOW-15 EDGE-PROTO-46 shuts down after the grace: cancels, sends the results, ends with 0', async () => {
+    await enroll();
+    const child = await runDaemon();
+    const ended = once(child, 'exit');
+    const id = await relay.invoke(shell('echo begun; sleep 31'));
+    await relay.until(() => relay.output(id).includes('begun'));
+    relay.send({ $case: 'shutdown', value: { grace: { seconds: 0n, nanos: 2e8 } } });
+    expect(await outcome(id)).toMatchObject({ $case: 'cancelled' });
+    expect((await ended)[0]).toBe(0);
+  });
+});
+
+describe('EDGE-FLOW-22 key rotation', () => {
+  it('replaces a key that is due before the stream begins, and keeps the new one on disk', async () => {
+    relay.close();
+    // Half of its life is over when the daemon starts.
+    relay = await startTestRelay({ tokenLifeMs: 4_000 });
+    await enroll();
+    await systemClock.sleep(2_100);
+    await runDaemon();
+    await relay.until(() => relay.keys.length === 2 && relay.tokens.length > 0);
+    expect(relay.problems).toEqual([]);
+    const id = await relay.invoke(shell('true'));
+    expect(await outcome(id)).toMatchObject({ $case: 'ok' });
+    const { nextKey } = JSON.parse(await readFile(join(folder, 'state/credential.json'), 'utf8')) as {
+      nextKey?: string;
+    };
+    expect(nextKey).toBeUndefined();
+  });
+});

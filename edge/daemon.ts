@@ -1,0 +1,206 @@
+import type { Clock } from '../lib/clock.ts';
+import { monotonicMs } from '../lib/clock.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { capabilitiesOf } from './capabilities.ts';
+import type { MergedConfig } from './config/merged-config.ts';
+import type { Journal } from './journal/journal.ts';
+import { daemonLimits } from './limits.ts';
+import { isRotationDue, rotateKey } from './rotation.ts';
+import { type Credential, type HostState, type Identity, pinnedKeys } from './state/host-state.ts';
+import { pauseBefore } from './stream/backoff.ts';
+import type { RelayClient } from './stream/relay-client.ts';
+import { createSession, type Session } from './stream/session.ts';
+import type { HostTools } from './tools/host-tools.ts';
+import { createExecutor, type Executor } from './work/executor.ts';
+
+export interface DaemonDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** From 0 to below 1. */
+  readonly chance: () => number;
+  readonly state: HostState;
+  readonly identity: Identity;
+  readonly credential: Credential;
+  readonly journal: Journal;
+  readonly config: MergedConfig;
+  readonly tools: HostTools;
+  /** A new connection to the relay. */
+  readonly open: (identity: Identity) => RelayClient;
+}
+
+/** Why a daemon ended. `revoked` is final. */
+export type DaemonEnd = 'stopped' | 'shutdown' | 'revoked';
+
+/** What the daemon does now, for `status`. Holds no secrets. */
+export interface DaemonFacts {
+  readonly connected: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly problem: string;
+  readonly under_way: number;
+  readonly draining: boolean;
+  readonly results_waiting: number;
+  readonly config_version: string;
+  readonly tools: readonly string[];
+}
+
+export interface Daemon {
+  /** Runs until the signal aborts, the server shuts it down, or the host is revoked. */
+  run(stop: AbortSignal): Promise<DaemonEnd>;
+  facts(): DaemonFacts;
+}
+
+/** What commands under way get when the daemon is asked to stop. */
+const stopGraceMs = 10_000;
+/** A stream that lived so long is no failure. */
+const steadyMs = 30_000;
+
+export function createDaemon(deps: DaemonDeps): Daemon {
+  const executor = createExecutor({
+    ...deps,
+    config: () => deps.config.current,
+    proof: {
+      commandKey: pinnedKeys(deps.identity).command,
+      tenant: deps.identity.tenant,
+      nodeId: deps.identity.nodeId,
+    },
+    concurrent: deps.config.current.max_concurrent_commands,
+    outbox: {
+      result: (id) => life.session?.result(id),
+      output: (...output) => life.session?.output(...output),
+      started: (id) => life.session?.started(id),
+      unkept: (id, result) => life.session?.unkept(id, result),
+    },
+  });
+  const life = new Life(deps, executor);
+  return { run: (stop) => life.run(stop), facts: () => life.facts() };
+}
+
+class Life {
+  readonly #deps: DaemonDeps;
+  readonly #executor: Executor;
+  session: Session | undefined;
+  #client: RelayClient | undefined;
+  #credential: Credential;
+  #heldSince = monotonicMs();
+  #since: number;
+  #problem = '';
+  #failures = 0;
+  #isShutdown = false;
+
+  constructor(deps: DaemonDeps, executor: Executor) {
+    this.#deps = deps;
+    this.#executor = executor;
+    this.#credential = deps.credential;
+    this.#since = deps.clock.now();
+  }
+
+  facts(): DaemonFacts {
+    const { journal, config, tools } = this.#deps;
+    return {
+      connected: this.session !== undefined,
+      since: this.#since,
+      problem: this.#problem,
+      under_way: this.#executor.underWay,
+      draining: this.#executor.isDraining,
+      results_waiting: journal.waiting().length,
+      config_version: config.version,
+      tools: tools.names,
+    };
+  }
+
+  async run(stop: AbortSignal): Promise<DaemonEnd> {
+    const { clock, chance } = this.#deps;
+    await this.#executor.recover();
+    const ended = new AbortController();
+    const leave = (): void => void this.session?.leave(stopGraceMs, 'the daemon stops');
+    stop.addEventListener('abort', leave, { once: true });
+    void this.#maintain(ended.signal);
+    try {
+      while (!stop.aborted && !this.#isShutdown) {
+        if ((await this.#connectOnce()) === 'revoked') return 'revoked';
+        if (!stop.aborted && !this.#isShutdown) await clock.sleep(pauseBefore(this.#failures, chance()), stop);
+      }
+      return this.#isShutdown ? 'shutdown' : 'stopped';
+    } finally {
+      ended.abort();
+      stop.removeEventListener('abort', leave);
+      await this.#executor.stop(0, 'the daemon stops');
+    }
+  }
+
+  /** One stream. Its errors are kept for `status`; only a revocation ends the daemon. */
+  async #connectOnce(): Promise<'ended' | 'revoked'> {
+    const { clock, logger, identity, open } = this.#deps;
+    const began = monotonicMs();
+    using client = open(identity);
+    try {
+      this.#client = client;
+      await this.#rotateWhenDue();
+      this.session = createSession(this.#sessionDeps(), client.connect(this.#credential.token));
+      this.#since = clock.now();
+      logger.info({}, 'stream opened');
+      await this.session.run();
+      this.#problem = '';
+      logger.info({}, 'stream ended');
+    } catch (error) {
+      const { reason, message } =
+        error instanceof AppError ? error : new AppError('internal', 'an unknown error', { cause: error });
+      this.#problem = message;
+      logger.warn({ reason, problem: message }, 'stream lost');
+      if (reason === 'PERMISSION_DENIED') return 'revoked';
+    } finally {
+      this.session = undefined;
+      this.#client = undefined;
+      this.#since = clock.now();
+    }
+    this.#failures = monotonicMs() - began > steadyMs ? 0 : this.#failures + 1;
+    return 'ended';
+  }
+
+  #sessionDeps() {
+    const { identity, tools, config } = this.#deps;
+    return {
+      ...this.#deps,
+      nodeId: identity.nodeId,
+      relayKey: pinnedKeys(identity).relay,
+      heartbeatMs: identity.heartbeatMs,
+      credential: () => this.#credential,
+      executor: this.#executor,
+      capabilities: () => capabilitiesOf(tools.names, config.current),
+      onShutdown: () => {
+        this.#isShutdown = true;
+      },
+    };
+  }
+
+  /** Forgets old ids, and rotates the key of an open stream. */
+  async #maintain(ended: AbortSignal): Promise<void> {
+    const { clock, journal, logger } = this.#deps;
+    while (!ended.aborted) {
+      await clock.sleep(daemonLimits.lookMs, ended);
+      if (ended.aborted) return;
+      await journal.forget().catch((err: unknown) => logger.error({ err }, 'journal not cleared'));
+      await this.#rotateWhenDue();
+    }
+  }
+
+  /** A rotation that fails is tried again later; the token is good for as long again. */
+  async #rotateWhenDue(): Promise<void> {
+    const { clock, logger, identity, state } = this.#deps;
+    const client = this.#client;
+    const facts = { now: clock.now(), heldMs: monotonicMs() - this.#heldSince };
+    if (client === undefined || !isRotationDue(this.#credential, facts)) return;
+    try {
+      const save = async (credential: Credential): Promise<void> => {
+        await state.saveCredential(credential);
+        this.#credential = credential;
+      };
+      await rotateKey({ clock, logger, nodeId: identity.nodeId, client, save }, this.#credential);
+      this.#heldSince = monotonicMs();
+    } catch (err) {
+      logger.warn({ err }, 'key not rotated');
+    }
+  }
+}

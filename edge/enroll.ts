@@ -1,0 +1,76 @@
+import type { Clock } from '../lib/clock.ts';
+import { edgeLimits, signChallenge } from '../lib/edge/index.ts';
+import { rawPublicKey, readRawPublicKey } from '../lib/envelope/index.ts';
+import { AppError } from '../lib/errors.ts';
+import { type ChallengeNodeResponse, NodeRole } from '../proto/generated/windlass/node/v1/node.ts';
+import { type HostState, type Identity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
+import type { RelayClient } from './stream/relay-client.ts';
+import { millisecondsOf } from './work/results.ts';
+
+interface EnrollDeps {
+  readonly clock: Clock;
+  readonly state: HostState;
+  readonly open: (address: RelayAddress) => RelayClient;
+  readonly version: string;
+}
+
+export interface EnrollRequest {
+  readonly address: RelayAddress;
+  readonly token: string;
+  readonly name: string;
+  /** Whether an identity that is there is given up. */
+  readonly replace: boolean;
+}
+
+/**
+ * Enrolls this host (EDGE-FLOW-01): attests a key, proves it, redeems the token, and pins the keys of the server. After a
+ * crash at any point the same call ends it: the key is on the disk first, and the same key gets the same host again.
+ * @throws AppError `already_exists` where the host is enrolled, or as the relay answers.
+ */
+export async function enroll({ clock, state, open, version }: EnrollDeps, request: EnrollRequest): Promise<Identity> {
+  const former = request.replace ? undefined : await state.identity();
+  if (former !== undefined)
+    throw new AppError('already_exists', `this host is enrolled as ${former.nodeId}; add --replace to give that up`, {
+      reason: 'AlreadyEnrolled',
+    });
+  const privateKey = await state.enrollmentKey();
+  using client = open(request.address);
+  const publicKey = rawPublicKey(publicKeyOf(privateKey));
+  const attested = await client.attest({ role: NodeRole.NODE_ROLE_EDGE, publicKey, version, name: request.name });
+  const answer = await client.challenge({
+    attestationId: attested.attestationId,
+    signature: signChallenge(privateKey, attested.nonce),
+    role: NodeRole.NODE_ROLE_EDGE,
+    bootstrapProof: { $case: 'enrollmentToken', value: request.token },
+  });
+  const now = clock.now();
+  const identity = identityOf(answer, request, now);
+  const lifeMs = (answer.expiresAt?.getTime() ?? 0) - (answer.issuedAt?.getTime() ?? 0);
+  await state.enrolled(identity, {
+    privateKey,
+    token: answer.nodeSecurityToken,
+    receivedAt: now,
+    lifeMs: lifeMs > 0 ? lifeMs : edgeLimits.nodeTokenMs,
+  });
+  return identity;
+}
+
+/** Heartbeats come at most so seldom, whatever the server says: beyond it the host would be Unhealthy. */
+const heartbeatMostMs = 60_000;
+
+/** @throws AppError `invalid` where the server's keys are none. */
+function identityOf(answer: ChallengeNodeResponse, { address, name }: EnrollRequest, now: number): Identity {
+  readRawPublicKey(answer.relayPublicKey, 'relay_public_key');
+  readRawPublicKey(answer.commandPublicKey, 'command_public_key');
+  const heartbeatMs = millisecondsOf(answer.heartbeatInterval) ?? edgeLimits.heartbeatMs;
+  return {
+    ...address,
+    nodeId: answer.nodeId,
+    tenant: answer.tenantId,
+    name,
+    relayKey: Buffer.from(answer.relayPublicKey).toString('base64'),
+    commandKey: Buffer.from(answer.commandPublicKey).toString('base64'),
+    heartbeatMs: Math.min(heartbeatMostMs, Math.max(1_000, heartbeatMs)),
+    enrolledAt: now,
+  };
+}

@@ -1,0 +1,316 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import {
+  type sendUnaryData,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  status,
+} from '@grpc/grpc-js';
+import {
+  type CommandFacts,
+  type EdgeEventCase,
+  isChallengeSignedBy,
+  isRotationProof,
+  isSealedBy,
+  mintCommandToken,
+  mintNodeToken,
+  readEdgeEvent,
+  readNodeToken,
+  readRotation,
+  sealEdgeCommand,
+} from '../../lib/edge/index.ts';
+import { rawPublicKey, readRawPublicKey } from '../../lib/envelope/index.ts';
+import {
+  AttestNodeRequest,
+  AttestNodeResponse,
+  ChallengeNodeRequest,
+  ChallengeNodeResponse,
+  type EdgeCommand,
+  type EdgeResult,
+  RotateEdgeKeyResponse,
+} from '../../proto/generated/windlass/node/v1/node.ts';
+
+type Command = NonNullable<EdgeCommand['command']>;
+
+/** A server of the protocol for tests of daemons: one tenant, hosts in memory, every event kept. It checks each envelope. */
+export interface TestRelay {
+  readonly port: number;
+  readonly edgeKey: KeyObject;
+  readonly events: EdgeEventCase[];
+  readonly streams: number;
+  readonly keys: readonly KeyObject[];
+  /** Tokens in the envelopes of the events, in order. */
+  readonly tokens: readonly string[];
+  /** What was wrong with messages of the daemon. */
+  readonly problems: readonly string[];
+  /** Whether results are acknowledged as they come. */
+  acknowledges: boolean;
+  readonly nodeId: string;
+  send(
+    command: Command | undefined,
+    options?: {
+      readonly acks?: readonly string[];
+      readonly key?: KeyObject;
+      readonly raw?: (bytes: Uint8Array) => Uint8Array;
+    },
+  ): void;
+  /** A proven command, with parts replaced. */
+  invoke(
+    facts: Partial<CommandFacts> & { readonly tool: string; readonly args: object },
+    options?: InvokeOptions,
+  ): Promise<string>;
+  /** Ends the stream as a server that goes away. */
+  drop(code?: status): void;
+  results(commandId: string): EdgeResult[];
+  output(commandId: string): string;
+  /** Resolves when the condition holds. */
+  until(condition: () => boolean, ms?: number): Promise<void>;
+  close(): void;
+}
+
+interface InvokeOptions {
+  readonly edgeKey?: KeyObject;
+  /** Arguments that are sent instead of those that the token is for. */
+  readonly sentArgs?: object;
+  readonly sentTool?: string;
+  readonly sentContext?: string;
+  readonly tenant?: string;
+  readonly withoutEnvelope?: boolean;
+}
+
+const path = (name: string) => `/windlass.node.v1.NodeClusterService/${name}`;
+const method = (name: string, isStream: boolean) => ({
+  path: path(name),
+  requestStream: isStream,
+  responseStream: isStream,
+  requestSerialize: (value: Buffer) => value,
+  requestDeserialize: (value: Buffer) => value,
+  responseSerialize: (value: Uint8Array) => Buffer.from(value),
+  responseDeserialize: (value: Buffer) => value,
+});
+type Call = ServerUnaryCall<Buffer, Uint8Array>;
+type Answer = sendUnaryData<Uint8Array>;
+type Stream = ServerDuplexStream<Buffer, Uint8Array>;
+
+export async function startTestRelay(
+  options: { readonly tokenLifeMs?: number; readonly heartbeatMs?: number } = {},
+): Promise<TestRelay> {
+  const relay = generateKeyPairSync('ed25519');
+  const edge = generateKeyPairSync('ed25519');
+  const nodeId = randomUUID();
+  const { tokenLifeMs = 86_400_000, heartbeatMs = 30_000 } = options;
+  const keys: KeyObject[] = [];
+  const nonces = new Map<string, { readonly nonce: Buffer; readonly key: KeyObject }>();
+  const events: EdgeEventCase[] = [];
+  const tokens: string[] = [];
+  const problems: string[] = [];
+  let streams = 0;
+  let stream: Stream | undefined;
+  let streamId = '';
+  let sequence = 0n;
+
+  const tokenFor = (publicKey: KeyObject) =>
+    mintNodeToken(relay.privateKey, {
+      nodeId,
+      tid: 'acme',
+      jti: randomUUID(),
+      publicKey,
+      issuedAt: Date.now(),
+      lifeMs: tokenLifeMs,
+    });
+
+  async function attest({ request }: Call, answer: Answer): Promise<void> {
+    const key = readRawPublicKey(AttestNodeRequest.decode(request).publicKey, 'public_key');
+    const attestationId = randomUUID();
+    const nonce = Buffer.from(randomUUID());
+    nonces.set(attestationId, { nonce, key });
+    answer(
+      null,
+      AttestNodeResponse.encode({ attestationId, nonce, expiresAt: new Date(Date.now() + 60_000) }).finish(),
+    );
+  }
+
+  async function challenge({ request }: Call, answer: Answer): Promise<void> {
+    const { attestationId, signature, bootstrapProof } = ChallengeNodeRequest.decode(request);
+    const found = nonces.get(attestationId);
+    if (
+      found === undefined ||
+      !isChallengeSignedBy(found.key, found.nonce, signature) ||
+      bootstrapProof?.value !== 'one-time'
+    )
+      return answer({ code: status.UNAUTHENTICATED, details: 'not proven' });
+    keys.push(found.key);
+    const now = Date.now();
+    answer(
+      null,
+      ChallengeNodeResponse.encode({
+        nodeId,
+        tenantId: 'acme',
+        nodeSecurityToken: await tokenFor(found.key),
+        issuedAt: new Date(now),
+        expiresAt: new Date(now + tokenLifeMs),
+        relayPublicKey: rawPublicKey(relay.publicKey),
+        commandPublicKey: rawPublicKey(edge.publicKey),
+        heartbeatInterval: { seconds: BigInt(Math.floor(heartbeatMs / 1000)), nanos: (heartbeatMs % 1000) * 1e6 },
+      }).finish(),
+    );
+  }
+
+  async function rotate({ request }: Call, answer: Answer): Promise<void> {
+    const { newPublicKey, proof, sealed } = readRotation(request);
+    const key = readRawPublicKey(newPublicKey, 'new_public_key');
+    const current = keys.at(-1);
+    if (current === undefined || !isSealedBy(current, sealed, ''))
+      return answer({ code: status.UNAUTHENTICATED, details: 'old key' });
+    if (!isRotationProof(key, { nodeId, newPublicKey }, proof))
+      return answer({ code: status.INVALID_ARGUMENT, details: 'new key' });
+    keys.push(key);
+    const now = Date.now();
+    answer(
+      null,
+      RotateEdgeKeyResponse.encode({
+        nodeSecurityToken: await tokenFor(key),
+        issuedAt: new Date(now),
+        expiresAt: new Date(now + tokenLifeMs),
+        overlapWindow: { seconds: 300n, nanos: 0 },
+      }).finish(),
+    );
+  }
+
+  function take(bytes: Buffer, after: { sequence: bigint; count: number }): void {
+    const { event, sealed } = readEdgeEvent(bytes);
+    if (event.$case === 'hello') streamId = event.value.streamId;
+    if ((after.count === 0) !== (event.$case === 'hello'))
+      problems.push('Hello is not the first message, or not the only one');
+    after.count += 1;
+    if (!keys.some((key) => isSealedBy(key, sealed, streamId))) problems.push(`signature of ${event.$case}`);
+    if (sealed.envelope.sequence <= after.sequence) problems.push('sequence');
+    if (sealed.envelope.nodeId !== nodeId) problems.push('node id');
+    after.sequence = sealed.envelope.sequence;
+    tokens.push(sealed.envelope.securityToken);
+    events.push(event);
+    if (event.$case === 'commandResult' && self.acknowledges) self.send(undefined, { acks: [event.value.commandId] });
+  }
+
+  async function connect(call: Stream): Promise<void> {
+    const [bearer = ''] = call.metadata.get('authorization');
+    const claims = await readNodeToken(
+      createPublicKey(relay.privateKey),
+      String(bearer).replace('Bearer ', ''),
+      Date.now(),
+    );
+    if (claims?.nodeId !== nodeId) return void call.emit('error', { code: status.UNAUTHENTICATED, details: 'token' });
+    streams += 1;
+    stream = call;
+    sequence = 0n;
+    const after = { sequence: 0n, count: 0 };
+    call.on('error', () => undefined);
+    call.on('data', (bytes: Buffer) => {
+      try {
+        take(bytes, after);
+      } catch (error) {
+        problems.push(String(error));
+      }
+    });
+    call.on('end', () => call.end());
+  }
+
+  const server = new Server();
+  server.addService(
+    {
+      attestNode: method('AttestNode', false),
+      challengeNode: method('ChallengeNode', false),
+      rotateEdgeKey: method('RotateEdgeKey', false),
+      connectEdge: method('ConnectEdge', true),
+    },
+    {
+      attestNode: (call: Call, answer: Answer) => void attest(call, answer),
+      challengeNode: (call: Call, answer: Answer) => void challenge(call, answer),
+      rotateEdgeKey: (call: Call, answer: Answer) => void rotate(call, answer),
+      connectEdge: (call: Stream) => void connect(call),
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+
+  const self: TestRelay = {
+    port,
+    edgeKey: edge.privateKey,
+    events,
+    keys,
+    tokens,
+    problems,
+    nodeId,
+    acknowledges: true,
+    get streams() {
+      return streams;
+    },
+    send(command, { acks, key = relay.privateKey, raw = (bytes: Uint8Array) => bytes } = {}) {
+      sequence += 1n;
+      const resultAck = acks === undefined ? undefined : { commandIds: [...acks] };
+      const bytes = sealEdgeCommand({ command, resultAck }, { key, nodeId, streamId, sequence, now: Date.now() });
+      stream?.write(raw(bytes));
+    },
+    async invoke(
+      facts,
+      { edgeKey = edge.privateKey, sentArgs, sentTool, sentContext, tenant = 'acme', withoutEnvelope } = {},
+    ) {
+      const commandId = facts.commandId ?? randomUUID();
+      const whole = {
+        author: 'ada',
+        tid: 'acme',
+        node: nodeId,
+        context: 'default',
+        deadlineSeconds: 20,
+        now: Date.now(),
+        lifeMs: 60_000,
+        ...facts,
+        commandId,
+      };
+      const userSecurityToken = await mintCommandToken(edgeKey, whole);
+      self.send({
+        $case: 'invokeTool',
+        value: {
+          commandId,
+          securityContextName: sentContext ?? whole.context,
+          sealEnvelope: withoutEnvelope ? undefined : { userSecurityToken, tenantId: tenant },
+          toolName: sentTool ?? facts.tool,
+          args: { ...(sentArgs ?? facts.args) },
+          deadline: undefined,
+        },
+      });
+      return commandId;
+    },
+    drop: (code = status.UNAVAILABLE) => void stream?.emit('error', { code, details: 'the server goes away' }),
+    results: (commandId) =>
+      events.flatMap((event) =>
+        event.$case === 'commandResult' && event.value.commandId === commandId && event.value.result
+          ? [event.value.result]
+          : [],
+      ),
+    output: (commandId) =>
+      events
+        .flatMap((event) => {
+          if (event.$case !== 'commandProgress' || event.value.commandId !== commandId) return [];
+          const kind = event.value.chunk?.kind;
+          return kind?.$case === 'stdout' || kind?.$case === 'stderr' ? [Buffer.from(kind.value).toString()] : [];
+        })
+        .join(''),
+    async until(condition, ms = 10_000) {
+      const end = performance.now() + ms;
+      while (!condition()) {
+        if (performance.now() > end)
+          throw new Error(
+            `not in time: ${condition.toString()}; events: ${JSON.stringify(events.map(({ $case }) => $case))}; ${problems.join()}`,
+          );
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    close: () => server.forceShutdown(),
+  };
+  return self;
+}
