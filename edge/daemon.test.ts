@@ -278,9 +278,20 @@ describe('EDGE-FLOW-22 key rotation', () => {
     expect(relay.problems).toEqual([]);
     const id = await relay.invoke(shell('true'));
     expect(await outcome(id)).toMatchObject({ $case: 'ok' });
-    const { nextKey } = JSON.parse(await readFile(join(folder, 'state/credential.json'), 'utf8')) as {
-      nextKey?: string;
+    const kept = JSON.parse(await readFile(join(folder, 'state/credential.json'), 'utf8')) as {
+      pendingKeys: unknown[];
     };
-    expect(nextKey).toBeUndefined();
+    expect(kept.pendingKeys).toEqual([]);
+  });
+
+  it('goes on with the key that the server took, after a rotation whose answer was lost', async () => {
+    relay.close();
+    relay = await startTestRelay({ tokenLifeMs: 4_000 });
+    await enroll();
+    relay.losesRotation = true;
+    await systemClock.sleep(4_100);
+    start('run', '--config', join(folder, 'config.yaml')).stdout?.resume();
+    await relay.until(() => relay.keys.length === 3 && relay.events.length > 0, 20_000);
+    expect(relay.problems).toEqual([]);
   });
 });

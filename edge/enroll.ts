@@ -49,6 +49,7 @@ export async function enroll({ clock, state, open, version }: EnrollDeps, reques
   await state.enrolled(identity, {
     privateKey,
     token: answer.nodeSecurityToken,
+    pendingKeys: [],
     receivedAt: now,
     lifeMs: lifeMs > 0 ? lifeMs : edgeLimits.nodeTokenMs,
   });

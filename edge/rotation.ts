@@ -1,6 +1,8 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { sealRotation } from '../lib/edge/index.ts';
+import { AppError } from '../lib/errors.ts';
+import type { RotateEdgeKeyResponse } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type Credential, publicKeyOf } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
@@ -31,31 +33,51 @@ interface RotateDeps {
   readonly save: (credential: Credential) => Promise<void>;
 }
 
+/** Rotations without an answer whose keys are kept; the server holds one of the last ones, or the current one. */
+const pendingMost = 8;
+
 /**
- * Replaces the key. The new one is on the disk before the relay hears of it, so that a daemon that ends in between asks
- * again for the same key. The former key goes on signing until the answer is on the disk.
+ * Replaces the key by one that no rotation has used before. The new one is on the disk before the relay hears of it. An
+ * answer that never came leaves open which key the server holds, so the current one signs first, then each pending one;
+ * the token only names the host.
  * @throws AppError as the relay answers: `ABORTED` for a rotation that another one overtook.
  */
-export async function rotateKey(
-  { clock, logger, nodeId, client, save }: RotateDeps,
-  current: Credential,
-): Promise<Credential> {
-  const privateKey = current.nextKey ?? generateKeyPairSync('ed25519').privateKey;
-  if (current.nextKey === undefined) await save({ ...current, nextKey: privateKey });
-  const now = clock.now();
-  const request = sealRotation(
-    { privateKey, publicKey: publicKeyOf(privateKey) },
-    { key: current.privateKey, nodeId, token: current.token, sequence: BigInt(now), now },
-  );
-  const answer = await client.rotate(request);
+export async function rotateKey(deps: RotateDeps, current: Credential): Promise<Credential> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const pendingKeys = [...current.pendingKeys, privateKey].slice(-pendingMost);
+  await deps.save({ ...current, pendingKeys });
+  const answer = await askSignedBy(deps, [current.privateKey, ...current.pendingKeys], {
+    privateKey,
+    token: current.token,
+  });
   const lifeMs = (answer.expiresAt?.getTime() ?? 0) - (answer.issuedAt?.getTime() ?? 0);
-  const next = {
+  const next: Credential = {
     privateKey,
     token: answer.nodeSecurityToken,
-    receivedAt: clock.now(),
+    receivedAt: deps.clock.now(),
     lifeMs: lifeMs > 0 ? lifeMs : current.lifeMs,
+    pendingKeys: [],
   };
-  await save(next);
-  logger.info({}, 'key rotated');
+  await deps.save(next);
+  deps.logger.info({}, 'key rotated');
   return next;
+}
+
+/** Asks with one signing key after the other until the server knows one. */
+async function askSignedBy(
+  deps: Pick<RotateDeps, 'clock' | 'nodeId' | 'client'>,
+  [key, ...others]: readonly KeyObject[],
+  next: Pick<Credential, 'privateKey' | 'token'>,
+): Promise<RotateEdgeKeyResponse> {
+  if (key === undefined)
+    throw new AppError('unauthenticated', 'the relay knows no key of this host', { reason: 'UNAUTHENTICATED' });
+  const now = deps.clock.now();
+  const pair = { privateKey: next.privateKey, publicKey: publicKeyOf(next.privateKey) };
+  const { nodeId } = deps;
+  try {
+    return await deps.client.rotate(sealRotation(pair, { key, nodeId, token: next.token, sequence: BigInt(now), now }));
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof AppError) || error.reason !== 'UNAUTHENTICATED') throw error;
+  }
+  return askSignedBy(deps, others, next);
 }

@@ -36,8 +36,8 @@ export interface Credential {
   readonly receivedAt: number;
   /** How long the token is good, by the server's clock. */
   readonly lifeMs: number;
-  /** The next key of a rotation whose answer has not come yet. */
-  readonly nextKey?: KeyObject;
+  /** Keys of rotations whose answers have not come: the server may have taken any of them. The oldest is first. */
+  readonly pendingKeys: readonly KeyObject[];
 }
 
 /** Everything that the daemon keeps of itself, in one folder. */
@@ -95,10 +95,8 @@ export const pinnedKeys = ({
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-function credentialText({ privateKey, nextKey, ...rest }: Credential): string {
-  const next = nextKey === undefined ? {} : { nextKey: pemOf(nextKey) };
-  return JSON.stringify({ ...rest, privateKey: pemOf(privateKey), ...next }, undefined, 2);
-}
+const credentialText = ({ privateKey, pendingKeys, ...rest }: Credential): string =>
+  JSON.stringify({ ...rest, privateKey: pemOf(privateKey), pendingKeys: pendingKeys.map(pemOf) }, undefined, 2);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -118,6 +116,12 @@ function parsed<T>(text: string | undefined, path: string, read: (fields: Fields
 const textAt = (fields: Fields, name: string): string => {
   const value = fields[name];
   if (typeof value === 'string') return value;
+  throw new TypeError(name);
+};
+
+const textsAt = (fields: Fields, name: string): readonly string[] => {
+  const value = fields[name];
+  if (Array.isArray(value) && value.every((member) => typeof member === 'string')) return value;
   throw new TypeError(name);
 };
 
@@ -148,6 +152,6 @@ function toCredential(fields: Fields): Credential {
     token: textAt(fields, 'token'),
     receivedAt: numberAt(fields, 'receivedAt'),
     lifeMs: numberAt(fields, 'lifeMs'),
-    ...(typeof fields['nextKey'] === 'string' ? { nextKey: createPrivateKey(fields['nextKey']) } : {}),
+    pendingKeys: textsAt(fields, 'pendingKeys').map((pem) => createPrivateKey(pem)),
   };
 }

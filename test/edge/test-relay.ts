@@ -46,6 +46,8 @@ export interface TestRelay {
   readonly problems: readonly string[];
   /** Whether results are acknowledged as they come. */
   acknowledges: boolean;
+  /** Whether the next rotation counts and its answer is lost. */
+  losesRotation: boolean;
   readonly nodeId: string;
   send(
     command: Command | undefined,
@@ -166,6 +168,10 @@ export async function startTestRelay(
     if (!isRotationProof(key, { nodeId, newPublicKey }, proof))
       return answer({ code: status.INVALID_ARGUMENT, details: 'new key' });
     keys.push(key);
+    if (self.losesRotation) {
+      self.losesRotation = false;
+      return answer({ code: status.UNAVAILABLE, details: 'lost' });
+    }
     const now = Date.now();
     answer(
       null,
@@ -246,6 +252,7 @@ export async function startTestRelay(
     problems,
     nodeId,
     acknowledges: true,
+    losesRotation: false,
     get streams() {
       return streams;
     },

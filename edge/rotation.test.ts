@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { isRotationDue } from './rotation.ts';
+import { pauseBefore } from './stream/backoff.ts';
+
+const day = 86_400_000;
+
+describe('a rotation is due', () => {
+  it.each<[title: string, age: number, heldMs: number, isDue: boolean]>([
+    ['not before half of the life', day / 2 - 1, 0, false],
+    ['at half of the life', day / 2, 0, true],
+    ['by the time of the process, where the clock was set back', 0, day / 2, true],
+    ['where the clock is before the token by more than the skew', -300_001, 0, true],
+    ['not where it is before it by the skew', -300_000, 0, false],
+    ['where the clock jumped far ahead', 400 * day, 0, true],
+  ])('%s', (_title, age, heldMs, isDue) => {
+    expect(isRotationDue({ receivedAt: day, lifeMs: day }, { now: day + age, heldMs })).toBe(isDue);
+  });
+});
+
+describe('the pause before a connection', () => {
+  it.each([
+    [0, 0.999_999, 1_000],
+    [1, 0.999_999, 2_000],
+    [5, 0.999_999, 32_000],
+    [6, 0.999_999, 60_000],
+    [1e6, 0.999_999, 60_000],
+  ])('after %d failures is by chance up to a bound', (failures, chance, bound) => {
+    expect(pauseBefore(failures, 0)).toBe(0);
+    expect(pauseBefore(failures, chance)).toBeGreaterThanOrEqual(bound - 1);
+    expect(pauseBefore(failures, chance)).toBeLessThan(bound);
+  });
+});
