@@ -106,12 +106,12 @@ describe('windlass-edge run', () => {
     expect(relay.problems).toEqual([]);
   });
 
-  it('EDGE-PROTO-28 reports a command that fails with its code, and policy refusals by their names', async () => {
+  it('EDGE-PROTO-28 AMB-104 reports the exit code of a command as ok, and policy refusals by their names', async () => {
     await enroll();
     await runDaemon();
     expect(await outcome(await relay.invoke(shell('exit 3')))).toMatchObject({
-      $case: 'err',
-      value: { code: 'CommandFailed', exitCode: 3 },
+      $case: 'ok',
+      value: { exitCode: 3 },
     });
     const cases: [object, string][] = [
       [{ tool: 'cmd.run', args: { command: 'rm', args: ['-rf'] } }, 'CommandNotAllowed'],

@@ -34,17 +34,11 @@ export const unknownResult: EdgeResult = errResult({
   message: 'the daemon ended while the command ran; it may have run in part, and it is not run again',
 });
 
-/** The result of a tool that ended by itself. A process that ends with another code than 0 has failed (ADR 0069). */
+/** The result of a tool that ended by itself: another exit code than 0 is still an answer (spec 3 §10.5, AMB-104). */
 export function resultOf(tool: string, given: HostAnswer, ms: number): EdgeResult {
   if (given.isError) return errResult(problemOf(given.content), given.exitCode);
-  if (given.exitCode !== 0) {
-    const said = given.output?.stderr.trim().split('\n').at(-1) ?? '';
-    const message = `the command ended with ${given.exitCode}${said === '' ? '' : `: ${said}`}`;
-    return errResult({ code: 'CommandFailed', message }, given.exitCode);
-  }
-  return {
-    outcome: { $case: 'ok', value: { exitCode: 0, payload: payloadOf(tool, given), duration: durationOf(ms) } },
-  };
+  const { exitCode } = given;
+  return { outcome: { $case: 'ok', value: { exitCode, payload: payloadOf(tool, given), duration: durationOf(ms) } } };
 }
 
 /** Errors of tools are texts such as `NOT_FOUND: …` (requirements AMB-130). */
@@ -54,8 +48,8 @@ function problemOf(content: string): CommandProblem {
 }
 
 /** What the tool answers, cut to what a message may carry; `truncated` says that it was. */
-function payloadOf(tool: string, { content, output }: HostAnswer): Any {
-  const fields = output === undefined ? fieldsOf(tool, content) : { ...output, exit_code: 0 };
+function payloadOf(tool: string, { content, output, exitCode }: HostAnswer): Any {
+  const fields = output === undefined ? fieldsOf(tool, content) : { ...output, exit_code: exitCode };
   const whole = pack(fields);
   if (whole.value.byteLength <= edgeLimits.payloadBytes) return whole;
   const texts = Object.values(fields).filter((value) => typeof value === 'string').length;
