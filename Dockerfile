@@ -21,6 +21,7 @@ COPY lib lib
 COPY controllers controllers
 COPY api api
 COPY gateway gateway
+COPY relay relay
 COPY client client
 COPY cli cli
 RUN node dev/build/main.ts /root-fs/app && echo '{"type":"module"}' >/root-fs/app/package.json

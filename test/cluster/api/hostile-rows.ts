@@ -123,8 +123,11 @@ function queryRows(contract: Contract): Row[] {
     (text): Row => ({ what: `?${text}`, status: 400, change: (good) => ({ ...good, query: text }) }),
   );
   const badly = { what: '?%ff', status: 400, change: (good: Parts) => ({ ...good, query: '%ff=1' }) };
-  return [...fieldsOf(query).flatMap(refused), ...fieldsOf(query).map(twice), ...unknown, badly];
+  return [...fieldsOf(query).flatMap(refused), ...fieldsOf(query).filter(isSingle).map(twice), ...unknown, badly];
 }
+
+/** A list is given by its name, as often as it has members. */
+const isSingle = ([, schema]: [string, TSchema]): boolean => !('type' in schema && schema.type === 'array');
 
 function isRefused(query: TObject | undefined, name: string, text: string): boolean {
   if (query === undefined) return true;

@@ -1,4 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contracts } from '../../../api/routes/contracts.ts';
 import type { Contract } from '../../../lib/http/contract.ts';
@@ -7,12 +10,13 @@ import { controllerRevisions } from '../../../lib/kube/index.ts';
 import { anEnd, aQuestion, aWorkflow } from '../../builders/workflow-builder.ts';
 import { everyEdgeScope } from '../../builders/edge-world.ts';
 import { type PaymentProviderDouble, startPaymentProvider } from '../../payment-provider/payment-provider.ts';
+import { type Answer, createSend } from '../admission/api.ts';
+import { kubeconfigPath } from '../harness/cluster.ts';
 import { startExecution, waitUntilFinished, waitUntilWaiting } from '../harness/executions.ts';
 import {
   agentExecutions,
   agents,
   edgeGroups,
-  edgeHosts,
   fleetRuns,
   volumes,
   workflowExecutions,
@@ -43,6 +47,7 @@ type Ids = Readonly<
 
 const unknownId = '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11';
 
+const keys = mkdtempSync(join(tmpdir(), 'windlass-keys-'));
 let world: StimuliWorld;
 let provider: PaymentProviderDouble;
 let mallory: string;
@@ -55,7 +60,7 @@ beforeAll(async () => {
   priceId = provider.ledger.addPrice(provider.ledger.addProduct(), 'monthly').id;
   world = await startStimuliWorld(['hostile'], {
     purpose: 'hostile',
-    env: { PAYMENT_PROVIDER_SECRET_KEY: provider.secretKey, PAYMENT_PROVIDER_API_URL: provider.url },
+    env: { PAYMENT_PROVIDER_SECRET_KEY: provider.secretKey, PAYMENT_PROVIDER_API_URL: provider.url, ...edgeSettings() },
   });
   // An operator, so that nothing is refused for want of rights.
   mallory = await world.token({ user: 'mallory', tenant: world.tenant, roles: ['svc:operator', ...everyEdgeScope] });
@@ -66,7 +71,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.close();
   await provider?.stop();
+  rmSync(keys, { recursive: true });
 });
+
+/** With them, hosts can be enrolled. */
+function edgeSettings(): Record<string, string> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const file = join(keys, 'edge.pem');
+  writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
+  return { WINDLASS_EDGE_KEY: file, WINDLASS_EDGE_ENDPOINT: 'edge.example.com:443' };
+}
 
 async function makeTenant(namespace: string, agent: string): Promise<Ids> {
   const gate = aWorkflow('gate')
@@ -114,12 +128,14 @@ async function makeAgentExecution(namespace: string, name: string, agent: string
 async function makeEdge(namespace: string): Promise<Pick<Ids, 'host' | 'group' | 'fleet_command_id'>> {
   const host = randomUUID();
   const row = { apiVersion: 'windlass.dev/v1' } as const;
-  await world.kube.create(edgeHosts, {
+  // Relays alone make hosts, by enrollment.
+  const made = await asRelay('POST', `/apis/windlass.dev/v1/namespaces/${namespace}/edgehosts`, {
     ...row,
     kind: 'EdgeHost',
     metadata: { name: `host-${host}`, namespace },
     spec: {},
   });
+  if (made.status !== 201) throw new Error(made.message);
   const group = await world.kube.create(edgeGroups, {
     ...row,
     kind: 'EdgeGroup',
@@ -130,12 +146,17 @@ async function makeEdge(namespace: string): Promise<Pick<Ids, 'host' | 'group' |
   return { host, group: group.metadata.uid ?? '', fleet_command_id: run };
 }
 
+async function asRelay(method: string, path: string, body: object): Promise<Answer> {
+  const send = await createSend(kubeconfigPath());
+  return send(method, path, body, { as: 'system:serviceaccount:windlass-system:windlass-relay' });
+}
+
 async function makeFleetRun(namespace: string, name: string): Promise<string> {
   const { metadata } = await world.kube.create(fleetRuns, {
     apiVersion: 'windlass.dev/v1',
     kind: 'FleetRun',
     metadata: { name, namespace },
-    spec: { target: { All: {} }, tool: 'cmd.run', requested_by: 'owner' },
+    spec: { target: { All: {} }, tool: 'cmd.run', requested_by: (await world.kube.whoAmI()).username },
   });
   return metadata.uid ?? '';
 }
@@ -246,18 +267,11 @@ async function send({ method }: Contract, { path, query, headers, body }: Parts)
 async function written(): Promise<string> {
   const lists = await Promise.all(
     [world.tenant, world.otherTenant].flatMap((namespace) =>
-      [
-        workflows,
-        workflowExecutions,
-        agents,
-        agentExecutions,
-        volumes,
-        edgeHosts,
-        edgeGroups,
-        fleetRuns,
-        controllerRevisions,
-      ].map((kind) =>
-        world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, { namespace }),
+      [workflows, workflowExecutions, agents, agentExecutions, volumes, edgeGroups, fleetRuns, controllerRevisions].map(
+        (kind) =>
+          world.kube.listAll<{ metadata: { uid?: string; generation?: number } } & object>(kind as never, {
+            namespace,
+          }),
       ),
     ),
   );
@@ -281,6 +295,10 @@ const wanted = ({ status, at }: Row): Verdict => ({
   isQuick: true,
 });
 
+/** Whether a path is that of a field, or of a part of it. */
+const isAt = (path: string, field = ''): boolean =>
+  path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`);
+
 async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
   const { answer, ms } = await send(contract, row.change(goodRequest(contract, own)));
   const { status } = answer;
@@ -300,7 +318,7 @@ async function verdictOf(contract: Contract, row: Row): Promise<Verdict> {
   const isRefused = status >= 400 && status < 500;
   return {
     status: row.status === undefined && isRefused ? 'a documented 4xx' : status,
-    at: row.at === undefined || details.some(({ path }) => path === row.at) ? row.at : JSON.stringify(details),
+    at: row.at === undefined || details.some(({ path }) => isAt(path, row.at)) ? row.at : JSON.stringify(details),
     isDocumented:
       answer.headers['content-type'] === 'application/json' &&
       documented.includes(`${status} ${error}`) &&
