@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
-import { createApiDocuments } from '../lib/api-spec/index.ts';
+import { type ApiDocuments, createApiDocuments } from '../lib/api-spec/index.ts';
 import type { AuditChain } from '../lib/audit-chain/index.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import { createCredentials, createTokenExchange } from '../lib/credentials/index.ts';
@@ -46,12 +46,13 @@ export function createServices(deps: GatewayDeps): Services {
   const tenancy = createTenancy({ audit, tenants, systemNamespace });
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
-  const workflows = createWorkflows(deps, { audit, cluster, tenancy, upstream });
+  const documents = createDocuments(deps, cluster);
+  const workflows = createWorkflows(deps, { audit, cluster, tenancy, upstream, documents });
   const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources: [workflows] });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
-    routes: { ...deps, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane },
+    routes: { ...deps, documents, bus, audit, auditPublicKey, cluster, tenancy, rateLimit, lane },
     authenticate: (headers) => authentication.authenticate(headers),
     ready: { caches: () => (cluster.hasSynced ? undefined : 'not filled yet'), audit: () => audit.problem() },
     async start(stop) {
@@ -78,23 +79,25 @@ interface WorkflowParts {
   readonly cluster: GatewayCluster;
   readonly tenancy: Tenancy;
   readonly upstream: Upstream;
+  readonly documents: ApiDocuments;
 }
 
+/** Documents of APIs, kept once for registrations and calls. */
+const createDocuments = ({ kube, openApi: reader }: GatewayDeps, { informers }: GatewayCluster): ApiDocuments =>
+  createApiDocuments({ kube, reader, whole: informers.apiSpecs.whole });
+
 /** Tool workflows as tools. */
-function createWorkflows(deps: GatewayDeps, { audit, cluster, tenancy, upstream }: WorkflowParts): ToolSource {
-  const { kube, clock, logger, openApi } = deps;
+function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowParts): ToolSource {
+  const { cluster, upstream } = parts;
   const { apiSpecs, toolWorkflows } = cluster.informers;
   return createWorkflowSource({
+    ...parts,
     clock,
     logger,
-    audit,
-    tenancy,
-    upstream,
     workflows: toolWorkflows.cache,
     whole: toolWorkflows.whole,
     onChange: (handler) => toolWorkflows.onChange(handler),
     apiSpecs: apiSpecs.cache,
-    documents: createApiDocuments({ kube, reader: openApi, whole: apiSpecs.whole }),
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
   });
 }

@@ -1,3 +1,4 @@
+import type { ApiDocuments } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { createHealthRoutes } from '../../lib/http/service/index.ts';
@@ -27,6 +28,8 @@ export interface RoutesDeps extends GatewayDeps {
   readonly tenancy: Tenancy;
   readonly rateLimit: RateLimit;
   readonly lane: Lane;
+  /** Documents of registered APIs. */
+  readonly documents: ApiDocuments;
 }
 
 /** The routes of the public listener. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { labels } from '../../crds/labels.ts';
+import { createApiDocuments } from '../../lib/api-spec/index.ts';
 import type { GatewayEvent } from '../../lib/audit-chain/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -93,7 +94,9 @@ function depsOf(): RegistrationDeps {
     toolWorkflows: informer('toolworkflows'),
     cliTools: informer('clitools'),
   };
-  const deps = { kube, clock: systemClock, newId: randomUUID, openApi: reader, audit, tenancy, cluster: { informers } };
+  const documents = createApiDocuments({ kube, reader, whole: informers.apiSpecs.whole } as never);
+  const cluster = { informers };
+  const deps = { kube, clock: systemClock, newId: randomUUID, openApi: reader, documents, audit, tenancy, cluster };
   return deps as unknown as RegistrationDeps;
 }
 

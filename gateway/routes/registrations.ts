@@ -1,4 +1,4 @@
-import { createApiDocuments, type Registered } from '../../lib/api-spec/index.ts';
+import type { ApiDocuments, Registered } from '../../lib/api-spec/index.ts';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -19,6 +19,8 @@ export interface RegistrationDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly openApi: OpenApiReader;
+  /** Those of tool workflows that are called: what one has read, the other need not. */
+  readonly documents: ApiDocuments;
   readonly audit: AuditChain;
   readonly tenancy: Tenancy;
   readonly cluster: { readonly informers: Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> };
@@ -26,13 +28,12 @@ export interface RegistrationDeps {
 
 /** Routes under which operators register APIs and tools. A name is unique over the tools of both kinds. */
 export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator>[] {
-  const { kube, cluster, openApi } = deps;
+  const { cluster } = deps;
   const { informers } = cluster;
   const rivals = (namespace: string): readonly Registered[] => [
     ...informers.toolWorkflows.cache.byIndex('namespace', namespace),
     ...informers.cliTools.cache.byIndex('namespace', namespace),
   ];
-  const documents = createApiDocuments({ kube, reader: openApi, whole: informers.apiSpecs.whole });
   return [
     ...createSpecRoutes({
       ...deps,
@@ -42,7 +43,6 @@ export function createRegistrationRoutes(deps: RegistrationDeps): Route<Operator
       ...deps,
       registry: createRegistry({ ...deps, resource: toolWorkflows, cache: informers.toolWorkflows.cache, rivals }),
       apiSpecs: informers.apiSpecs.cache,
-      documents,
       whole: informers.toolWorkflows.whole,
     }),
     ...createCliToolRoutes({

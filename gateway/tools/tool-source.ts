@@ -56,10 +56,3 @@ export interface ToolSource {
   list(tenant: string | undefined): Iterable<GatewayTool>;
   find(tenant: string | undefined, name: string): GatewayTool | undefined;
 }
-
-/** Names that begin so belong to built-in tools; no other source may register them. */
-export const reservedToolPrefixes = ['fs.', 'web.', 'cmd.', 'svc.'] as const;
-
-/** Whether a name is reserved for built-in tools. */
-export const isReservedToolName = (name: string): boolean =>
-  reservedToolPrefixes.some((prefix) => name.startsWith(prefix));
