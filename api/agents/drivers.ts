@@ -1,12 +1,11 @@
 import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { aborted } from '../../lib/aborted.ts';
-import type { EventBus } from '../../lib/bus/index.ts';
-import type { MessageStream } from '../../lib/bus/publish/message-stream.ts';
+import type { EventBus, TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
-import { conversationRetention, conversationStream } from '../../lib/conversation/record.ts';
+import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
@@ -94,14 +93,14 @@ export function createDrivers(deps: DriversDeps): Drivers {
 
 class ConversationDrivers implements Drivers {
   readonly #deps: DriversDeps;
-  readonly #stream: MessageStream;
+  readonly #stream: TenantLogs;
   readonly #driven = new Map<string, Driven>();
   readonly #pool: FairPool;
   #stop: AbortSignal = AbortSignal.abort();
 
   constructor(deps: DriversDeps) {
     this.#deps = deps;
-    this.#stream = deps.bus.stream({ name: conversationStream, retention: conversationRetention });
+    this.#stream = deps.bus.logs(conversationLogs);
     this.#pool = createFairPool({ size: poolBytes, clock: deps.clock });
     deps.executions.onChange(({ before, after }) => {
       if (after !== undefined && needsDriving(after)) this.#consider(after);
@@ -289,12 +288,13 @@ class ConversationDrivers implements Drivers {
     if (log.state.result !== undefined) await writeOutcome(this.#deps, execution, log.state.result);
   }
 
-  #logOf({ metadata }: AgentExecution, signal: AbortSignal): ConversationLog {
+  #logOf({ metadata, status }: AgentExecution, signal: AbortSignal): ConversationLog {
     const { clock, newId, tenants } = this.#deps;
     const { namespace = '', name: execution, uid = '' } = metadata;
     const logger = this.#deps.logger.child({ namespace, execution, uid });
     const tenant = tenants.tenantOf(namespace) ?? '';
-    return new ConversationLog({ stream: this.#stream, clock, newId, tenant, executionId: uid, logger, signal });
+    const whose = { tenant, executionId: uid, startedAt: status?.started_at };
+    return new ConversationLog({ ...whose, stream: this.#stream, clock, newId, logger, signal });
   }
 
   async #isServed(uid: string): Promise<boolean> {

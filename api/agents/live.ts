@@ -1,6 +1,6 @@
 import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ConversationRecord, conversationRetention, conversationStream } from '../../lib/conversation/record.ts';
+import { type ConversationRecord, conversationLogs } from '../../lib/conversation/record.ts';
 import type { ConversationFeed, ConversationListener } from './feed.ts';
 
 /** Where a driver sends word of a new record or of a piece of text. */
@@ -14,7 +14,7 @@ export type LiveNews = { readonly sequence: number } | { readonly text: string }
 
 /** Reads conversations from the stream, and hears of news over core NATS. */
 export function createConversationFeed(bus: EventBus, clock: Clock): ConversationFeed {
-  const stream = bus.stream({ name: conversationStream, retention: conversationRetention });
+  const stream = bus.logs(conversationLogs);
   return {
     async read(tenant, executionId, after) {
       const messages = await stream.read({ tenant, key: executionId, after });

@@ -1,4 +1,4 @@
-import type { MessageStream } from '../../lib/bus/publish/message-stream.ts';
+import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type ConversationRecord } from '../../lib/conversation/record.ts';
 import { type ConversationState, emptyState, fold } from '../../lib/conversation/state.ts';
@@ -29,11 +29,13 @@ export class Stopped extends AppError {
 export type NewRecord = ConversationRecord extends infer R ? (R extends unknown ? Omit<R, 'at'> : never) : never;
 
 interface LogDeps {
-  readonly stream: MessageStream;
+  readonly stream: TenantLogs;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly tenant: string;
   readonly executionId: string;
+  /** When the execution began, RFC 3339. */
+  readonly startedAt: string | undefined;
   readonly logger: Logger;
   /** Ends retries. */
   readonly signal: AbortSignal;
@@ -70,14 +72,26 @@ export class ConversationLog {
       }
       if (page.length === 0) break;
     }
-    this.#requireBeginning();
+    if (this.#last === 0) await this.#requireNothingLost();
+    else this.#requireBeginning();
   }
 
   /** @throws AppError `ConversationLost` where the stream has dropped its beginning to make room. */
   #requireBeginning(): void {
-    if (this.#last === 0 || this.state.started !== undefined || this.state.result !== undefined) return;
-    const message = 'the beginning of the conversation was dropped to make room; raise nats.conversations.maxMb';
-    throw new AppError('not_found', message, { reason: 'ConversationLost' });
+    if (this.state.started === undefined && this.state.result === undefined) throw lost();
+  }
+
+  /**
+   * An execution without any record has not begun, or all of its records were dropped: then it must not begin again, since
+   * its tools have run.
+   * @throws AppError `ConversationLost` where everything that the tenant wrote when the execution began is gone.
+   */
+  async #requireNothingLost(): Promise<void> {
+    const { stream, tenant, startedAt } = this.#deps;
+    const oldest = await this.#patiently(() => stream.oldest(tenant));
+    const isWhole = oldest === undefined || oldest.sequence === 1;
+    if (isWhole || startedAt === undefined || Date.parse(startedAt) > Date.parse(oldest.time)) return;
+    throw lost();
   }
 
   /**
@@ -116,3 +130,10 @@ export class ConversationLog {
     }
   }
 }
+
+const lost = (): AppError =>
+  new AppError(
+    'not_found',
+    "the tenant's conversations took more than its share of nats.conversations.maxMb, so the beginning of this one was dropped; run fewer agents at a time, or ask the operator for more",
+    { reason: 'ConversationLost' },
+  );

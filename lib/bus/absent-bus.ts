@@ -26,6 +26,7 @@ export function createAbsentBus(clock: Clock): EventBus {
     objects: () => ({ put: refuse, get: refuse, page: refuse, trim: refuse }),
     objectBytes: refuse,
     stream: () => ({ append: refuse, read: refuse, last: refuse, scan: refuse, oldest: refuse, before: refuse }),
+    logs: () => ({ append: refuse, read: refuse, oldest: refuse }),
     request: refuse,
     requestAll: refuse,
     tell: () => undefined,

@@ -14,6 +14,8 @@ export { busLimits } from './limits.ts';
 export type {
   MessageStream,
   MessageStreams,
+  TenantLogs,
+  TenantLogsDefinition,
   NewMessage,
   StreamDefinition,
   StreamMessage,

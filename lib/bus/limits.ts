@@ -1,3 +1,6 @@
+/** Subject and headers of a message, in bytes, about. */
+export const headBytes = 200;
+
 /** Bounds of what goes over the bus. */
 export const busLimits = {
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { isConflict } from './bus-error.ts';
+import type { Retention } from './bus-config.ts';
 import type { BusObserver, BusOperation } from './bus-observer.ts';
 import { type BusCalls, createCalls } from './calls.ts';
 import type { BucketDefinition } from './kv/bucket-definition.ts';
@@ -10,8 +11,9 @@ import type { SessionBucket } from './kv/session-bucket.ts';
 import { watchBucket } from './kv/watch-bucket.ts';
 import type { ObjectBucket, ObjectBucketDefinition } from './objects/object-bucket.ts';
 import { cloudEventMediaType, cloudEventOf } from './publish/cloud-event.ts';
-import type { MessageStream, StreamDefinition } from './publish/message-stream.ts';
+import type { MessageStream, StreamDefinition, TenantLogs, TenantLogsDefinition } from './publish/message-stream.ts';
 import { createNatsStream } from './publish/nats-stream.ts';
+import { createTenantLogs } from './publish/tenant-logs.ts';
 import { createOutbox, type Outbox, type OutboxLimits } from './publish/outbox.ts';
 import { createNatsRequester } from './request/nats-requester.ts';
 import type { Requester, Responder } from './request/requester.ts';
@@ -145,9 +147,17 @@ class NatsBus implements EventBus {
   }
 
   stream(definition: StreamDefinition): MessageStream {
-    const { retention } = definition;
-    const maxBytes = this.#options.streamBytes?.[definition.name] ?? retention.maxBytes;
-    return createNatsStream(this.#calls, { ...definition, retention: { ...retention, maxBytes } });
+    return createNatsStream(this.#calls, this.#asSet(definition));
+  }
+
+  logs(definition: TenantLogsDefinition): TenantLogs {
+    return createTenantLogs(this.#calls, this.#asSet(definition));
+  }
+
+  /** With the bound of bytes that the process was given. */
+  #asSet<D extends { readonly name: string; readonly retention: Partial<Retention> }>(definition: D): D {
+    const maxBytes = this.#options.streamBytes?.[definition.name];
+    return maxBytes === undefined ? definition : { ...definition, retention: { ...definition.retention, maxBytes } };
   }
 
   subscribe(definition: SubscriptionDefinition, handle: HandleDelivery): Subscription {

@@ -11,13 +11,14 @@ import { createKeyAccounts, type KeyAccounts, noAccounts } from './kv/key-accoun
 import { prepareStream } from './prepare-stream.ts';
 import type { StreamDefinition } from './publish/message-stream.ts';
 import { createPublisher, type Publisher } from './publish/publisher.ts';
-import { ownStream } from './publish/stream-subjects.ts';
+import { ownStream, shareSubjects } from './publish/stream-subjects.ts';
 import { createSessionRequests, type SessionRequests } from './request/session-requests.ts';
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
 import { accountStream, bucketName, bucketStream, eventStreams, sharedStreams } from './streams.ts';
 import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
 import { openShares, type StreamShares } from './stream-shares.ts';
+import { createTenantShares, type TenantShares } from './tenant-shares.ts';
 
 /** One connection to the server, with all streams in place. Once it ends, another one is opened in its stead. */
 export interface Session extends Publisher {
@@ -25,6 +26,8 @@ export interface Session extends Publisher {
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
   readonly shares: StreamShares;
+  /** Of the streams of tenants that share one bound. */
+  tenantShares(share: NonNullable<StreamDefinition['share']>): TenantShares;
   readonly consumers: SessionConsumers;
   readonly requests: SessionRequests;
   /** Makes the stream behind a definition, once. */
@@ -149,7 +152,10 @@ function sessionOf(
   { connection, logger }: { readonly connection: NatsConnection; readonly logger: Logger },
   publisher: Publisher,
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
-): Omit<Session, 'shares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'> {
+): Omit<
+  Session,
+  'shares' | 'tenantShares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'
+> {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
   const opened = new Map<string, SessionBucket | Promise<SessionBucket>>();
@@ -185,17 +191,19 @@ interface SessionParts {
 
 function streamsOf(
   parts: SessionParts,
-): Pick<Session, 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
+): Pick<Session, 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   return {
     objects: createSessionObjects(parts),
     consumers: createSessionConsumers(parts),
+    tenantShares: tenantSharesOf(parts),
     prepare: once(async (definition: StreamDefinition) => {
       const wanted = ownStream(definition, replicas);
       await prepareStream({ streams, logger }, wanted);
-      if (definition.isRecord === true && definition.newest === undefined)
-        await shares.add({ name: wanted.name, maxBytes: definition.retention.maxBytes });
+      const { isRecord, newest, retention } = definition;
+      if (isRecord === true && newest === undefined && retention.maxBytes !== undefined)
+        await shares.add({ name: wanted.name, maxBytes: retention.maxBytes });
     }),
     last: (stream, subject) => streams.getMessage(stream, { last_by_subj: subject }),
     async bounds(stream) {
@@ -207,6 +215,17 @@ function streamsOf(
       const query = { seq: from, next_by_subj: filter };
       return streams.getMessage(stream, query);
     },
+  };
+}
+
+function tenantSharesOf({ manager, logger }: SessionParts): Session['tenantShares'] {
+  const known = new Map<string, TenantShares>();
+  return ({ of, maxBytes }) => {
+    const shares =
+      known.get(of) ??
+      createTenantShares({ streams: manager.streams, logger }, { subjects: shareSubjects(of), maxBytes });
+    known.set(of, shares);
+    return shares;
   };
 }
 

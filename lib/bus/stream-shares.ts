@@ -2,6 +2,7 @@ import type { JetStreamManager } from '@nats-io/jetstream';
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { sharesAbove } from '../shares-above.ts';
+import { headBytes } from './limits.ts';
 
 /** Part of a stream that its subjects fill. The rest is for what comes until the shares are taken anew. */
 const filled = 0.8;
@@ -9,9 +10,6 @@ const filled = 0.8;
 /** Shares are taken anew when this process has published so much of a stream, and until then it publishes so much at most. */
 const anewAfter = 1 / 128;
 const aheadAtMost = 1 / 32;
-
-/** Subject and headers of an event, in bytes. */
-const headBytes = 200;
 
 /** What an event takes where none has been stored yet, in bytes. */
 const eventBytes = 1_024;

@@ -72,8 +72,11 @@ export type ConversationRecord = { readonly at: string } & (
   | { readonly kind: 'ended'; readonly result: AgentResult }
 );
 
-/** How long conversations are kept; whichever bound is reached first drops the oldest records. */
-export const conversationRetention = { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1024 * 1024 } as const;
-
-/** The name of the stream. Its key is the uid of the AgentExecution. */
+/** The name of the logs. Their key is the uid of the AgentExecution. */
 export const conversationStream = 'conversations';
+
+/** How long conversations are kept, and how many bytes of all tenants; a tenant's oldest records go first (ADR 0085). */
+export const conversationLogs = {
+  name: conversationStream,
+  retention: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1024 * 1024 },
+} as const;

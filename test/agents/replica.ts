@@ -50,8 +50,11 @@ export const specOf = (more: Partial<AgentSpec> = {}): AgentSpec => ({
 });
 
 /** A running execution. */
-export function executionOf(uid: string, more: { readonly deadline?: string; readonly namespace?: string } = {}) {
-  const { deadline = '2099-01-01T00:00:00.000Z', namespace = 'acme' } = more;
+export function executionOf(
+  uid: string,
+  more: { readonly deadline?: string; readonly namespace?: string; readonly startedAt?: string } = {},
+) {
+  const { deadline = '2099-01-01T00:00:00.000Z', namespace = 'acme', startedAt } = more;
   return {
     apiVersion: 'windlass.dev/v1',
     kind: 'AgentExecution',
@@ -62,6 +65,7 @@ export function executionOf(uid: string, more: { readonly deadline?: string; rea
       agent: { name: 'worker', namespace, uid: 'agent-1', version: '1.0.0', revision: 'worker-1' },
       pod: { name: `run-${uid}-1`, uid: 'pod-1', attempt: 1 },
       deadline,
+      ...(startedAt === undefined ? {} : { started_at: startedAt }),
     },
   } as const satisfies AgentExecution;
 }

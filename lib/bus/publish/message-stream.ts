@@ -7,11 +7,13 @@ import type { Retention } from '../bus-config.ts';
 export interface StreamDefinition {
   /** Lower-case word, such as `conversations`. */
   readonly name: string;
-  readonly retention: Retention;
+  readonly retention: Pick<Retention, 'maxAgeMs'> & Partial<Retention>;
   /** A record of what was done: no client can take a message out, and each subject has a share (ADR 0048). */
   readonly isRecord?: boolean;
   /** How many messages of one subject the stream keeps. Default: any number, or the subject's share of a record. */
   readonly newest?: number;
+  /** The stream is one of several, one for each tenant, that have a bound of bytes together (ADR 0085). */
+  readonly share?: { readonly of: string; readonly tenant: string; readonly maxBytes: number };
 }
 
 export interface NewMessage {
@@ -57,7 +59,23 @@ export interface MessageStream {
   before(ms: number): Promise<number>;
 }
 
+/** Logs of tenants that have one bound of bytes together (ADR 0085). */
+export interface TenantLogsDefinition {
+  /** Lower-case word, such as `conversations`. */
+  readonly name: string;
+  /** `maxBytes`: of all tenants. A tenant that has more than its share loses its own oldest messages. */
+  readonly retention: Retention;
+}
+
+/** As `MessageStream` says; each tenant's messages are in a stream of the tenant's own, so places are of one tenant. */
+export interface TenantLogs extends Pick<MessageStream, 'append' | 'read'> {
+  /** The oldest message that is kept of a tenant. Its sequence is 1 where none was dropped yet. */
+  oldest(tenant: string): Promise<StreamMessage | undefined>;
+}
+
 /** Streams of our own. */
 export interface MessageStreams {
   stream(definition: StreamDefinition): MessageStream;
+  /** Logs that no tenant's messages displace but its own. */
+  logs(definition: TenantLogsDefinition): TenantLogs;
 }

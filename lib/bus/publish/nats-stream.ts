@@ -15,10 +15,8 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
       calls.call('append', async (session, end) => {
         const subject = ownSubject(definition, tenant, key);
         await calls.within(end, session.prepare(definition));
-        if (definition.isRecord === true) {
-          const turn = session.shares.admit(name, body.length);
-          if (turn !== undefined) await calls.within(end, turn);
-        }
+        const turn = admit(session, definition, body.length);
+        if (turn !== undefined) await calls.within(end, turn);
         const headers = {
           'Nats-Expected-Stream': [name],
           ...(id === undefined ? {} : { 'Nats-Msg-Id': [messageId(id)] }),
@@ -27,6 +25,12 @@ export function createNatsStream(calls: BusCalls, definition: StreamDefinition):
         return session.publish({ subject, body, headers });
       }),
   };
+}
+
+function admit(session: Session, definition: StreamDefinition, bytes: number): Promise<void> | undefined {
+  const { share, isRecord } = definition;
+  if (share !== undefined) return session.tenantShares(share).admit(bytes);
+  return isRecord === true ? session.shares.admit(ownStreamName(definition), bytes) : undefined;
 }
 
 function readsOf(calls: BusCalls, definition: StreamDefinition): Omit<MessageStream, 'append'> {

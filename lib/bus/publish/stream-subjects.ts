@@ -9,7 +9,13 @@ const wordBytesMax = 512;
 
 export const ownStreamName = ({ name }: StreamDefinition): string => `WINDLASS_STREAM_${name}`;
 
-const ownRoot = ({ name }: StreamDefinition): string => `windlass.stream.${name}`;
+const ownRoot = ({ name, share }: StreamDefinition): string =>
+  share === undefined ? `windlass.stream.${name}` : shareRoot(share.of);
+
+const shareRoot = (of: string): string => `windlass.share.${of}`;
+
+/** Every subject of the streams that share one bound. */
+export const shareSubjects = (of: string): string => `${shareRoot(of)}.>`;
 
 /** `windlass.stream.<name>.<tenant>.<key>` */
 export function ownSubject(definition: StreamDefinition, tenant: string, key: string): string {
@@ -18,19 +24,19 @@ export function ownSubject(definition: StreamDefinition, tenant: string, key: st
 
 /** The stream behind a definition. Nothing can be taken out of it but by age and size. */
 export function ownStream(definition: StreamDefinition, replicas: number): WantedStream {
-  const { retention, isRecord = false, newest } = definition;
+  const { retention, isRecord = false, newest, share } = definition;
   const { maxAgeMs, maxBytes } = retention;
   return {
     name: ownStreamName(definition),
-    subjects: [`${ownRoot(definition)}.*.*`],
+    subjects: [sourceFilter(definition, share?.tenant, undefined)],
     storage: 'file',
     retention: 'limits',
     discard: 'old',
     max_age: nanos(maxAgeMs),
-    max_bytes: maxBytes,
     duplicate_window: nanos(Math.min(duplicateWindowMs, maxAgeMs)),
     compression: 's2',
     num_replicas: replicas,
+    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
     ...(newest === undefined ? {} : { max_msgs_per_subject: newest }),
     ...(isRecord ? { deny_delete: true, deny_purge: true } : {}),
   };

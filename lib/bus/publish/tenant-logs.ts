@@ -1,0 +1,19 @@
+import type { BusCalls } from '../calls.ts';
+import { token } from '../subjects.ts';
+import type { MessageStream, StreamDefinition, TenantLogs, TenantLogsDefinition } from './message-stream.ts';
+import { createNatsStream } from './nats-stream.ts';
+
+export function createTenantLogs(calls: BusCalls, definition: TenantLogsDefinition): TenantLogs {
+  const streamOf = (tenant: string): MessageStream => createNatsStream(calls, tenantLog(definition, tenant));
+  return {
+    append: (message) => streamOf(message.tenant).append(message),
+    read: (query) => streamOf(query.tenant).read(query),
+    oldest: (tenant) => streamOf(tenant).oldest(),
+  };
+}
+
+/** The stream of one tenant. It reserves no room: the server could not reserve that of all tenants. */
+function tenantLog({ name, retention }: TenantLogsDefinition, tenant: string): StreamDefinition {
+  const { maxAgeMs, maxBytes } = retention;
+  return { name: `${name}_${token(tenant)}`, retention: { maxAgeMs }, share: { of: name, tenant, maxBytes } };
+}
