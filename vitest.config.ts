@@ -11,7 +11,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{crds,lib,controllers,api,gateway,relay,edge,client,cli,dev}/**/*.test.ts',
-            'test/{contract,hostile,replay}/**/*.test.ts',
+            'test/{contract,hostile,inference,replay}/**/*.test.ts',
           ],
           exclude: ignored,
           isolate: false,
