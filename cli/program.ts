@@ -7,6 +7,7 @@ import { completeCommand, completionCommand } from './commands/completion.ts';
 import { convertCommand } from './commands/convert.ts';
 import { approveCommand, rejectCommand, signalCommand } from './commands/decide.ts';
 import { deleteCommand } from './commands/delete.ts';
+import { edgeCommand } from './commands/edge.ts';
 import { execCommand } from './commands/exec.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
@@ -65,6 +66,7 @@ const commands: readonly ((launch: Launch) => Command)[] = [
   waitCommand,
   agentCommand,
   execCommand,
+  edgeCommand,
   stimulusCommand,
   convertCommand,
   loginCommand,

@@ -4,8 +4,10 @@ import { waitingFor } from '../lib/decision/human-decision.ts';
 import { answerCommands } from './answer-commands.ts';
 import { formatElapsed } from './duration.ts';
 import { exitText } from './exit-text.ts';
+import { fitLine } from './fit-line.ts';
+import { frameMs, frames } from './spinner.ts';
 import { type Line, type Span, span, type Tone } from './terminal.ts';
-import { fitText, padText, printable, textWidth } from './text-width.ts';
+import { padText, printable, textWidth } from './text-width.ts';
 
 /** The room there is: nothing is cut where `columns` has no end; `rows` bounds the height by leaving out the oldest visits. */
 interface ViewSize {
@@ -15,9 +17,6 @@ interface ViewSize {
   readonly flags: string;
 }
 
-const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/** How long a picture of the spinner is shown. */
-export const frameMs = 100;
 /** Lines of a prompt that are shown in a terminal. */
 const longestPrompt = 6;
 
@@ -192,19 +191,4 @@ function reasonLines({ phase, reason, message, current }: WorkflowExecutionStatu
   if (!isEnd && phase !== 'pending') return [];
   const why = [reason, message].filter(Boolean).join(': ');
   return why ? [[span(`  ${printable(why)}`, toneOfPhase[phase])]] : [];
-}
-
-/** Cut to the width of the terminal: a line that wraps would break redrawing. */
-function fitLine(line: Line, columns: number): Line {
-  if (columns === Number.POSITIVE_INFINITY) return line;
-  const fitted: Span[] = [];
-  let left = columns;
-  for (const { text, tone } of line) {
-    if (left <= 0) break;
-    const cut = fitText(text, left);
-    fitted.push({ text: cut, tone });
-    left -= textWidth(cut);
-    if (cut !== text) break;
-  }
-  return fitted;
 }

@@ -5,7 +5,8 @@ import type { Door } from './doors/door.ts';
 import { progressLines } from './progress.ts';
 import { createScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
-import { frameMs, view } from './view.ts';
+import { frameMs } from './spinner.ts';
+import { view } from './view.ts';
 
 /** True for the state of an execution at which watching ends. */
 export type Until = (execution: WorkflowExecution) => boolean;
@@ -85,7 +86,12 @@ async function watchLive(
   }
 }
 
-async function redrawUntil(over: AbortSignal, { clock }: WatchDeps, draw: () => void): Promise<void> {
+/** Draws again and again, so that spinners turn and times go on. */
+export async function redrawUntil(
+  over: AbortSignal,
+  { clock }: Pick<WatchDeps, 'clock'>,
+  draw: () => void,
+): Promise<void> {
   while (!over.aborted) {
     await clock.sleep(frameMs, over);
     draw();

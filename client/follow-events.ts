@@ -41,6 +41,7 @@ async function* oneConnection(
 ): AsyncGenerator<ServerEvent<unknown>, boolean> {
   try {
     const { response } = await transport.send(operation, { ...request, lastEventId: place.lastEventId }, options);
+    options.onHeaders?.(response.headers);
     if (response.status === 204) return true;
     for await (const event of place.read(response, transport, options)) {
       yield event;

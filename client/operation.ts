@@ -24,6 +24,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Time until an answer has come or a stream has begun, of each attempt. Default: that of the client. */
   readonly timeoutMs?: number;
+  /** Called with the headers of an answer that is a stream of events, at each connection. */
+  readonly onHeaders?: (headers: Headers) => void;
 }
 
 /** One event of a stream. */

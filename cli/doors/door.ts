@@ -23,6 +23,8 @@ export interface Door {
   readonly agents: AgentDoor;
   /** Executions of agents, which go through the HTTP API only: their conversations are not in Kubernetes. */
   agentRuns(): AgentRuns;
+  /** Hosts, groups and runs of edge mode, which go through the HTTP API only. */
+  edge(): EdgeDoor;
   /** What is at the other end, and its version. */
   version(): Promise<{ readonly name: string; readonly version: string }>;
   whoAmI(): Promise<Identity>;
@@ -158,6 +160,26 @@ export type AgentRuns = Pick<
   | 'cancelAgentExecution'
   | 'readAgentTranscript'
   | 'followAgentConversation'
+>;
+
+/** Edge mode as the API has it. */
+export type EdgeDoor = Pick<
+  WindlassClient,
+  | 'issueEnrollmentToken'
+  | 'listEdgeHosts'
+  | 'readEdgeHost'
+  | 'changeEdgeHost'
+  | 'tagEdgeHost'
+  | 'revokeEdgeHost'
+  | 'listEdgeGroups'
+  | 'createEdgeGroup'
+  | 'readEdgeGroup'
+  | 'deleteEdgeGroup'
+  | 'previewFleet'
+  | 'invokeFleet'
+  | 'cancelFleet'
+  | 'listFleetRuns'
+  | 'readFleetRun'
 >;
 
 /** A start as the command line asks for it. */

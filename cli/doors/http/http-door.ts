@@ -27,6 +27,7 @@ export function createHttpDoor(deps: HttpDoorDeps): Door {
     },
     agents: createAgents(deps),
     agentRuns: () => deps.client,
+    edge: () => deps.client,
     version: () => versionOf(deps),
     whoAmI: deps.whoAmI,
   };

@@ -28,6 +28,9 @@ export function createKubernetesDoor(deps: KubernetesDeps): Door {
     agentRuns() {
       throw onlyTheApi('executions of agents go through the HTTP API');
     },
+    edge() {
+      throw onlyTheApi('edge hosts go through the HTTP API');
+    },
     async version() {
       const { gitVersion } = await kube.serverVersion();
       return { name: 'kubernetes', version: gitVersion.replace(/^v/, '') };

@@ -1,0 +1,47 @@
+import { limits } from '../../crds/limits.ts';
+import { isUid } from '../../crds/uid.ts';
+import { allPages } from '../doors/http/all-pages.ts';
+import type { EdgeDoor } from '../doors/door.ts';
+import { CliError } from '../exit-codes.ts';
+import type { ListEdgeGroupsReply, ListEdgeHostsReply, ListEdgeHostsRequest } from '../../client/index.ts';
+
+export type EdgeHostRow = ListEdgeHostsReply['items'][number];
+export type EdgeGroupRow = ListEdgeGroupsReply['items'][number];
+
+/** All hosts of the tenant that fit the filters. */
+export function hostsOf(edge: EdgeDoor, filter: Pick<ListEdgeHostsRequest, 'tag' | 'label' | 'connected'> = {}) {
+  return allPages<EdgeHostRow>(async (cursor) => {
+    const page = await edge.listEdgeHosts({ ...filter, cursor, limit: limits.pageSizeMax });
+    return { rows: page.items, next: page.next_cursor };
+  });
+}
+
+/** The id of a host that is named by its id or by its display name. Display names need not be unique. */
+export async function hostIdOf(edge: EdgeDoor, nameOrId: string): Promise<string> {
+  if (isUid(nameOrId)) return nameOrId;
+  const found = (await hostsOf(edge)).filter(({ name, node_id: id }) => name === nameOrId || id === nameOrId);
+  return oneOf(
+    'host',
+    nameOrId,
+    found.map(({ node_id: id }) => id),
+  );
+}
+
+/** The id of a group that is named by its id or by its display name. */
+export async function groupIdOf(edge: EdgeDoor, nameOrId: string): Promise<string> {
+  if (isUid(nameOrId)) return nameOrId;
+  const { items } = await edge.listEdgeGroups();
+  return oneOf(
+    'group',
+    nameOrId,
+    items.filter(({ name }) => name === nameOrId).map(({ id }) => id),
+  );
+}
+
+function oneOf(what: 'host' | 'group', name: string, ids: readonly string[]): string {
+  const [id, ...others] = ids;
+  const list = `List them: windlass edge ${what}s`;
+  if (id === undefined) throw new CliError('not_found', `no ${what} is named '${name}'`, list);
+  if (others.length === 0) return id;
+  throw new CliError('usage', `${ids.length} ${what}s are named '${name}'`, `Name it by its id. ${list}`, ids);
+}
