@@ -1,7 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { aborted } from '../lib/aborted.ts';
 import { archiveOwnerOf, createArchive } from '../lib/archive/create-archive.ts';
-import { busOptions, createAuditTrail, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
+import {
+  type AuditTrail,
+  busOptions,
+  createAuditTrail,
+  createBusMetrics,
+  createEventBus,
+  type EventBus,
+} from '../lib/bus/index.ts';
 import { notConfiguredProblem } from '../lib/bus/absent-bus.ts';
 import { startDeadline } from '../lib/deadline.ts';
 import { createRateLimit } from '../lib/http/index.ts';
@@ -44,7 +51,7 @@ export function createServices(deps: ApiDeps): Services {
   const bus = createBus(deps);
   const shared = createShared(deps, bus, cluster);
   const keys = loadKeys(deps);
-  const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal }, bus, cluster);
+  const { agents, operations } = createWorkers({ ...deps, sealKey: keys.seal, audit: shared.audit }, bus, cluster);
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
@@ -123,24 +130,34 @@ function createOwnCluster({ config, kube, clock, logger, metrics }: ApiDeps): Cl
 
 /** Agents and the tools that they work with. */
 function createWorkers(
-  deps: ApiDeps & { readonly sealKey: SealKey },
+  deps: ApiDeps & { readonly sealKey: SealKey; readonly audit: AuditTrail },
   bus: EventBus,
   cluster: Cluster,
 ): Pick<Services, 'agents' | 'operations'> {
   const operations = createOperations(deps.clock);
-  const toolbox = createTools(deps, { cluster, operations });
+  const toolbox = createTools(deps, { cluster, operations, audit: deps.audit });
   return { operations, agents: createAgents({ ...deps, bus, cluster, toolbox }) };
+}
+
+interface ToolParts {
+  readonly cluster: Cluster;
+  readonly operations: Operations;
+  readonly audit: AuditTrail;
 }
 
 /** Every tool that this process runs by itself, or has run in a pod. */
 function createTools(
-  { clock, nodeConfig, webTools }: ApiDeps,
-  { cluster, operations }: { readonly cluster: Cluster; readonly operations: Operations },
+  { clock, kube, manifests, nodeConfig, webTools }: ApiDeps,
+  { cluster, operations, audit }: ToolParts,
 ): Toolbox {
   const serviceTools = createServiceTools({
     clock,
+    kube,
+    manifests,
+    nodeConfig,
     operations,
-    runtimes: nodeConfig.runtimes,
+    audit,
+    tenants: cluster.tenants,
     agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,
     offered: (caller) => toolbox.offered(caller).map(({ name }) => name),
   });

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { createFairPool } from '../../lib/fair-pool.ts';
@@ -87,7 +88,25 @@ function assertBody(schema: TSchema, body: unknown): void {
 async function valueOf(reply: Reply): Promise<unknown> {
   if (reply.kind === 'json') return reply.value;
   if (reply.kind === 'events') return lastOf(reply.events);
+  if (reply.kind === 'text') return reply.mediaType === 'application/json' ? JSON.parse(reply.text) : reply.text;
+  if (reply.kind === 'stream') return textOf(reply.stream);
   throw new HttpError({ code: 'internal', message: 'the operation answers with no value' });
+}
+
+/** Bytes of a stream that a tool reads; a model reads no more. */
+const streamBytes = 524_288;
+
+/** The beginning of a stream as text, and whether it goes on. */
+async function textOf(stream: Readable): Promise<{ readonly text: string; readonly truncated: boolean }> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    const piece = Buffer.from(chunk as Uint8Array);
+    chunks.push(piece.subarray(0, streamBytes - bytes));
+    bytes += piece.length;
+    if (bytes > streamBytes) break;
+  }
+  return { text: Buffer.concat(chunks).toString(), truncated: bytes > streamBytes };
 }
 
 /** The data of the last event. */

@@ -1,58 +1,49 @@
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { aToolCaller } from '../../test/builders/tool-caller.ts';
+import {
+  agentUid,
+  aManifestReader,
+  createServiceToolsWorld,
+  type OperationCall,
+  type ServiceToolsWorld,
+} from '../../test/support/service-tools.ts';
 import { AppError } from '../../lib/errors.ts';
 import { defineContract } from '../../lib/http/contract.ts';
 import { HttpError } from '../../lib/http/http-error.ts';
-import { defineRoute, json, type Route } from '../../lib/http/route.ts';
+import { defineRoute, json, type Reply, type Route } from '../../lib/http/route.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import { createManualClock } from '../../lib/manual-clock.ts';
+import { emptyNodeConfig, Secret } from '../../lib/node-config/index.ts';
 import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
 import { createToolbox } from '../../lib/tools/toolbox.ts';
 import { contracts } from '../routes/contracts.ts';
-import { type Asked, createOperations } from './operations.ts';
-import { createServiceTools } from './service-tools.ts';
+import { createOperations } from './operations.ts';
 
-interface Call extends Asked {
-  readonly operationId: string;
-}
-
-let calls: Call[];
-let give: (call: Call) => unknown;
-const clock = createManualClock();
-const uid = '3f2b8c1e-0000-4000-8000-000000000001';
-
-const tools = createServiceTools({
-  clock,
-  operations: {
-    call: async (operationId, _caller, asked) => {
-      calls.push({ operationId, ...asked });
-      return give({ operationId, ...asked });
-    },
-  },
+const uid = agentUid;
+const nodeConfig = {
+  ...emptyNodeConfig,
   runtimes: [
     { language: 'python', version: '3.13', image: 'python:3.13' },
     { language: 'node', version: '24', image: 'node:24' },
   ],
-  agentIdOf: async (tenant, name) => (tenant === 'acme' && name === 'coder' ? uid : undefined),
-  offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],
-});
+};
 
+const manifests = aManifestReader();
+afterAll(() => manifests.close());
+
+let world: ServiceToolsWorld;
 beforeEach(() => {
-  calls = [];
-  give = () => ({ ok: true });
+  world = createServiceToolsWorld({ nodeConfig, manifests });
 });
 
-async function run(name: string, args: ToolArguments = {}, signal = new AbortController().signal): Promise<ToolAnswer> {
-  const tool = tools[name];
-  if (tool?.kind !== 'api') throw new Error(`${name} does not run in the API`);
-  return tool.run(aToolCaller(), args, signal);
-}
+const run: ServiceToolsWorld['run'] = (...call) => world.run(...call);
 const valueOf = async (answered: Promise<ToolAnswer>): Promise<unknown> => JSON.parse((await answered).content);
 
 describe('a tool that is one operation', () => {
   const id = { execution_id: uid };
-  it.each<[string, ToolArguments, Call]>([
+  it.each<[string, ToolArguments, OperationCall]>([
     ['svc.agent.list', {}, { operationId: 'listAgents', query: { limit: 50 } }],
     ['svc.agent.export', { name: 'coder' }, { operationId: 'readAgent', params: { agent: 'coder' } }],
     [
@@ -83,6 +74,51 @@ describe('a tool that is one operation', () => {
     ['svc.workflow.executions.get', id, { operationId: 'readExecution', params: id }],
     ['svc.workflow.status', id, { operationId: 'readExecution', params: id }],
     ['svc.workflow.cancel', id, { operationId: 'cancelExecution', params: id, body: {} }],
+    ['svc.agent.search', { query: 'review' }, { operationId: 'listAgents', query: { limit: 50, q: 'review' } }],
+    ['svc.agent.create', { manifest_yaml: 'a' }, { operationId: 'registerAgent', body: 'a', query: {} }],
+    [
+      'svc.agent.update',
+      { manifest_yaml: 'a', force: true },
+      { operationId: 'registerAgent', body: 'a', query: { force: true } },
+    ],
+    ['svc.agent.delete', { agent_id: 'coder' }, { operationId: 'deleteAgent', params: { agent: 'coder' } }],
+    [
+      'svc.workflow.search',
+      { query: 'a b', limit: 2 },
+      { operationId: 'listWorkflows', query: { limit: 2, q: 'a b' } },
+    ],
+    ['svc.workflow.create', { manifest_yaml: 'w' }, { operationId: 'registerWorkflow', body: 'w', query: {} }],
+    [
+      'svc.workflow.update',
+      { manifest_yaml: 'w', scope: 'user' },
+      { operationId: 'registerWorkflow', body: 'w', query: { scope: 'user' } },
+    ],
+    [
+      'svc.workflow.delete',
+      { name: 'build' },
+      { operationId: 'deleteWorkflow', params: { workflow: 'build' }, query: {} },
+    ],
+    [
+      'svc.workflow.promote',
+      { name: 'build', scope: 'global' },
+      { operationId: 'promoteWorkflow', params: { workflow: 'build' }, query: { scope: 'global' } },
+    ],
+    [
+      'svc.workflow.demote',
+      { name: 'build' },
+      { operationId: 'demoteWorkflow', params: { workflow: 'build' }, query: {} },
+    ],
+    [
+      'svc.workflow.logs',
+      { ...id, state: 'build' },
+      { operationId: 'readExecutionLogs', params: id, query: { state: 'build' } },
+    ],
+    [
+      'svc.workflow.signal',
+      { ...id, response: 'yes' },
+      { operationId: 'signalExecution', params: id, body: { response: 'yes' } },
+    ],
+    ['svc.execute.status', { pipeline_execution_id: uid }, { operationId: 'readExecution', params: id }],
     ['svc.volume.list', {}, { operationId: 'listVolumes' }],
     ['svc.volume.delete', { volume_id: 'v' }, { operationId: 'deleteVolume', params: { volume_id: 'v' } }],
     ['svc.task.execute', { agent_id: uid }, { operationId: 'startAgentExecution', body: { agent_id: uid, input: '' } }],
@@ -93,7 +129,7 @@ describe('a tool that is one operation', () => {
     ],
   ])('AMB-194 AMB-136 %s with %j asks it', async (name, args, want) => {
     expect(await run(name, args)).toEqual({ isError: false, content: '{"ok":true}' });
-    expect(calls).toEqual([want]);
+    expect(world.calls).toEqual([want]);
     const contract = contracts.find(({ operationId }) => operationId === want.operationId);
     expect(Object.keys(contract?.params?.properties ?? {})).toEqual(Object.keys(want.params ?? {}));
   });
@@ -103,7 +139,7 @@ describe('a tool that is one operation', () => {
       isError: true,
       content: 'NOT_FOUND: there is no agent other',
     });
-    expect(calls).toEqual([]);
+    expect(world.calls).toEqual([]);
   });
 
   it.each<[Error, string]>([
@@ -119,24 +155,24 @@ describe('a tool that is one operation', () => {
       'REFUSED: input validation failed; input.n is missing',
     ],
   ])('AMB-130 what the operation refuses is an answer: %s', async (error, want) => {
-    give = () => {
+    world.give = () => {
       throw error;
     };
     expect(await run('svc.task.status', id)).toEqual({ isError: true, content: want });
   });
 
   it('GW-INV-26 what is our fault is no answer', async () => {
-    give = () => {
+    world.give = () => {
       throw new AppError('unavailable', 'nats');
     };
     await expect(run('svc.task.status', id)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('is of the registry, and is then offered', () => {
-    const offered = createToolbox({ builtin_dispatchers: [] }, tools).offered(
+    const offered = createToolbox({ builtin_dispatchers: [] }, world.tools).offered(
       aToolCaller({ security: { tier: 'operator' } }),
     );
-    expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(tools)));
+    expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(world.tools)));
   });
 });
 
@@ -145,37 +181,37 @@ describe('a wait', () => {
     'TOOL-RULE-09 TOOL-RULE-10 of %s ends with the execution',
     async (name) => {
       const states = ['pending', 'running', 'completed'];
-      give = () => ({ status: states.shift() });
+      world.give = () => ({ status: states.shift() });
       const answered = run(name, { execution_id: uid });
-      await clock.advance(1_000);
-      await clock.advance(1_000);
+      await world.clock.advance(1_000);
+      await world.clock.advance(1_000);
       expect(await valueOf(answered)).toMatchObject({ status: 'completed' });
       const agent = name === 'svc.task.wait' || name === 'svc.agent.wait';
-      expect(calls.map(({ operationId }) => operationId)).toEqual(
+      expect(world.calls.map(({ operationId }) => operationId)).toEqual(
         Array(3).fill(agent ? 'readAgentExecution' : 'readExecution'),
       );
     },
   );
 
   it('WF-API-06 svc.workflow.wait answers the final output as last_output', async () => {
-    give = () => ({ status: 'completed', final_output: { n: 1 } });
+    world.give = () => ({ status: 'completed', final_output: { n: 1 } });
     expect(await valueOf(run('svc.workflow.wait', { execution_id: uid }))).toMatchObject({ last_output: { n: 1 } });
-    expect(calls).toMatchObject([{ query: { full: true } }]);
+    expect(world.calls).toMatchObject([{ query: { full: true } }]);
   });
 
   it('is bounded: out of time it answers how far the execution is', async () => {
-    give = () => ({ status: 'running' });
+    world.give = () => ({ status: 'running' });
     const answered = run('svc.task.wait', { execution_id: uid, timeout_secs: 2 });
-    for (let second = 0; second < 2; second += 1) await clock.advance(1_000);
+    for (let second = 0; second < 2; second += 1) await world.clock.advance(1_000);
     expect(await valueOf(answered)).toEqual({ status: 'running', timed_out: true });
   });
 
   it('ends when the caller leaves', async () => {
-    give = () => ({ status: 'running' });
+    world.give = () => ({ status: 'running' });
     const leaving = new AbortController();
     leaving.abort();
     await expect(run('svc.task.wait', { execution_id: uid }, leaving.signal)).rejects.toThrow(/abort/);
-    expect(calls).toEqual([]);
+    expect(world.calls).toEqual([]);
   });
 });
 
@@ -199,6 +235,110 @@ describe('tools of the installation', () => {
   });
 });
 
+describe('kinds and manifests', () => {
+  it('TOOL-058 answers the schema of a kind by its name', async () => {
+    expect(await valueOf(run('svc.schema.get', { key: 'Workflow' }))).toMatchObject({ title: 'Workflow' });
+    expect(await valueOf(run('svc.schema.get', { key: 'workflow-manifest' }))).toMatchObject({ type: 'object' });
+    expect((await run('svc.schema.get', { key: 'Pod' })).content).toMatch(
+      /^NOT_FOUND: there is no kind "Pod"; there are/,
+    );
+  });
+
+  const volume =
+    'apiVersion: windlass.dev/v1\nkind: Volume\nmetadata: { name: v }\nspec: { storage_class: persistent }\n';
+  it.each<[string, string, string, boolean, string[]]>([
+    ['a good volume', 'Volume', volume, true, []],
+    ['an unknown value', 'Volume', volume.replace('persistent', 'floppy'), false, ['spec.storage_class']],
+    ['another kind', 'Volume', volume.replace('kind: Volume', 'kind: Pod'), false, ['kind']],
+    ['no name', 'Volume', volume.replace('name: v', ''), false, ['metadata.name']],
+    ['two documents', 'Volume', `${volume}---\n${volume}`, false, ['']],
+    ['no document', 'Volume', '', false, ['']],
+    ['no YAML', 'Volume', 'a: [', false, ['']],
+    ['a bad agent', 'Agent', 'kind: Agent', false, []],
+  ])('TOOL-059 checks %s', async (...[, kind, manifest_yaml, valid, paths]) => {
+    const verdict = (await valueOf(run('svc.schema.validate', { kind, manifest_yaml }))) as {
+      valid: boolean;
+      problems: { path: string }[];
+    };
+    expect(verdict.valid).toBe(valid);
+    expect(verdict.problems.map(({ path }) => path)).toEqual(expect.arrayContaining(paths));
+  });
+
+  it('TOOL-059 refuses an unknown kind', async () => {
+    expect((await run('svc.schema.validate', { kind: 'Pod', manifest_yaml: '' })).content).toMatch(/^NOT_FOUND/);
+  });
+
+  it('TOOL-057 AMB-135 checks a workflow; without one it is an error of the tool', async () => {
+    const manifest_yaml = 'kind: Workflow';
+    expect(await valueOf(run('svc.workflow.validate', { manifest_yaml }))).toMatchObject({ valid: false });
+    expect((await run('svc.workflow.validate')).content).toMatch(/^INVALID_ARGUMENT: manifest_yaml is missing/);
+  });
+
+  it.each(['svc.workflow.promote', 'svc.workflow.demote'])('AMB-135 %s without a name is an error', async (name) => {
+    expect((await run(name)).content).toMatch(/^INVALID_ARGUMENT: name is missing/);
+  });
+});
+
+describe('an execution that is removed', () => {
+  it.each([
+    ['svc.task.remove', 'readAgentExecution', 'deleteAgentExecution'],
+    ['svc.workflow.remove', 'readExecution', 'deleteExecution'],
+  ])('TOOL-015 TOOL-056 by %s has ended', async (name, read, remove) => {
+    const asked = () => world.calls.splice(0).map(({ operationId }) => operationId);
+    for (const status of ['pending', 'running']) {
+      world.give = () => ({ status });
+      expect((await run(name, { execution_id: uid })).content).toMatch(/^CONFLICT: the execution goes on/);
+      expect(asked()).toEqual([read]);
+    }
+    for (const status of ['completed', 'failed', 'cancelled']) {
+      world.give = ({ operationId }) => (operationId === read ? { status } : { status: 'deleted' });
+      expect(await valueOf(run(name, { execution_id: uid }))).toEqual({ status: 'deleted' });
+      expect(asked()).toEqual([read, remove]);
+    }
+  });
+
+  it('TOOL-042 svc.agent.logs answers the newest conversations of an agent', async () => {
+    world.give = ({ operationId, params }) =>
+      operationId === 'listAgentExecutions'
+        ? { executions: [{ execution_id: 'a', status: 'failed' }, { execution_id: 'b' }] }
+        : { records: [params?.['execution_id']], next_cursor: null };
+    expect(await valueOf(run('svc.agent.logs', { agent_id: 'coder' }))).toEqual({
+      executions: [
+        { execution_id: 'a', status: 'failed', records: ['a'], next_cursor: null },
+        { execution_id: 'b', records: ['b'], next_cursor: null },
+      ],
+    });
+    expect(world.calls[0]).toMatchObject({ query: { agent: 'coder', limit: 3 } });
+  });
+});
+
+describe('what is known of the installation', () => {
+  it('TOOL-069 TOOL-070 holds no key and no address', async () => {
+    const secret = new Secret('sk-hunter2');
+    const models = [{ alias: 'default', model: 'big-1', capabilities: [], max_output_tokens: 1 }];
+    world = createServiceToolsWorld({
+      nodeConfig: {
+        ...nodeConfig,
+        llm_providers: [
+          {
+            name: 'cloud',
+            type: 'openai',
+            api_key: secret,
+            endpoint: 'https://inner.example',
+            models,
+            max_concurrency: 1,
+          },
+        ],
+        builtin_dispatchers: [{ name: 'web.search', api_key: secret, capabilities: [] }],
+      },
+    });
+    const { content } = await run('svc.system.config');
+    expect(content).not.toMatch(/hunter2|inner|python:/);
+    expect(JSON.parse(content)).toMatchObject({ models: [{ provider: 'cloud', aliases: ['default'] }] });
+    expect(await valueOf(run('svc.system.info'))).toMatchObject({ name: 'windlass', tools: 3 });
+  });
+});
+
 describe('operations for tools', () => {
   const contract = defineContract({
     operationId: 'echo',
@@ -217,7 +357,7 @@ describe('operations for tools', () => {
   );
 
   it('AMB-194 are called for the tenant, with no role', async () => {
-    const operations = createOperations(clock);
+    const operations = createOperations(createManualClock());
     operations.serve([route]);
     expect(await operations.call('echo', aToolCaller(), { body: { n: 1 } })).toEqual({
       query: { limit: 5 },
@@ -227,7 +367,7 @@ describe('operations for tools', () => {
   });
 
   it('check their bodies, and wait for the routes', async () => {
-    const operations = createOperations(clock);
+    const operations = createOperations(createManualClock());
     await expect(operations.call('echo', aToolCaller(), {})).rejects.toMatchObject({ code: 'unavailable' });
     operations.serve([route]);
     await expect(operations.call('echo', aToolCaller(), { body: { n: 'one' } })).rejects.toMatchObject({
@@ -236,26 +376,61 @@ describe('operations for tools', () => {
   });
 });
 
+describe('what an operation answers with', () => {
+  const contract = defineContract({
+    operationId: 'echo',
+    method: 'get',
+    path: '/echo',
+    tag: 'x',
+    summary: 'x',
+    access: 'bearer',
+    success: { kind: 'json', description: 'x', schema: Type.Object({}), example: {} },
+    errors: [],
+  });
+  const answered = async (reply: Reply): Promise<unknown> => {
+    const operations = createOperations(createManualClock());
+    operations.serve([defineRoute<typeof contract, Caller>(contract, async () => reply)]);
+    return operations.call('echo', aToolCaller(), {});
+  };
+  const streamed = (bytes: number) =>
+    answered({ kind: 'stream', mediaType: 'text/plain', stream: Readable.from([Buffer.alloc(bytes, 'x')]) });
+
+  it('TOOL-052 is read, whether a value, a text or a stream', async () => {
+    expect(await answered(json({ n: 1 }))).toEqual({ n: 1 });
+    expect(await answered({ kind: 'text', text: '{"n":1}', mediaType: 'application/json' })).toEqual({ n: 1 });
+    expect(await answered({ kind: 'text', text: 'hi', mediaType: 'text/plain' })).toBe('hi');
+  });
+
+  it.each([
+    [524_287, 524_287, false],
+    [524_288, 524_288, false],
+    [524_289, 524_288, true],
+  ])('TOOL-051 of a stream of %i bytes %i are read', async (bytes, read, truncated) => {
+    const value = (await streamed(bytes)) as { text: string };
+    expect([value.text.length, value]).toEqual([read, { text: value.text, truncated }]);
+  });
+});
+
 describe('tools of a fleet', () => {
   const target = { All: null };
 
   it('EDGE-TOOL-02 resolves a target and dispatches nothing', async () => {
     await run('svc.edge.fleet.list', { target });
-    expect(calls).toEqual([{ operationId: 'previewFleet', body: { target }, scopes: ['svc.edge.fleet.read'] }]);
+    expect(world.calls).toEqual([{ operationId: 'previewFleet', body: { target }, scopes: ['svc.edge.fleet.read'] }]);
   });
 
   it('EDGE-TOOL-03 cancels by the id of the run', async () => {
     await run('svc.edge.fleet.cancel', { fleet_command_id: uid });
     const asked = { params: { fleet_command_id: uid }, scopes: ['svc.edge.fleet.manage'] };
-    expect(calls).toEqual([{ operationId: 'cancelFleet', ...asked }]);
+    expect(world.calls).toEqual([{ operationId: 'cancelFleet', ...asked }]);
   });
 
   it('EDGE-TOOL-01 EDGE-RES-25 answers how the run ended, with each host', async () => {
     const result = { fleet_command_id: uid, targets_resolved: ['a'], targets_skipped: [], summary: { ok: 1 } };
     const run_ = { outcome: 'complete', per_node: [{ node_id: 'a' }], tool: 'cmd.run' };
-    give = ({ operationId }) => (operationId === 'invokeFleet' ? result : run_);
+    world.give = ({ operationId }) => (operationId === 'invokeFleet' ? result : run_);
     const answer = await run('svc.edge.fleet.invoke', { target, tool: 'cmd.run', args: { command: 'true' } });
     expect(JSON.parse(answer.content)).toEqual({ ...result, outcome: 'complete', per_node: [{ node_id: 'a' }] });
-    expect(calls[0]).toMatchObject({ body: { target, tool: 'cmd.run', args: { command: 'true' } } });
+    expect(world.calls[0]).toMatchObject({ body: { target, tool: 'cmd.run', args: { command: 'true' } } });
   });
 });

@@ -2081,6 +2081,8 @@ export interface ListWorkflowsRequest {
   readonly scope?: "user" | "tenant" | "global";
   /** Only those with these labels: `key=value`, several with commas between them. */
   readonly label?: string;
+  /** Only workflows whose name or description holds each of these words. */
+  readonly q?: string;
   /** Workflows a page; more than 200 counts as 200. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -2282,6 +2284,8 @@ export type LookupAgentReply = LookupAgentAnswer;
 
 /** What {@link Operations.listAgents} is given. */
 export interface ListAgentsRequest {
+  /** Only agents whose name or description holds each of these words. */
+  readonly q?: string;
   /** Agents a page; more than 200 counts as 200. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -3538,7 +3542,7 @@ export interface Operations {
 /** What the runtime knows of each operation. */
 export const operations: Readonly<Record<keyof Operations, Operation>> = {
   registerWorkflow: {"method":"POST","path":"/v1/workflows/register","bearer":true,"query":["scope","force"],"headers":{},"mediaType":"application/yaml","reply":"json"},
-  listWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["scope","label","limit","cursor"],"headers":{},"reply":"json"},
+  listWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["scope","label","q","limit","cursor"],"headers":{},"reply":"json"},
   readWorkflow: {"method":"GET","path":"/v1/workflows/{workflow}","bearer":true,"query":["scope","version"],"headers":{},"reply":"json"},
   deleteWorkflow: {"method":"DELETE","path":"/v1/workflows/{workflow}","bearer":true,"query":["scope"],"headers":{},"reply":"json"},
   listWorkflowVersions: {"method":"GET","path":"/v1/workflows/{workflow}/versions","bearer":true,"query":["scope"],"headers":{},"reply":"json"},
@@ -3555,7 +3559,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   rerunExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/rerun","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   retryExecution: {"method":"POST","path":"/v1/workflows/executions/{execution_id}/retry","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   lookupAgent: {"method":"GET","path":"/v1/agents/lookup/{name}","bearer":true,"query":[],"headers":{},"reply":"json"},
-  listAgents: {"method":"GET","path":"/v1/agents","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  listAgents: {"method":"GET","path":"/v1/agents","bearer":true,"query":["q","limit","cursor"],"headers":{},"reply":"json"},
   registerAgent: {"method":"POST","path":"/v1/agents/register","bearer":true,"query":["scope","force"],"headers":{},"mediaType":"application/yaml","reply":"json"},
   readAgent: {"method":"GET","path":"/v1/agents/{agent}","bearer":true,"query":["version"],"headers":{},"reply":"json"},
   deleteAgent: {"method":"DELETE","path":"/v1/agents/{agent}","bearer":true,"query":[],"headers":{},"reply":"json"},

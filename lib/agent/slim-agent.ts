@@ -16,7 +16,12 @@ export function slimAgent(agent: Agent): Agent {
     apiVersion,
     kind,
     metadata: slimMetadata(metadata),
-    spec: { version: spec.version, runtime: spec.runtime, task: { instruction: '' } },
+    spec: {
+      version: spec.version,
+      ...(spec.description === undefined ? {} : { description: spec.description }),
+      runtime: spec.runtime,
+      task: { instruction: '' },
+    },
     ...(status === undefined ? {} : { status: versions === undefined ? status : { ...status, versions } }),
   };
 }

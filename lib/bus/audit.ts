@@ -18,6 +18,7 @@ export const auditTypes = [
   'AgentExecutionStarted',
   'AgentExecutionCancelled',
   'AgentExecutionDeleted',
+  'VolumeCreated',
   'VolumeDeleted',
   'ExecutionSignalled',
   'HumanApprovalApproved',

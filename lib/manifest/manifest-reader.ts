@@ -33,10 +33,10 @@ export const manifestWorker = { source: '../lib/manifest/manifest-worker.ts', bu
 /** Reads manifests in threads of their own: whatever a text makes its parser do, the event loop goes on. */
 export interface ManifestReader {
   /**
-   * Reads a workflow, or an agent where `kind` says so. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
+   * Reads a workflow, or an object of the kind that `kind` names; of others than agents it tells the problems only. Resolves in the tenant's turn. @throws AppError `limit_exceeded` where the text takes too long or too much memory,
    * `unavailable` where too many wait.
    */
-  read(text: string, tenant: string, kind?: 'Workflow' | 'Agent'): Promise<ManifestReading>;
+  read(text: string, tenant: string, kind?: string): Promise<ManifestReading>;
   /** Ends the threads. */
   close(): Promise<void>;
 }
@@ -80,8 +80,9 @@ class ThreadedReader implements ManifestReader, OpenApiReader {
     this.#turns = createFairPool({ size, waiting, waitMs, clock: options.clock });
   }
 
-  read(text: string, tenant: string, kind: 'Workflow' | 'Agent' = 'Workflow'): Promise<ManifestReading> {
-    return this.#reading<ManifestReading>({ kind, text }, tenant);
+  read(text: string, tenant: string, kind = 'Workflow'): Promise<ManifestReading> {
+    const isDefinition = kind === 'Workflow' || kind === 'Agent';
+    return this.#reading(isDefinition ? { kind, text } : { kind: 'Resource', text, of: kind }, tenant);
   }
 
   readOpenApi(text: string, tenant: string, serverUrl?: string): Promise<OpenApiReading> {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { readOpenApi } from '../openapi-document/index.ts';
-import { agentReadingOf, type ReadingRequest, readingOf } from './reading.ts';
+import { agentReadingOf, type ReadingRequest, readingOf, resourceReadingOf } from './reading.ts';
 
 // A parser makes an error for each of a hundred thousand wrong tokens, and nobody looks at where in the code it did.
 Error.stackTraceLimit = 0;
@@ -10,6 +10,7 @@ parentPort?.on('message', (request: ReadingRequest) => parentPort?.postMessage(a
 
 function answerTo(request: ReadingRequest): unknown {
   if (request.kind === 'OpenApi') return readOpenApi(request.text, request.serverUrl);
+  if (request.kind === 'Resource') return resourceReadingOf(request.text, request.of);
   return request.kind === 'Agent' ? agentReadingOf(request.text) : readingOf(request.text);
 }
 

@@ -3,6 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import type { WorkflowForm } from './form-names.ts';
 import { readOneAgent } from './read-agents.ts';
 import { readManifest } from './read-manifest.ts';
+import { readResource } from './read-resource.ts';
 import type { LocatedProblem } from './yaml-document.ts';
 
 /** What was read of a definition, small enough to be handed from one thread to another. */
@@ -21,6 +22,7 @@ export interface ManifestReading {
 /** What a thread is asked to read. */
 export type ReadingRequest =
   | { readonly kind: 'Workflow' | 'Agent'; readonly text: string }
+  | { readonly kind: 'Resource'; readonly text: string; readonly of: string }
   | { readonly kind: 'OpenApi'; readonly text: string; readonly serverUrl?: string | undefined };
 
 /** Problems that anybody reads. */
@@ -37,6 +39,9 @@ export function agentReadingOf(text: string): ManifestReading {
   const { form, problems, agent } = readOneAgent(text);
   return { form, ...bounded(problems), ...(agent && { agent }) };
 }
+
+/** The same for a custom resource of another kind, which is only looked at. */
+export const resourceReadingOf = (text: string, kind: string): ManifestReading => bounded(readResource(text, kind));
 
 const bounded = (problems: readonly LocatedProblem[]) => ({
   problems: problems.slice(0, problemsMax),

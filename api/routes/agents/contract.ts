@@ -3,7 +3,7 @@ import { AgentManifest } from '../../../crds/schema/agent-manifest.ts';
 import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { type Contract, defineContract } from '../../../lib/http/contract.ts';
 import { unknownAgent, unknownTenant, unknownVersion } from '../not-found.ts';
-import { pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
+import { pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, quotaExceeded } from '../workflows/errors.ts';
 import { definitionExample, identityExample, manifestExample } from './examples.ts';
 import { AgentDefinition, AgentIdentity, AgentRegistration, AgentVersion, agentParams, agentScopes } from './schema.ts';
@@ -33,7 +33,7 @@ export const listAgents = defineContract({
   summary: 'List agents',
   description: 'The agents of the tenant of the call, by name. Agents that all tenants share are not listed.',
   access: 'bearer',
-  query: Type.Object(pageQuery('Agents')),
+  query: Type.Object({ q: wordsQuery('agents'), ...pageQuery('Agents') }),
   success: {
     kind: 'json',
     description: 'One page.',

@@ -3,7 +3,7 @@ import { isLabelName } from '../../../crds/label-name.ts';
 import { defineRoute, json, type Route } from '../../../lib/http/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
-import { createCursor, pageOf } from '../../../lib/http/paging.ts';
+import { createCursor, holdsWords, pageOf } from '../../../lib/http/paging.ts';
 import { listAgents } from './contract.ts';
 import { presentIdentity } from './present.ts';
 
@@ -20,8 +20,11 @@ const byName = {
 type ListDeps = { readonly cluster: Pick<Cluster, 'agents' | 'tenants'> };
 
 export function createListRoute({ cluster: { agents, tenants } }: ListDeps): Route<Caller> {
-  return defineRoute<typeof listAgents, Caller>(listAgents, async ({ query: { limit, cursor }, caller }) => {
-    const { rows, next } = pageOf(agents.list(caller.tenant), byName, { limit, after: cursors.decode(cursor) });
+  return defineRoute<typeof listAgents, Caller>(listAgents, async ({ query: { q, limit, cursor }, caller }) => {
+    const wanted = agents
+      .list(caller.tenant)
+      .filter(({ metadata, spec }) => holdsWords(`${metadata.name} ${spec.description ?? ''}`, q));
+    const { rows, next } = pageOf(wanted, byName, { limit, after: cursors.decode(cursor) });
     return json({
       agents: rows.map((agent) => presentIdentity(tenants, agent)),
       ...(next !== undefined && { next_cursor: cursors.encode(next) }),

@@ -3,7 +3,7 @@ import { oneOf, timestamp } from '../../../crds/schema/parts.ts';
 import { WorkflowManifest } from '../../../crds/schema/workflow-manifest.ts';
 import { defineContract } from '../../../lib/http/contract.ts';
 import { unknownTenant, unknownVersion, unknownWorkflow } from '../not-found.ts';
-import { nextCursor, pageQuery, unknownCursor } from '../../../lib/http/paging.ts';
+import { nextCursor, pageQuery, unknownCursor, wordsQuery } from '../../../lib/http/paging.ts';
 import { notAnOperator, quotaExceeded } from './errors.ts';
 import { definitionExample, identityExample, manifestExample, summaryExample } from './examples.ts';
 import {
@@ -80,6 +80,7 @@ export const listWorkflows = defineContract({
         description: 'Only those with these labels: `key=value`, several with commas between them.',
       }),
     ),
+    q: wordsQuery('workflows'),
     ...pageQuery('Workflows'),
   }),
   success: {

@@ -2,7 +2,14 @@ import type { Workflow } from '../../../crds/schema/workflow.ts';
 import { byName, type Scope, scopeOf, scopes } from '../../../lib/catalogue/index.ts';
 import { givenMetadata, isObjectLabel, workflowName } from '../../../lib/manifest/index.ts';
 import { ownMember } from '../../../lib/own-member.ts';
-import { type Cursor, createCursor, type Page, type PageOptions, pageOf } from '../../../lib/http/paging.ts';
+import {
+  type Cursor,
+  createCursor,
+  holdsWords,
+  type Page,
+  type PageOptions,
+  pageOf,
+} from '../../../lib/http/paging.ts';
 
 /** Where a workflow stands in a list. A caller sees at most one of a name in each scope. */
 interface ListKey {
@@ -13,10 +20,19 @@ interface ListKey {
 interface ListQuery extends PageOptions<ListKey> {
   /** Pairs that all have to be among a workflow's labels. */
   readonly labels: readonly (readonly [key: string, value: string])[];
+  /** Words that the name and the description hold together; of a description that is too large to be kept, none. */
+  readonly words?: string | undefined;
 }
 
-export function listPage<W extends Workflow>(all: readonly W[], { labels, ...page }: ListQuery): Page<W, ListKey> {
-  const wanted = all.filter((workflow) => labels.every((pair) => hasLabel(workflow, pair)));
+export function listPage<W extends Workflow>(
+  all: readonly W[],
+  { labels, words, ...page }: ListQuery,
+): Page<W, ListKey> {
+  const wanted = all.filter(
+    (workflow) =>
+      labels.every((pair) => hasLabel(workflow, pair)) &&
+      holdsWords(`${workflowName(workflow.metadata)} ${workflow.spec.description ?? ''}`, words),
+  );
   return pageOf(wanted, { keyOf, compare: byName }, page);
 }
 

@@ -9,9 +9,14 @@ import type { WorkflowSummary } from './schema.ts';
 
 export function createListRoute({ cluster }: { readonly cluster: Pick<Cluster, 'workflows'> }): Route<Caller> {
   return defineRoute<typeof listWorkflows, Caller>(listWorkflows, async ({ query, caller }) => {
-    const { scope, limit, cursor, label } = query;
+    const { scope, limit, cursor, label, q } = query;
     const all = cluster.workflows.list(caller, scope);
-    const { rows, next } = listPage(all, { labels: parseLabels(label), limit, after: listCursor.decode(cursor) });
+    const { rows, next } = listPage(all, {
+      labels: parseLabels(label),
+      words: q,
+      limit,
+      after: listCursor.decode(cursor),
+    });
     return json({
       workflows: await presentAll(cluster, rows),
       next_cursor: next === undefined ? null : listCursor.encode(next),

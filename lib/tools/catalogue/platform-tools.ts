@@ -1,11 +1,13 @@
-import { row, text, type ToolRow, whole } from './row.ts';
+import { flag, row, text, type ToolRow, whole } from './row.ts';
 
 /** Tools about agents, their executions and the installation (spec 3 §10.1, §10.2). */
 export const platformTools: readonly ToolRow[] = [
   row({
     name: 'svc.agent.generate',
-    description: 'Writes an agent manifest from a description, in the default security context.',
+    description:
+      'Has the agent agent-author write a manifest, in the default security context; answers it with its problems.',
     required: { input: text('Description in natural language.') },
+    optional: { timeout_secs: whole('Seconds to wait at most.', { minimum: 1, maximum: 300, default: 60 }) },
     marks: ['judged'],
   }),
   row({
@@ -40,8 +42,9 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.agent.search',
-    description: 'Finds agents by words of their name and description.',
+    description: 'Finds agents whose name and description hold each of the words.',
     required: { query: text('Words to search for.') },
+    optional: { limit: whole('Entries at most.', { minimum: 1, maximum: 200, default: 50 }) },
     marks: ['repeatable'],
   }),
   row({
@@ -52,13 +55,14 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.agent.create',
-    description: 'Registers an agent.',
+    description: 'Registers an agent; a version that exists with other content is a CONFLICT.',
     required: { manifest_yaml: text('Manifest as YAML.') },
   }),
   row({
     name: 'svc.agent.update',
     description: 'Registers a new version of an agent.',
     required: { manifest_yaml: text('Manifest as YAML.') },
+    optional: { force: flag('Whether a version that exists with other content is replaced.', false) },
   }),
   row({
     name: 'svc.agent.delete',
@@ -67,8 +71,9 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.agent.logs',
-    description: 'Answers what executions of an agent said.',
+    description: 'Answers the conversations of the newest executions of an agent, of each the first page.',
     required: { agent_id: text('Uid or name of the agent.') },
+    optional: { limit: whole('Executions at most.', { minimum: 1, maximum: 10, default: 3 }) },
     marks: ['repeatable'],
   }),
   row({
@@ -86,7 +91,7 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.schema.validate',
-    description: 'Checks a manifest against its kind.',
+    description: 'Checks a manifest against its kind; answers valid and problems.',
     required: { kind: text('Name of the kind, such as Workflow.'), manifest_yaml: text('Manifest as YAML.') },
     marks: ['repeatable'],
   }),
@@ -114,7 +119,7 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.task.logs',
-    description: 'Answers what an execution of an agent said.',
+    description: 'Answers the conversation of an execution of an agent, its first page.',
     required: { execution_id: text('Uid or name of the execution.') },
     marks: ['repeatable'],
   }),
@@ -131,12 +136,12 @@ export const platformTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.system.info',
-    description: 'Answers version and capabilities of the installation.',
+    description: 'Answers name and version of the installation, its kinds, and how many tools the caller may call.',
     marks: ['repeatable'],
   }),
   row({
     name: 'svc.system.config',
-    description: 'Answers the settings of the installation, without secrets.',
+    description: 'Answers model aliases, dispatchers, runtimes and isolations; no key, address or image.',
     marks: ['repeatable'],
   }),
   row({

@@ -24,7 +24,7 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.volume.create',
-    description: 'Makes a persistent volume.',
+    description: 'Makes a persistent volume; its size is rounded up to whole MiB.',
     required: { label: text('Name.'), size_limit_bytes: whole('Size in bytes.', { minimum: 1 }) },
     marks: ['judged'],
   }),
@@ -102,7 +102,7 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.volume.quota',
-    description: 'Answers how much storage the tenant may use, and uses.',
+    description: 'Answers how many volumes the tenant has, what they ask for, and the bounds of its namespace.',
     marks: ['repeatable'],
   }),
   row({

@@ -1,11 +1,12 @@
-import { anything, row, text, type ToolRow, whole } from './row.ts';
+import { anything, flag, row, text, type ToolRow, whole } from './row.ts';
 
 /** Tools about workflows and their executions (spec 3 §10.1, §10.2). */
 export const workflowsTools: readonly ToolRow[] = [
   row({
     name: 'svc.workflow.delete',
-    description: 'Deletes a workflow.',
+    description: 'Deletes a workflow with all its versions.',
     required: { name: text('Name.') },
+    optional: { scope: text('user or tenant; default: the narrowest that has it.') },
     marks: ['judged'],
   }),
   row({
@@ -17,26 +18,40 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.workflow.generate',
-    description: 'Writes a workflow manifest from a description.',
+    description: 'Has the agent workflow-author write a manifest; answers it with its problems.',
     required: { input: text('Description in natural language.') },
+    optional: { timeout_secs: whole('Seconds to wait at most.', { minimum: 1, maximum: 300, default: 60 }) },
     marks: ['judged'],
   }),
   row({
     name: 'svc.workflow.promote',
-    description: 'Moves a workflow to a wider scope.',
-    optional: { name: text('Name of the workflow.') },
+    description: 'Moves a workflow to a wider scope; operators alone may, so a tool call is refused.',
+    optional: {
+      name: text('Name of the workflow.'),
+      scope: text('Scope to move it to.'),
+      force: flag('Whether another workflow of that name there is replaced.', false),
+    },
     marks: ['judged'],
   }),
   row({
     name: 'svc.workflow.demote',
-    description: 'Moves a workflow to a narrower scope.',
-    optional: { name: text('Name of the workflow.') },
+    description: 'Moves a workflow to a narrower scope; operators alone may, so a tool call is refused.',
+    optional: {
+      name: text('Name of the workflow.'),
+      scope: text('Scope to move it to.'),
+      force: flag('Whether another workflow of that name there is replaced.', false),
+    },
     marks: ['judged'],
   }),
   row({
     name: 'svc.execute.intent',
-    description: 'Finds or writes a pipeline for an intent, and runs it.',
+    description:
+      'Starts the workflow whose name fits an intent, else has workflow-author write one; answers pipeline_execution_id.',
     required: { intent: text('The intent.') },
+    optional: {
+      input: anything('Input of the pipeline; default: the wish as prompt.'),
+      timeout_secs: whole('Seconds to wait at most.', { minimum: 1, maximum: 300, default: 60 }),
+    },
     marks: ['judged'],
   }),
   row({
@@ -47,8 +62,9 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.workflow.search',
-    description: 'Finds workflows by words of their name and description.',
+    description: 'Finds workflows whose name and description hold each of the words.',
     required: { query: text('Words to search for.') },
+    optional: { limit: whole('Entries at most.', { minimum: 1, maximum: 200, default: 50 }) },
     marks: ['repeatable'],
   }),
   row({
@@ -59,13 +75,18 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.workflow.create',
-    description: 'Registers a workflow.',
+    description: 'Registers a workflow; a version that exists with other content is a CONFLICT.',
     required: { manifest_yaml: text('Manifest as YAML.') },
+    optional: { scope: text('user or tenant; default: tenant.') },
   }),
   row({
     name: 'svc.workflow.update',
     description: 'Registers a new version of a workflow.',
     required: { manifest_yaml: text('Manifest as YAML.') },
+    optional: {
+      scope: text('user or tenant; default: tenant.'),
+      force: flag('Whether a version that exists with other content is replaced.', false),
+    },
   }),
   row({
     name: 'svc.workflow.executions.list',
@@ -81,8 +102,9 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.workflow.logs',
-    description: 'Answers the output of the states of an execution.',
+    description: 'Answers what the commands of an execution wrote, 512 KiB at most.',
     required: { execution_id: text('Uid or name of the execution.') },
+    optional: { state: text('State whose output alone is answered.') },
     marks: ['repeatable'],
   }),
   row({
@@ -109,15 +131,16 @@ export const workflowsTools: readonly ToolRow[] = [
     name: 'svc.workflow.signal',
     description: 'Answers a Human state that waits.',
     required: { execution_id: text('Uid or name of the execution.'), response: text('The answer.') },
+    optional: { feedback: text('What {{human.feedback}} shows.'), state: text('Answer only if this state waits.') },
   }),
   row({
     name: 'svc.workflow.remove',
-    description: 'Deletes an execution of a workflow that has ended.',
+    description: 'Deletes an execution of a workflow that has ended, with its outputs.',
     required: { execution_id: text('Uid or name of the execution.') },
   }),
   row({
     name: 'svc.workflow.validate',
-    description: 'Checks a workflow manifest without registering it.',
+    description: 'Checks a workflow manifest without registering it; answers valid and problems.',
     optional: { manifest_yaml: text('Manifest as YAML.') },
     marks: ['repeatable'],
   }),
@@ -142,8 +165,12 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.execute',
-    description: 'Finds or writes a pipeline for a prompt, and runs it.',
+    description: 'The same for a prompt; waits for the end and answers last_output.',
     required: { prompt: text('The wish.') },
+    optional: {
+      input: anything('Input of the pipeline; default: the wish as prompt.'),
+      timeout_secs: whole('Seconds to wait at most.', { minimum: 1, maximum: 300, default: 60 }),
+    },
     marks: ['judged'],
   }),
 ];

@@ -1,0 +1,124 @@
+import { isUid } from '../../crds/uid.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import type { ToolArguments, ToolCaller } from '../../lib/tools/tool.ts';
+import { type Give, given, textOf } from './give.ts';
+import type { Operations } from './operations.ts';
+
+export interface ExecutionToolsDeps {
+  readonly clock: Clock;
+  readonly operations: Pick<Operations, 'call'>;
+  /** Uid of an agent that the tenant sees, by its name. */
+  readonly agentIdOf: (tenant: string, name: string) => Promise<string | undefined>;
+}
+
+/** Tools about executions that are more than one operation: waits, removals, what an agent said. */
+export function executionTools(deps: ExecutionToolsDeps): Record<string, Give> {
+  return {
+    ...waits(deps),
+    'svc.task.execute': executes(deps),
+    'svc.task.remove': removes(deps, { read: 'readAgentExecution', remove: 'deleteAgentExecution' }),
+    'svc.workflow.remove': removes(deps, { read: 'readExecution', remove: 'deleteExecution' }),
+    'svc.agent.logs': logsOfAgent(deps),
+    'svc.edge.fleet.invoke': invokesFleet(deps),
+  };
+}
+
+const execution = (args: ToolArguments) => ({ execution_id: textOf(args, 'execution_id') });
+
+/** requirements AMB-136: the input may be left out. */
+function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
+  return async (caller, args) => {
+    const asked = textOf(args, 'agent_id');
+    const agentId = isUid(asked.toLowerCase()) ? asked : await agentIdOf(caller.tenant, asked);
+    if (agentId === undefined) throw new AppError('not_found', `there is no agent ${asked}`, { reason: 'NOT_FOUND' });
+    const body = { agent_id: agentId, input: '', ...given(args, 'input', 'version', 'intent') };
+    return operations.call('startAgentExecution', caller, { body });
+  };
+}
+
+/** Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run goes on when the call ends before. */
+function invokesFleet({ operations }: ExecutionToolsDeps): Give {
+  return async (caller, args, signal) => {
+    const body = given(args, 'target', 'tool', 'args', 'policy');
+    const result = await operations.call('invokeFleet', caller, { body, scopes: ['svc.edge.fleet.manage'], signal });
+    signal.throwIfAborted();
+    if (!isJsonObject(result) || typeof result['fleet_command_id'] !== 'string') return result;
+    const params = { fleet_command_id: result['fleet_command_id'] };
+    const run = await operations.call('readFleetRun', caller, { params, scopes: ['svc.edge.fleet.read'] });
+    return isJsonObject(run) ? { ...result, outcome: run['outcome'], per_node: run['per_node'] } : result;
+  };
+}
+
+/** The longest wait of a call, where it does not say, and how often the execution is looked at. */
+const waiting = { seconds: 60, everyMs: 1_000 };
+const ends: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
+export const hasEnded = (value: unknown): boolean => !isJsonObject(value) || ends.has(value['status']);
+
+function waits(deps: ExecutionToolsDeps): Record<string, Give> {
+  const task = waitsFor(deps, (caller, args) =>
+    deps.operations.call('readAgentExecution', caller, { params: execution(args) }),
+  );
+  const workflow = waitsFor(deps, async (caller, args) => {
+    const asked = { params: execution(args), query: { full: true } };
+    const value = await deps.operations.call('readExecution', caller, asked);
+    // requirements WF-API-06.
+    return isJsonObject(value) ? { ...value, last_output: value['final_output'] } : value;
+  });
+  return { 'svc.task.wait': task, 'svc.agent.wait': task, 'svc.workflow.wait': workflow, 'svc.execute.wait': workflow };
+}
+
+/** Looks again until the execution has ended; out of time it answers how far it is, with `timed_out`. */
+export function waitsFor(
+  { clock }: Pick<ExecutionToolsDeps, 'clock'>,
+  read: (caller: ToolCaller, args: ToolArguments) => Promise<unknown>,
+): Give {
+  return async (caller, args, signal) => {
+    const seconds = typeof args['timeout_secs'] === 'number' ? args['timeout_secs'] : waiting.seconds;
+    const until = clock.now() + seconds * 1_000;
+    for (;;) {
+      signal.throwIfAborted();
+      const value = await read(caller, args);
+      if (!isJsonObject(value) || hasEnded(value)) return value;
+      if (clock.now() >= until) return { ...value, timed_out: true };
+      await clock.sleep(Math.min(waiting.everyMs, until - clock.now()), signal);
+    }
+  };
+}
+
+interface Removal {
+  readonly read: string;
+  readonly remove: string;
+}
+
+/** Deletes what has ended; what goes on is cancelled first, by a tool of its own. */
+function removes({ operations }: ExecutionToolsDeps, { read, remove }: Removal): Give {
+  return async (caller, args) => {
+    const asked = { params: execution(args) };
+    if (!hasEnded(await operations.call(read, caller, asked)))
+      throw new AppError('conflict', 'the execution goes on; cancel it first', { reason: 'CONFLICT' });
+    return operations.call(remove, caller, asked);
+  };
+}
+
+/** Executions whose conversation is shown where the call does not say. */
+const logsShown = 3;
+
+/** The conversations of the newest executions of an agent: of each the first page. */
+function logsOfAgent({ operations }: ExecutionToolsDeps): Give {
+  return async (caller, args) => {
+    const query = { agent: textOf(args, 'agent_id'), limit: args['limit'] ?? logsShown };
+    const listed = await operations.call('listAgentExecutions', caller, { query });
+    const rows = isJsonObject(listed) && Array.isArray(listed['executions']) ? listed['executions'] : [];
+    const executions: unknown[] = [];
+    for (const row of rows.filter(isJsonObject)) {
+      const { execution_id, status } = row;
+      const params = { execution_id: String(execution_id) };
+      const transcript = await operations.call('readAgentTranscript', caller, { params });
+      executions.push({ execution_id, status, ...(isJsonObject(transcript) ? transcript : {}) });
+    }
+    return { executions };
+  };
+}

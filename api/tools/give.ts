@@ -1,0 +1,62 @@
+import { AppError } from '../../lib/errors.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { KubeError } from '../../lib/kube/index.ts';
+import { answer, failure } from '../../lib/tools/answers.ts';
+import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
+
+/** Gives the value that a tool answers with, as JSON. @throws AppError for what the caller can mend. */
+export type Give = (caller: ToolCaller, args: ToolArguments, signal: AbortSignal) => Promise<unknown>;
+
+/** An argument that the schema of the tool requires as text. */
+export const textOf = (args: ToolArguments, name: string): string => args[name] as string;
+
+/** Those of the named arguments that have a value. */
+export const given = (args: ToolArguments, ...names: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(
+    names.flatMap((name) => (args[name] === undefined || args[name] === null ? [] : [[name, args[name]]])),
+  );
+
+/** What the caller sees as `INVALID_ARGUMENT: …`, for arguments that a schema cannot hold against it. */
+export const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'INVALID_ARGUMENT' });
+
+/** Characters of an answer; a model reads no more. */
+const answerLength = 1_048_576;
+
+export function runOf(give: Give): ToolRun {
+  return {
+    kind: 'api',
+    async run(caller, args, signal): Promise<ToolAnswer> {
+      try {
+        const content = JSON.stringify(await give(caller, args, signal)) ?? 'null';
+        return content.length <= answerLength
+          ? answer(content)
+          : failure('TOO_LARGE', 'the answer is too large; ask for less');
+      } catch (error) {
+        if (error instanceof AppError) return explained(error);
+        throw error;
+      }
+    },
+  };
+}
+
+const words: Readonly<Record<string, string>> = {
+  not_found: 'NOT_FOUND',
+  forbidden: 'PERMISSION_DENIED',
+  conflict: 'CONFLICT',
+  already_exists: 'CONFLICT',
+  limit_exceeded: 'LIMIT_EXCEEDED',
+};
+
+/** What an operation refuses is an answer of the tool; what is our fault is not explained. */
+function explained(error: AppError): ToolAnswer {
+  if (error instanceof HttpError) {
+    const { code, error: text, message, details = [] } = error.options;
+    const shown = [text, message, ...details.map((one) => `${one.path} ${one.message}`)].filter(Boolean).join('; ');
+    return failure(words[code] ?? 'REFUSED', shown || code);
+  }
+  // What the API server holds against our own account is no word for a model.
+  if (error instanceof KubeError) throw error;
+  const word = words[error.code] ?? (error.code === 'invalid' ? error.reason : undefined);
+  if (word === undefined) throw error;
+  return failure(word, error.message);
+}

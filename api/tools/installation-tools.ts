@@ -1,0 +1,129 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { editorSchemas } from '../../crds/editor-schema.ts';
+import { kinds } from '../../crds/kinds.ts';
+import { apiVersion } from '../../crds/labels.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { ManifestReader, ManifestReading } from '../../lib/manifest/index.ts';
+import type { NodeConfig } from '../../lib/node-config/index.ts';
+import { catalogue } from '../../lib/tools/catalogue/catalogue.ts';
+import type { ToolCaller } from '../../lib/tools/tool.ts';
+import { type Give, invalid, textOf } from './give.ts';
+
+export interface InstallationToolsDeps {
+  readonly nodeConfig: NodeConfig;
+  readonly manifests: ManifestReader;
+  /** Names of the tools that the caller may call. */
+  readonly offered: (caller: ToolCaller) => readonly string[];
+}
+
+/** Tools about the installation: its tools, runtimes, settings and kinds. */
+export function installationTools(deps: InstallationToolsDeps): Record<string, Give> {
+  return { ...aboutTools(deps), ...aboutSystem(deps), ...aboutKinds(deps) };
+}
+
+function aboutTools({ offered }: InstallationToolsDeps): Record<string, Give> {
+  const tools = (caller: ToolCaller, query = '') => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows = offered(caller).flatMap((name) => catalogue.get(name) ?? []);
+    const fits = (text: string): boolean => words.every((word) => text.toLowerCase().includes(word));
+    return rows
+      .filter(({ name, description }) => fits(`${name} ${description}`))
+      .map(({ name, description, input_schema }) => ({ name, description, input_schema }));
+  };
+  return {
+    'svc.tools.list': async (caller) => ({ tools: tools(caller) }),
+    'svc.tools.search': async (caller, { query }) => ({ tools: tools(caller, typeof query === 'string' ? query : '') }),
+  };
+}
+
+function aboutSystem({ nodeConfig, offered }: InstallationToolsDeps): Record<string, Give> {
+  const { runtimes } = nodeConfig;
+  return {
+    'svc.runtime.list': async (_caller, { language }) => ({
+      runtimes: runtimes.filter((runtime) => typeof language !== 'string' || runtime.language === language),
+    }),
+    'svc.system.info': async (caller) => ({
+      name: manifest.name,
+      version: manifest.version,
+      api_version: apiVersion,
+      kinds: kinds.map(({ kind }) => kind),
+      tools: offered(caller).length,
+    }),
+    'svc.system.config': async () => settingsOf(nodeConfig),
+  };
+}
+
+/** Named one by one: no key, address or image reaches a model because a field was added to the file. */
+function settingsOf({ llm_providers, llm_selection, builtin_dispatchers, runtimes, isolation }: NodeConfig) {
+  return {
+    models: llm_providers.map(({ name, type, models }) => ({
+      provider: name,
+      type,
+      aliases: models.map(({ alias }) => alias),
+    })),
+    selection: llm_selection.strategy,
+    dispatchers: builtin_dispatchers.map(({ name, max_output_bytes, timeout_ceiling_secs, capabilities }) => ({
+      name,
+      max_output_bytes,
+      timeout_ceiling_secs,
+      capabilities,
+    })),
+    runtimes: runtimes.map(({ language, version }) => ({ language, version })),
+    isolations: Object.keys(isolation),
+  };
+}
+
+function aboutKinds({ manifests }: InstallationToolsDeps): Record<string, Give> {
+  return {
+    'svc.schema.get': async (_caller, args) => schemaOf(textOf(args, 'key')),
+    'svc.schema.validate': async ({ tenant }, args) => {
+      const kind = kindOf(textOf(args, 'kind'));
+      return verdictOf(await manifests.read(textOf(args, 'manifest_yaml'), tenant, kind));
+    },
+    'svc.workflow.validate': async ({ tenant }, { manifest_yaml: text }) => {
+      if (typeof text !== 'string') throw invalid('manifest_yaml is missing; give the manifest as YAML');
+      return verdictOf(await manifests.read(text, tenant));
+    },
+  };
+}
+
+/** By the name of the kind or of its schema file: `Workflow`, `workflow` and `workflow-manifest`. */
+function schemaOf(key: string): object {
+  const schemas = editorSchemas();
+  const found = schemas.get(key.toLowerCase());
+  if (found !== undefined) return found;
+  throw unknownKind(key, [...kinds.map(({ kind }) => kind), 'workflow-manifest']);
+}
+
+function kindOf(name: string): string {
+  const found = kinds.find(({ kind }) => kind === name);
+  if (found !== undefined) return found.kind;
+  throw unknownKind(
+    name,
+    kinds.map(({ kind }) => kind),
+  );
+}
+
+const unknownKind = (name: string, known: readonly string[]): AppError =>
+  new AppError('not_found', `there is no kind ${JSON.stringify(name.slice(0, 64))}; there are ${known.join(', ')}`, {
+    reason: 'NOT_FOUND',
+  });
+
+/** Problems that an answer shows; of the rest the number. */
+const problemsShown = 100;
+
+export function verdictOf({ problems, furtherProblems }: ManifestReading) {
+  const shown = problems.slice(0, problemsShown).map(({ severity, path, message, line, column }) => ({
+    severity,
+    path,
+    message,
+    line,
+    column,
+  }));
+  const further = problems.length - shown.length + furtherProblems;
+  return {
+    valid: !problems.some(({ severity }) => severity === 'error'),
+    problems: shown,
+    ...(further > 0 && { further_problems: further }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { AuditEntry } from '../../lib/bus/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
+import { createManifestReader, type ManifestReader } from '../../lib/manifest/index.ts';
+import { emptyNodeConfig } from '../../lib/node-config/index.ts';
+import type { ToolAnswer, ToolArguments } from '../../lib/tools/tool.ts';
+import type { ToolRuns } from '../../lib/tools/toolbox.ts';
+import type { Asked } from '../../api/tools/operations.ts';
+import { createServiceTools, type ServiceToolsDeps } from '../../api/tools/service-tools.ts';
+import { aToolCaller } from '../builders/tool-caller.ts';
+
+export interface OperationCall extends Asked {
+  readonly operationId: string;
+}
+
+/** Service tools over operations that a test plays, with what they asked for and told. */
+export interface ServiceToolsWorld {
+  readonly tools: ToolRuns;
+  readonly clock: ManualClock;
+  readonly calls: OperationCall[];
+  readonly told: AuditEntry[];
+  /** Answers of the operations; default: `{ ok: true }`. */
+  give: (call: OperationCall) => unknown;
+  run(name: string, args?: ToolArguments, signal?: AbortSignal): Promise<ToolAnswer>;
+  /** The value of an answer. */
+  valueOf(name: string, args?: ToolArguments): Promise<unknown>;
+}
+
+export const agentUid = '3f2b8c1e-0000-4000-8000-000000000001';
+const agentNames = new Set(['coder', 'agent-author', 'workflow-author']);
+
+/** One for all tests of a file: each has a thread that takes seconds to start. */
+export const aManifestReader = (): ManifestReader =>
+  createManifestReader({
+    clock: systemClock,
+    workerUrl: new URL('../../lib/manifest/manifest-worker.ts', import.meta.url),
+  });
+
+export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): ServiceToolsWorld {
+  const calls: OperationCall[] = [];
+  const told: AuditEntry[] = [];
+  const clock = createManualClock();
+  const world: ServiceToolsWorld = {
+    clock,
+    calls,
+    told,
+    give: () => ({ ok: true }),
+    tools: createServiceTools({
+      clock,
+      manifests: { read: absent, close: async () => undefined },
+      nodeConfig: emptyNodeConfig,
+      kube: { create: absent, list: absent },
+      tenants: { namespaceOf: (tenant) => (tenant === 'acme' ? 'tenant-acme' : undefined) },
+      audit: { record: (entry) => void told.push(entry) },
+      operations: {
+        call: async (operationId, _caller, asked) => {
+          calls.push({ operationId, ...asked });
+          return world.give({ operationId, ...asked });
+        },
+      },
+      agentIdOf: async (tenant, name) => (tenant === 'acme' && agentNames.has(name) ? agentUid : undefined),
+      offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],
+      ...parts,
+    }),
+    async run(name, args = {}, signal = new AbortController().signal) {
+      const tool = world.tools[name];
+      if (tool?.kind !== 'api') throw new Error(`${name} does not run in the API`);
+      return tool.run(aToolCaller(), args, signal);
+    },
+    async valueOf(name, args) {
+      const { content, isError } = await world.run(name, args);
+      if (isError) throw new Error(content);
+      return JSON.parse(content);
+    },
+  };
+  return world;
+}
+
+const absent = () => Promise.reject(new Error('not in this test'));
