@@ -1,26 +1,41 @@
-import { type HostRequest, streamElsewhere } from '../lib/edge/index.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type HostRequest, type RecentCommands, streamElsewhere } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Duration } from '../proto/generated/google/protobuf/duration.ts';
 import type { EdgeCommand } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Streams } from './streams/streams.ts';
 
+interface OrderDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly streams: Streams;
+  readonly recent: Pick<RecentCommands, 'sent'>;
+}
+
 /** Answers a request of `lib/edge/host-commands.ts`: only the stream that it is for gets the order. */
 export const takeOrder =
-  (streams: Streams) =>
+  (deps: OrderDeps) =>
   async ({ body }: { readonly body: Uint8Array }): Promise<string> => {
     // Only processes of ours reach the bus.
     const request = JSON.parse(Buffer.from(body).toString('utf8')) as HostRequest;
     if (request.kind === 'drop') {
-      streams.endOne(request);
+      deps.streams.endOne(request);
       return '';
     }
-    const stream = streams.get(request.host.hostUid);
-    if (stream === undefined || stream.epoch !== request.epoch) {
+    const stream = deps.streams.get(request.host.hostUid);
+    if (stream === undefined || !(await stream.isAt(request.epoch))) {
       throw new AppError('unavailable', 'this relay does not hold the stream', { reason: streamElsewhere });
     }
     await stream.send({ command: commandOf(request), resultAck: undefined });
+    if (request.kind === 'invoke') noteSent(deps, request);
     return '';
   };
+
+/** A list for people: nothing waits for it. */
+function noteSent({ clock, recent }: OrderDeps, { host, command }: Extract<HostRequest, { kind: 'invoke' }>): void {
+  const at = new Date(clock.now()).toISOString();
+  const of = { tenant: host.tenant, node_id: host.nodeId, command_id: command.commandId, tool: command.tool };
+  void recent.sent({ ...of, dispatched_at: at }).catch(() => undefined);
+}
 
 function commandOf(request: Exclude<HostRequest, { readonly kind: 'drop' }>): NonNullable<EdgeCommand['command']> {
   switch (request.kind) {

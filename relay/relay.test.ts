@@ -2,19 +2,17 @@ import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EdgeHostStatus } from '../crds/schema/edge-host.ts';
-import type { EventBus } from '../lib/bus/index.ts';
-import { systemClock } from '../lib/clock.ts';
+import { monotonicMs, systemClock } from '../lib/clock.ts';
 import {
   createEdgeResults,
   createHostCommands,
+  createRecentCommands,
+  edgeBuckets,
   type EdgeEventCase,
   type EdgeNews,
+  type HeldStream,
   mintEnrollmentToken,
-  relayAddress,
 } from '../lib/edge/index.ts';
-import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
-import { newId } from '../lib/ids.ts';
-import { silentLogger } from '../lib/logger.ts';
 import { HealthClient } from '../proto/generated/health/v1/health.ts';
 import { credentials } from '@grpc/grpc-js';
 import type { NodeClusterServiceClient } from '../proto/generated/windlass/node/v1/node.ts';
@@ -28,23 +26,20 @@ import {
   rotate,
 } from '../test/support/edge-client.ts';
 import { createMemoryHosts, type MemoryHosts } from '../test/support/memory-hosts.ts';
-import { takeOrder } from './orders.ts';
-import { serveRelay } from './serve-grpc.ts';
-import { Streams } from './streams/streams.ts';
+import { startTestRelay, type TestRelay } from '../test/support/test-relay.ts';
 
 const edgeKey = generateKeyPairSync('ed25519');
 const relayKey = generateKeyPairSync('ed25519');
 
-interface Relay {
+interface Relay extends TestRelay {
   readonly client: NodeClusterServiceClient;
-  readonly listener: GrpcListener;
-  readonly streams: Streams;
-  readonly bus: EventBus;
 }
 
 let nats: TestBus;
 let hosts: MemoryHosts;
 let aheadMs: number;
+/** The steady clock of the relays, where a test holds it. */
+let steady: number | undefined;
 const clock = {
   now: () => systemClock.now() + aheadMs,
   sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms, signal),
@@ -59,6 +54,7 @@ afterAll(() => nats.stop());
 beforeEach(() => {
   hosts = createMemoryHosts();
   aheadMs = 0;
+  steady = undefined;
 });
 afterEach(async () => {
   for (const stream of open) stream.close();
@@ -71,27 +67,11 @@ afterEach(async () => {
 });
 
 async function startRelay(isWorker = false): Promise<Relay> {
-  const bus = nats.connect();
-  const relayId = randomUUID();
-  const streams = new Streams({ clock, logger: silentLogger, bus, hosts, relayId });
-  await bus.serve(relayAddress(relayId), takeOrder(streams)).ready;
-  const listener = await serveRelay(
-    {
-      clock,
-      logger: silentLogger,
-      newId,
-      bus,
-      hosts,
-      streams,
-      relayKey,
-      edgePublicKey: edgeKey.publicKey,
-      results: createEdgeResults({ bus, clock }),
-      nodeTokenMs: 86_400_000,
-      overlapMs: 300_000,
-    },
-    { port: 0, host: '127.0.0.1', proxies: new Set(['127.0.0.1']), isWorker },
-  );
-  const relay = { client: edgeClient(listener.port), listener, streams, bus };
+  const steadyMs = (): number => steady ?? monotonicMs();
+  const keys = { relayKey, edgePublicKey: edgeKey.publicKey };
+  const proxies = ['127.0.0.1'];
+  const started = await startTestRelay({ bus: nats.connect(), hosts, ...keys, clock, steadyMs, proxies, isWorker });
+  const relay = { ...started, client: edgeClient(started.listener.port) };
   relays.push(relay);
   return relay;
 }
@@ -159,14 +139,33 @@ describe('enrollment', () => {
     expect(await codeOf(enroll(relay, jti, keys))).toBe('OK');
   });
 
-  it('EDGE-FLOW-27 AMB-111 takes five attestations a minute of an address, and a sixth of another', async () => {
-    const { client } = await startRelay();
-    const token = await tokenFor('never');
+  it('EDGE-FLOW-27 AMB-111 takes five attestations a minute of an address over all relays, and a sixth of another', async () => {
+    const [one, other] = [await startRelay(), await startRelay()];
+    const token = `${await tokenFor('never')}x`;
     const from = '2001:db8:0:1::1';
-    const attempt = (address: string): Promise<string> => codeOf(enrollAt(client, `${token}x`, { from: address }));
-    for (let call = 0; call < 5; call += 1) expect(await attempt(from)).toBe('UNAUTHENTICATED');
-    expect(await attempt('2001:db8:0:1:ffff::2')).toBe('RESOURCE_EXHAUSTED');
-    expect(await attempt('2001:db8:0:2::1')).toBe('UNAUTHENTICATED');
+    const attempt = ({ client }: Relay, address: string): Promise<string> =>
+      codeOf(enrollAt(client, token, { from: address }));
+    for (const relay of [one, other, one, other, one]) expect(await attempt(relay, from)).toBe('UNAUTHENTICATED');
+    // The first 64 bits are one address.
+    for (const relay of [other, one]) expect(await attempt(relay, '2001:db8:0:1:ffff::2')).toBe('RESOURCE_EXHAUSTED');
+    expect(await attempt(other, '2001:db8:0:2::1')).toBe('UNAUTHENTICATED');
+    aheadMs = 59_000;
+    expect(await attempt(other, from)).toBe('RESOURCE_EXHAUSTED');
+    aheadMs = 61_000;
+    expect(await attempt(other, from)).not.toBe('RESOURCE_EXHAUSTED');
+  });
+
+  it('EDGE-FLOW-27 takes five of forty attestations that an address sends at once to two relays', async () => {
+    const first = await startRelay();
+    const two = [first, await startRelay()];
+    const token = `${await tokenFor('never')}x`;
+    const codes = await Promise.all(
+      Array.from({ length: 40 }, async (_, at) =>
+        codeOf(enrollAt((two[at % 2] ?? first).client, token, { from: '192.0.2.7' })),
+      ),
+    );
+    expect(codes.filter((code) => code === 'UNAUTHENTICATED')).toHaveLength(5);
+    expect(codes.filter((code) => code === 'RESOURCE_EXHAUSTED')).toHaveLength(35);
   });
 
   it('AMB-142 refuses keys of small order and of another length', async () => {
@@ -284,6 +283,55 @@ describe('the stream of a host', () => {
     await vi.waitFor(() => expect(third.commands.map(({ command }) => command?.$case)).toEqual(['drain']));
   });
 
+  it('EDGE-FLOW-16 gets commands for longer than the entry of its stream lives', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const address = await addressOf(identity);
+    const entries = relay.bus.bucket<HeldStream>(edgeBuckets.streams);
+    const first = await entries.get(address.hostUid);
+    const sender = createHostCommands({ bus: nats.connect() });
+    await sender.drain(address);
+    const halfLife = edgeBuckets.streams.ttlMs / 2;
+    const heldAt = relay.streams.get(address.hostUid)?.heldAt ?? 0;
+    const ahead = vi.spyOn(clock, 'now').mockReturnValue(heldAt + halfLife - 1);
+    await relay.streams.renewEntries();
+    expect((await entries.get(address.hostUid))?.revision).toBe(first?.revision);
+    ahead.mockReturnValue(heldAt + halfLife);
+    await relay.streams.renewEntries();
+    ahead.mockRestore();
+    const renewed = await entries.get(address.hostUid);
+    expect(renewed?.revision).toBeGreaterThan(first?.revision ?? 0);
+    expect(renewed?.value.relay).toBe(relay.relayId);
+    // A sender that knows the old place of the stream, and one that looks it up.
+    await sender.drain(address);
+    await createHostCommands({ bus: nats.connect() }).drain(address);
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(3));
+  });
+
+  it('EDGE-FLOW-16 is entered again where the bus has lost its entry, and ends where another relay has it', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const address = await addressOf(identity);
+    const entries = relay.bus.bucket<HeldStream>(edgeBuckets.streams);
+    await entries.delete(address.hostUid, (await entries.get(address.hostUid))?.revision ?? 0);
+    aheadMs = edgeBuckets.streams.ttlMs;
+    await relay.streams.renewEntries();
+    aheadMs = 0;
+    await createHostCommands({ bus: nats.connect() }).drain(address);
+    const entry = await entries.get(address.hostUid);
+    const other = { uid: address.hostUid, relay: 'another', at: new Date().toISOString() };
+    await entries.update(address.hostUid, other, entry?.revision ?? 0);
+    aheadMs = 2 * edgeBuckets.streams.ttlMs;
+    await relay.streams.renewEntries();
+    expect(await stream.ended).toBe('ABORTED');
+  });
+
   it('EDGE-FLOW-18 ends when its host is revoked, whose token counts at no relay any more', async () => {
     const relay = await startRelay();
     const identity = await enroll(relay);
@@ -303,15 +351,17 @@ describe('the stream of a host', () => {
     const stream = connect(relay, identity);
     stream.hello();
     await becomes(identity, 'Connected');
-    const live = relay.streams.get((await addressOf(identity)).hostUid);
-    const now = clock.now();
-    vi.spyOn(clock, 'now').mockReturnValue(now);
-    if (live !== undefined) live.lastHeartbeat = now - 90_000;
+    const heard = relay.streams.get((await addressOf(identity)).hostUid)?.lastHeard ?? 0;
+    // A clock that is set anew makes no host silent.
+    aheadMs = 3_600_000;
+    for (const silence of [89_999, 90_000]) {
+      steady = heard + silence;
+      await relay.streams.checkHeartbeats();
+      expect((await statusOf(identity))?.status).toBe('Connected');
+    }
+    aheadMs = 0;
+    steady = heard + 90_001;
     await relay.streams.checkHeartbeats();
-    expect((await statusOf(identity))?.status).toBe('Connected');
-    if (live !== undefined) live.lastHeartbeat = now - 90_001;
-    await relay.streams.checkHeartbeats();
-    vi.restoreAllMocks();
     expect((await statusOf(identity))?.status).toBe('Unhealthy');
     expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
     stream.heartbeat();
@@ -342,7 +392,7 @@ describe('commands and results', () => {
     return { $case: 'commandProgress', value: { envelope: undefined, commandId, chunk } };
   };
 
-  it('EDGE-FLOW-10 EDGE-FLOW-11 EDGE-PROTO-22 reach the host and come back once, acknowledged; those of others do not count', async () => {
+  it('EDGE-FLOW-10 EDGE-FLOW-11 EDGE-PROTO-22 EDGE-RES-10 reach the host and come back once, acknowledged; those of others do not count', async () => {
     const relay = await startRelay();
     const [identity, other] = [await enroll(relay), await enroll(relay)];
     const [stream, foreign] = [connect(relay, identity), connect(relay, other)];
@@ -379,6 +429,13 @@ describe('commands and results', () => {
       { outcome: 'ok', exit_code: 3, duration_ms: 1_500 },
     ]);
     expect(news.every(({ node_id: node }) => node === identity.enrolled.nodeId)).toBe(true);
+    const recent = createRecentCommands({ bus });
+    await vi.waitFor(async () => {
+      expect(await recent.of('acme', identity.enrolled.nodeId)).toMatchObject([
+        { command_id: commandId, tool: 'cmd.run', outcome: 'ok', duration_ms: 1_500 },
+      ]);
+    });
+    expect(await recent.of('acme', other.enrolled.nodeId)).toEqual([]);
   });
 });
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
-import type { Clock } from '../lib/clock.ts';
-import { createEdgeResults, relayAddress } from '../lib/edge/index.ts';
+import { type Clock, monotonicMs } from '../lib/clock.ts';
+import { createEdgeResults, createRecentCommands, relayAddress } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
 import { newId } from '../lib/ids.ts';
@@ -42,15 +42,19 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const following = new AbortController();
   const { tenantInformer, hostInformer, hosts } = openHosts(deps);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
-  const streams = new Streams({ clock, logger, bus, hosts, relayId });
+  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId });
   let listener: GrpcListener | undefined;
   const internal = await openInternal(deps, streams, () => listener !== undefined);
   try {
     await Promise.race([Promise.all([tenantInformer.synced, hostInformer.synced]), aborted(runtime.stop)]);
     if (runtime.stop.aborted) return 0;
-    const orders = bus.serve(relayAddress(relayId), takeOrder(streams), { atOnce: ordersAtOnce });
+    const orders = bus.serve(
+      relayAddress(relayId),
+      takeOrder({ clock, streams, recent: createRecentCommands({ bus }) }),
+      { atOnce: ordersAtOnce },
+    );
     await orders.ready;
-    followed.push(watchOver({ clock, logger, bus, hosts, streams, relayId }, following.signal));
+    followed.push(watchOver({ clock, steadyMs: monotonicMs, logger, bus, hosts, streams, relayId }, following.signal));
     listener = await openGrpc(deps, { bus, hosts, streams });
     logger.info({ port: listener.port, internalPort: internal.port, relay: relayId }, 'serving');
     await aborted(runtime.stop);
@@ -137,6 +141,7 @@ async function openGrpc(deps: RelayDeps, { bus, hosts, streams }: Parts): Promis
       relayKey,
       edgePublicKey,
       results: createEdgeResults({ bus, clock }),
+      recent: createRecentCommands({ bus }),
       nodeTokenMs: config.WINDLASS_NODE_TOKEN_SECONDS * 1_000,
       overlapMs: config.WINDLASS_KEY_OVERLAP_SECONDS * 1_000,
     },

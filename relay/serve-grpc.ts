@@ -1,5 +1,5 @@
 import { ServerCredentials } from '@grpc/grpc-js';
-import { type EdgeResults, edgeLimits } from '../lib/edge/index.ts';
+import { type EdgeResults, edgeLimits, type RecentCommands } from '../lib/edge/index.ts';
 import { createHealth } from '../lib/grpc/health.ts';
 import { type GrpcListener, type GrpcService, listenGrpc } from '../lib/grpc/listen-grpc.ts';
 import { createReflection, serveReflection } from '../lib/grpc/reflection.ts';
@@ -27,6 +27,7 @@ import type { Streams } from './streams/streams.ts';
 export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, RotateDeps {
   readonly streams: Streams;
   readonly results: Pick<EdgeResults, 'publish'>;
+  readonly recent: Pick<RecentCommands, 'ended'>;
 }
 
 interface RelayGrpcOptions {
@@ -72,7 +73,7 @@ export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Prom
 }
 
 function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, draining: AbortSignal): GrpcService {
-  const take = createAttestLimit(deps.clock);
+  const take = createAttestLimit(deps);
   const {
     attestNode: attest,
     challengeNode: challenge,
@@ -90,7 +91,7 @@ function nodeService(deps: RelayGrpcDeps, { proxies }: RelayGrpcOptions, drainin
     },
     implementation: {
       attestNode: serveOpen<AttestNodeRequest, AttestNodeResponse>(deps, 'attestNode', async (call) => {
-        take(addressOf(call.address, call.header('x-forwarded-for'), proxies));
+        await take(addressOf(call.address, call.header('x-forwarded-for'), proxies));
         return attestNode(deps, call.request);
       }),
       challengeNode: serveOpen<ChallengeNodeRequest, ChallengeNodeResponse>(deps, 'challengeNode', ({ request }) =>

@@ -8,6 +8,8 @@ import type { Streams } from './streams/streams.ts';
 
 interface WatchOverDeps {
   readonly clock: Clock;
+  /** Milliseconds that never step. */
+  readonly steadyMs: () => number;
   readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket' | 'problem'>;
   readonly hosts: HostStore;
@@ -17,6 +19,8 @@ interface WatchOverDeps {
 
 const tickMs = 1_000;
 const aliveEvery = 5;
+/** A pass over all streams; entries are renewed hours before they end. */
+const renewEvery = 15;
 /** Daemons of a relay that was restarted are back by then. */
 const sweepEvery = 30;
 /** design §14: without the bus for so long, another relay may have taken the hosts over. */
@@ -24,16 +28,17 @@ const patienceMs = 10_000;
 
 /** One clock for all streams: heartbeats, the relay's own sign of life, and the hosts of relays that are gone. */
 export async function watchOver(deps: WatchOverDeps, signal: AbortSignal): Promise<void> {
-  const { clock, bus, streams, logger } = deps;
+  const { clock, steadyMs, bus, streams, logger } = deps;
   let awaySince: number | undefined;
   for (let tick = 0; !signal.aborted; tick += 1) {
-    const now = clock.now();
+    const now = steadyMs();
     awaySince = bus.problem() === undefined ? undefined : (awaySince ?? now);
     if (awaySince !== undefined && now - awaySince >= patienceMs) {
       streams.endAll('this relay has lost its event bus; connect again', false);
     }
     try {
       await streams.checkHeartbeats();
+      if (tick % renewEvery === 0) await streams.renewEntries();
       if (tick % aliveEvery === 0) await sayAlive(deps);
       if (tick % sweepEvery === sweepEvery - 1) await markLost(deps);
     } catch (error) {

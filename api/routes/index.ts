@@ -1,7 +1,7 @@
 import type { AuditTrail, EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createGate } from '../../lib/decision/gate.ts';
-import { createEdgeResults } from '../../lib/edge/index.ts';
+import { createEdgeResults, createRecentCommands } from '../../lib/edge/index.ts';
 import type { OutputReader } from '../../lib/execution/output-reader.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
 import type { Route } from '../../lib/http/route.ts';
@@ -72,6 +72,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
       runNews: createRunNews(cluster.informers.fleetRuns),
       records: createRunRecords(deps.outputs),
       results: createEdgeResults(deps),
+      recent: createRecentCommands(deps),
     }),
     createBillingRoutes({ billing, tenants: cluster.tenants }),
     createStimuliRoutes({ ...stimuli, clock }),

@@ -6,6 +6,8 @@ export interface Identities {
   readonly controllers: readonly string[];
   /** Processes that have checked a token themselves and write decisions in the name of its subject. */
   readonly trustedWriters: readonly string[];
+  /** Those of them that act for callers on agents, edge hosts and fleet runs; they alone say how a conversation ended. */
+  readonly apis: readonly string[];
   /** Processes that hold the streams of edge hosts; they make EdgeHosts and write their status, and nothing else. */
   readonly relays: readonly string[];
   /** Jobs of the chart that label the release's own namespace, and by RBAC no other. */

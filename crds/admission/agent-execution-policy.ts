@@ -44,9 +44,10 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
   resources: ['agentexecutions'],
   operations: ['CREATE', 'UPDATE'],
   variables: {
-    ...accountVariables(identities),
+    // No other trusted writer has to do with executions of agents.
+    ...accountVariables({ ...identities, trustedWriters: identities.apis }),
     ...markVariables(marks),
-    isApi: `variables.user in ${celList(identities.trustedWriters)}`,
+    isApi: `variables.user in ${celList(identities.apis)}`,
   },
   rules: [
     {

@@ -6,7 +6,7 @@ export const edgeHostPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'edge-hosts',
   resources: ['edgehosts'],
   operations: ['CREATE'],
-  variables: accountVariables(identities),
+  variables: accountVariables({ ...identities, trustedWriters: identities.apis }),
   rules: [
     {
       expression: 'variables.isRelay || variables.isTrusted',

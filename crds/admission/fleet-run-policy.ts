@@ -40,7 +40,7 @@ export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'fleet-run-writes',
   resources: ['fleetruns'],
   operations: ['CREATE', 'UPDATE'],
-  variables: accountVariables(identities),
+  variables: accountVariables({ ...identities, trustedWriters: identities.apis }),
   rules: [
     ...formRules,
     fixed('target'),

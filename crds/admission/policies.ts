@@ -30,6 +30,7 @@ const defaultIdentities: Identities = {
   trustedWriters: ['windlass-api', 'windlass-gateway'].map(
     (name) => `system:serviceaccount:${systemNamespace}:${name}`,
   ),
+  apis: [`system:serviceaccount:${systemNamespace}:windlass-api`],
   labellers: [`system:serviceaccount:${systemNamespace}:windlass-namespace-labels`],
 };
 

@@ -65,19 +65,6 @@ export const EdgeHostCapabilities = Type.Object(
 );
 export type EdgeHostCapabilities = Static<typeof EdgeHostCapabilities>;
 
-/** One of the last commands of a host. */
-export const EdgeRecentCommand = Type.Object(
-  {
-    command_id: Type.String({ maxLength: limits.uidLength }),
-    tool: Type.String({ maxLength: limits.objectNameLength }),
-    dispatched_at: timestamp(),
-    outcome: Type.Optional(oneOf(['ok', 'err', 'timed_out', 'cancelled'])),
-    duration_ms: Type.Optional(Type.Integer({ minimum: 0 })),
-  },
-  { additionalProperties: false },
-);
-export type EdgeRecentCommand = Static<typeof EdgeRecentCommand>;
-
 export const EdgeHostStatus = Type.Object(
   {
     observedGeneration: Type.Optional(Type.Integer()),
@@ -99,13 +86,6 @@ export const EdgeHostStatus = Type.Object(
       maxLength: limits.nameLength,
       description: 'The one node security token that counts; every other one is blacklisted.',
     }),
-    recent_commands: Type.Optional(
-      Type.Array(EdgeRecentCommand, {
-        maxItems: limits.hostRecentCommands,
-        description: 'The last commands, the newest first.',
-        'x-kubernetes-list-type': 'atomic',
-      }),
-    ),
   },
   { additionalProperties: false },
 );

@@ -10,6 +10,8 @@ export const edgeBuckets = {
   relays: { name: 'edge_relays', ttlMs: 15_000, isWatched: true },
   /** Commands that were sent; key: command id. Longer than the longest deadline of a command. */
   commands: { name: 'edge_commands', ttlMs: 48 * hour },
+  /** Calls of AttestNode in the last minute; key: the address. */
+  attestations: { name: 'edge_attestations', ttlMs: 2 * 60_000 },
   /** Enrollment tokens that were redeemed; key: jti. Longer than a token lives. */
   enrollments: { name: 'edge_enrollments', ttlMs: hour },
 } as const satisfies Readonly<Record<string, BucketDefinition>>;

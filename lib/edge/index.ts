@@ -30,6 +30,7 @@ export { edgeLimits } from './limits.ts';
 export { keyHashOf, mintNodeToken, type NodeClaims, type NodeTokenFacts, readNodeToken } from './node-token.ts';
 export { type ReceivedRotation, readRotation, sealRotation } from './rotation.ts';
 export { type CommandRecord, edgeBuckets, type HeldStream, type LivingRelay } from './buckets.ts';
+export { createRecentCommands, type RecentCommand, type RecentCommands } from './recent-commands.ts';
 export {
   createEdgeResults,
   type EdgeChunk,

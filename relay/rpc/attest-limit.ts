@@ -1,31 +1,64 @@
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
+import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
-import { edgeLimits } from '../../lib/edge/index.ts';
+import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
 
-/** Addresses that are remembered; the longest unused one is forgotten first. */
+/** Addresses whose refusal this process remembers; the longest unused one is forgotten first. */
 const addressesMax = 100_000;
 const minuteMs = 60_000;
+/** Each lost attempt is a call of another request that counts, so that a sixth one finds the address at its limit. */
+const attemptsMax = 2 * edgeLimits.attestationsPerMinute;
 
 /** @throws GrpcError `limit_exceeded` for the sixth call of an address within a minute. */
-export type AttestLimit = (address: string) => void;
+export type AttestLimit = (address: string) => Promise<void>;
 
-/** Counts in this process; a call that is refused does not count. */
-export function createAttestLimit(clock: Pick<Clock, 'now'>): AttestLimit {
-  const calls = new LRUCache<string, readonly number[]>({ max: addressesMax });
-  return (address) => {
-    const now = clock.now();
-    const recent = (calls.get(address) ?? []).filter((at) => now - at < minuteMs);
-    if (recent.length >= edgeLimits.attestationsPerMinute) {
-      const waitMs = minuteMs - (now - (recent[0] ?? now));
-      throw new GrpcError('limit_exceeded', 'an address may attest five times a minute; wait', {
-        metadata: { 'grpc-retry-pushback-ms': String(waitMs) },
-      });
+interface AttestLimitDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly bus: Pick<EventBus, 'bucket'>;
+}
+
+/**
+ * Counts the calls of all relays together; a call that is refused does not count. A refusal is remembered here, so that
+ * a flood of one address does not reach the bus. Throws AppError `unavailable` where the bus is away.
+ */
+export function createAttestLimit({ clock, bus }: AttestLimitDeps): AttestLimit {
+  const bucket = bus.bucket<Attestations>(edgeBuckets.attestations);
+  const refusals = new LRUCache<string, number>({ max: addressesMax });
+  return async (address) => {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const now = clock.now();
+      if (now < (refusals.get(address) ?? 0)) break;
+      const entry = await bucket.get(address);
+      const recent = (entry?.value.at ?? []).filter((at) => now - at < minuteMs);
+      if (recent.length >= edgeLimits.attestationsPerMinute) {
+        refusals.set(address, minuteMs + Math.min(...recent));
+        break;
+      }
+      const value = { at: [...recent, now] };
+      const counted =
+        entry === undefined
+          ? await bucket.create(address, value, accountOfAddresses)
+          : await bucket.update(address, value, entry.revision);
+      if (counted !== undefined) return;
     }
-    calls.set(address, [...recent, now]);
+    throw tooMany((refusals.get(address) ?? 0) - clock.now());
   };
 }
+
+/** Calls of one address that count, in milliseconds since the Unix epoch. */
+interface Attestations {
+  readonly at: readonly number[];
+}
+
+/** Who pays for keys of the bucket: no tenant is known before an enrollment. */
+const accountOfAddresses = 'windlass';
+
+const tooMany = (waitMs: number): GrpcError =>
+  new GrpcError('limit_exceeded', 'an address may attest five times a minute; wait', {
+    metadata: { 'grpc-retry-pushback-ms': String(Math.max(1_000, waitMs)) },
+  });
 
 /**
  * The address that counts: the socket's, or, behind a configured proxy, the last one that this proxy reports. A network of

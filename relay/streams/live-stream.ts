@@ -30,9 +30,17 @@ export class LiveStream {
   readonly facts: LiveStreamFacts;
   /** Rejects when the relay ends the stream; never resolves. */
   readonly ended: Promise<never>;
-  /** Revision of the entry that says who holds the stream; 0 before it is written. */
+  /** Revisions of the entry that says who holds the stream: the first and the last that is ours; 0 before it is written. */
   epoch = 0;
+  #firstEpoch = 0;
+  /** When the entry was written. */
+  heldAt = 0;
+  /** While the entry is written again: senders may know its revision before we do. */
+  renewing: Promise<void> = Promise.resolve();
+  /** Milliseconds since the Unix epoch, for people. */
   lastHeartbeat: number;
+  /** The same in time that never steps; `Streams.heard` sets both. */
+  lastHeard = 0;
   isUnhealthy = false;
   capabilities: EdgeHostCapabilities;
   /** Capabilities that came since the last checkpoint. */
@@ -58,6 +66,19 @@ export class LiveStream {
 
   get uid(): string {
     return this.facts.host.object.metadata.uid ?? '';
+  }
+
+  /** The entry is ours at this revision, for the first time or again. */
+  held(epoch: number): void {
+    if (this.#firstEpoch === 0) this.#firstEpoch = epoch;
+    this.epoch = epoch;
+    this.heldAt = this.facts.now();
+  }
+
+  /** Whether a sender means this stream: all revisions from the first to the last of ours are ours. */
+  async isAt(epoch: number): Promise<boolean> {
+    if (epoch > this.epoch) await this.renewing;
+    return epoch >= this.#firstEpoch && epoch <= this.epoch;
   }
 
   /** Breaks it off with this status. */

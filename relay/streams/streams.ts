@@ -6,10 +6,13 @@ import { AppError, messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import { changeStatus, type HostStore, isRevoked } from '../hosts/host-store.ts';
+import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
 import type { LiveStream } from './live-stream.ts';
 
 export interface StreamsDeps {
   readonly clock: Clock;
+  /** Milliseconds that never step: a clock that is set anew makes no host silent. */
+  readonly steadyMs: () => number;
   readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket' | 'request' | 'problem'>;
   readonly hosts: HostStore;
@@ -46,9 +49,10 @@ export class Streams {
 
   /** Takes the host over from an older stream, wherever that is (AMB-095), and writes that it is connected. */
   async begin(stream: LiveStream): Promise<void> {
+    this.heard(stream);
     this.#open.get(stream.uid)?.end(replaced());
     this.#open.set(stream.uid, stream);
-    const before = await this.#hold(stream);
+    const before = await holdEntry(this.#deps, stream);
     if (before?.relay !== undefined && before.relay !== this.#deps.relayId)
       await this.#replaceElsewhere(stream, before);
     await this.report(stream, 'Connected');
@@ -60,6 +64,7 @@ export class Streams {
     if (this.#open.get(stream.uid) !== stream) return;
     this.#open.delete(stream.uid);
     const { uid } = stream;
+    await stream.renewing;
     const at = new Date(clock.now()).toISOString();
     const freed = await bus
       .bucket<HeldStream>(edgeBuckets.streams)
@@ -88,14 +93,32 @@ export class Streams {
     }
   }
 
+  /** The daemon has just said that it lives. */
+  heard(stream: LiveStream): void {
+    stream.lastHeartbeat = this.#deps.clock.now();
+    stream.lastHeard = this.#deps.steadyMs();
+  }
+
   /** Looks once at every stream: who has been silent for too long is Unhealthy (AMB-096). */
   async checkHeartbeats(): Promise<void> {
-    const { clock } = this.#deps;
-    const now = clock.now();
+    const now = this.#deps.steadyMs();
     for (const stream of this.#open.values()) {
-      if (stream.isUnhealthy || now - stream.lastHeartbeat <= edgeLimits.staleMs) continue;
+      if (stream.isUnhealthy || now - stream.lastHeard <= edgeLimits.staleMs) continue;
       stream.isUnhealthy = true;
       await this.report(stream, 'Unhealthy');
+    }
+  }
+
+  /** Writes the entries again that have stood for half of their time; the oldest first, a bounded number at once. */
+  async renewEntries(): Promise<void> {
+    const now = this.#deps.clock.now();
+    // A clock that was set back makes an entry look younger than it is.
+    const isDue = ({ heldAt }: LiveStream): boolean => heldAt !== 0 && Math.abs(now - heldAt) >= renewAfterMs;
+    const due = [...this.#open.values()].filter(isDue).slice(0, renewedAtOnce);
+    for (const stream of due) {
+      const renewal = this.#renew(stream);
+      stream.renewing = renewal.catch(() => undefined);
+      await renewal;
     }
   }
 
@@ -123,23 +146,9 @@ export class Streams {
     written.catch((error: unknown) => logger.warn({ problem: messageOf(error) }, 'revocation not written'));
   }
 
-  /** Says in the bus that this relay holds the stream. The entry before. */
-  async #hold(stream: LiveStream): Promise<HeldStream | undefined> {
-    const { bus, clock, relayId } = this.#deps;
-    const bucket = bus.bucket<HeldStream>(edgeBuckets.streams);
-    const { uid } = stream;
-    for (let attempt = 0; attempt < holdAttempts; attempt += 1) {
-      const entry = { uid, relay: relayId, at: new Date(clock.now()).toISOString() };
-      const before = await bucket.get(uid);
-      const revision =
-        before === undefined
-          ? await bucket.create(uid, entry, stream.host.tenant)
-          : await bucket.update(uid, entry, before.revision).catch(() => undefined);
-      if (revision === undefined) continue;
-      stream.epoch = revision;
-      return before?.value;
-    }
-    throw new AppError('unavailable', 'the stream could not be taken over; connect again');
+  async #renew(stream: LiveStream): Promise<void> {
+    const isOurs = await renewEntry(this.#deps, stream);
+    if (!isOurs && this.#open.get(stream.uid) === stream) stream.end(replaced());
   }
 
   async #replaceElsewhere(stream: LiveStream, before: HeldStream): Promise<void> {
@@ -153,7 +162,8 @@ export class Streams {
   }
 }
 
-const holdAttempts = 5;
+/** Entries that one look writes again. */
+const renewedAtOnce = 500;
 const replacedReason = 'replaced';
 
 const replaced = (): AppError =>

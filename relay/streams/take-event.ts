@@ -6,6 +6,7 @@ import {
   edgeBuckets,
   type EdgeEventCase,
   type EdgeResults,
+  type RecentCommands,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -19,6 +20,7 @@ export interface TakeEventDeps {
   readonly logger: Logger;
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly results: Pick<EdgeResults, 'publish'>;
+  readonly recent: Pick<RecentCommands, 'ended'>;
   readonly streams: Streams;
 }
 
@@ -41,8 +43,8 @@ export async function takeEvent(deps: TakeEventDeps, stream: LiveStream, event: 
 }
 
 /** The checkpoint at which new capabilities are written (EDGE-FLOW-08). */
-async function takeHeartbeat({ clock, streams }: TakeEventDeps, stream: LiveStream): Promise<void> {
-  stream.lastHeartbeat = clock.now();
+async function takeHeartbeat({ streams }: TakeEventDeps, stream: LiveStream): Promise<void> {
+  streams.heard(stream);
   if (!stream.isUnhealthy && !stream.hasNews) return;
   stream.isUnhealthy = false;
   stream.hasNews = false;
@@ -61,6 +63,8 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
     const at = new Date(deps.clock.now()).toISOString();
     await deps.results.publish({ kind: 'result', tenant, run, node_id: nodeId, command_id: commandId, at, result });
     await bucket.update(commandId, { ...entry.value, ended: true }, entry.revision).catch(() => undefined);
+    // A list for people: nothing waits for it.
+    void deps.recent.ended({ tenant, node_id: nodeId, command_id: commandId, result }).catch(() => undefined);
   }
   stream.progress.delete(commandId);
   await stream.send({ command: undefined, resultAck: { commandIds: [commandId] } });

@@ -91,6 +91,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     clock: { now: () => Date.parse('2026-01-02T00:00:00.500Z'), sleep: async () => undefined },
     newId: () => String((count += 1)).padStart(16, '0'),
     audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    recent: { of: async () => [] },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
     cluster: {
       tenants: { namespaceOf: (tenant: string) => (known.has(tenant) ? `tenant-${tenant}` : undefined) },

@@ -11,6 +11,7 @@ import { contracts as groupContracts } from './groups/contract.ts';
 import { createGroupRoutes } from './groups/index.ts';
 import { contracts as hostContracts } from './hosts/contract.ts';
 import { createHostRoutes } from './hosts/index.ts';
+import type { RecentDeps } from './hosts/recent.ts';
 import type { WriteGroupDeps } from './groups/write.ts';
 
 export const contracts: readonly Contract[] = [
@@ -20,7 +21,7 @@ export const contracts: readonly Contract[] = [
   ...fleetContracts,
 ];
 
-export interface EdgeRoutesDeps extends Omit<IssueDeps, 'tenants' | 'clock'>, WriteGroupDeps, FleetDeps {
+export interface EdgeRoutesDeps extends Omit<IssueDeps, 'tenants' | 'clock'>, WriteGroupDeps, FleetDeps, RecentDeps {
   readonly kube: WriteGroupDeps['kube'] & FleetDeps['kube'];
   readonly cluster: Pick<Cluster, 'tenants' | 'edgeHosts' | 'edgeGroups' | 'fleetRuns'>;
 }

@@ -191,7 +191,7 @@ describe('executions of agents and their pods', () => {
     beforeAll(() => start('ruled', { agent: 'talker', volumes: [] }));
 
     it('spec.result: the API alone, once', async () => {
-      for (const as of [undefined, controllers, 'ann']) {
+      for (const as of [undefined, controllers, api.replace('windlass-api', 'windlass-gateway'), 'ann']) {
         expect(await patch('ruled', { result }, as)).toMatchObject({
           status: 403,
           message: expect.stringContaining('spec.result: is written by the Windlass API only'),

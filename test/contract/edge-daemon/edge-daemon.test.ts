@@ -14,16 +14,11 @@ import {
   mintCommandToken,
   mintEnrollmentToken,
   nodeIdOf,
-  relayAddress,
 } from '../../../lib/edge/index.ts';
 import type { GrpcListener } from '../../../lib/grpc/listen-grpc.ts';
-import { newId } from '../../../lib/ids.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { takeOrder } from '../../../relay/orders.ts';
-import { serveRelay } from '../../../relay/serve-grpc.ts';
-import { Streams } from '../../../relay/streams/streams.ts';
 import { startTestBus, type TestBus } from '../../nats/test-bus.ts';
 import { createMemoryHosts } from '../../support/memory-hosts.ts';
+import { startTestRelay } from '../../support/test-relay.ts';
 
 const edge = generateKeyPairSync('ed25519');
 const relayKey = generateKeyPairSync('ed25519');
@@ -40,28 +35,9 @@ beforeAll(async () => {
   nats = await startTestBus();
   folder = await mkdtemp(join(tmpdir(), 'edge-'));
   const bus = nats.connect();
-  const relayId = randomUUID();
-  const clock = systemClock;
-  const streams = new Streams({ clock, logger: silentLogger, bus, hosts, relayId });
-  await bus.serve(relayAddress(relayId), takeOrder(streams)).ready;
-  results = createEdgeResults({ bus, clock });
+  results = createEdgeResults({ bus, clock: systemClock });
   commands = createHostCommands({ bus });
-  const keys = { relayKey, edgePublicKey: edge.publicKey };
-  listener = await serveRelay(
-    {
-      ...keys,
-      clock,
-      logger: silentLogger,
-      newId,
-      bus,
-      hosts,
-      streams,
-      results,
-      nodeTokenMs: 86_400_000,
-      overlapMs: 300_000,
-    },
-    { port: 0, host: '127.0.0.1', proxies: new Set(), isWorker: false },
-  );
+  ({ listener } = await startTestRelay({ bus, hosts, relayKey, edgePublicKey: edge.publicKey }));
 }, 60_000);
 afterAll(async () => {
   daemon?.kill('SIGKILL');

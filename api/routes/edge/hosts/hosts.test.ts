@@ -2,6 +2,8 @@ import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { aHost, nodeId } from '../../../../test/builders/edge-builder.ts';
 import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.ts';
+import type { RecentCommands } from '../../../../lib/edge/index.ts';
+import { AppError } from '../../../../lib/errors.ts';
 import { changeEdgeHost, listEdgeHosts, tagEdgeHost } from './contract.ts';
 import { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 import { changedTags } from './tags.ts';
@@ -10,13 +12,15 @@ const elsewhere = <T extends ReturnType<typeof aHost>>(host: T): T => ({
   ...host,
   metadata: { ...host.metadata, namespace: 'tenant-other' },
 });
-const mine = aHost(1, { tags: ['build', 'linux'] }, { recent_commands: [recent(1)] });
+const mine = aHost(1, { tags: ['build', 'linux'] });
 function recent(number: number) {
   return { command_id: nodeId(number), tool: 'cmd.run', dispatched_at: '2026-01-01T00:00:00Z' };
 }
 const away = aHost(2, { tags: ['build'] }, { status: 'Disconnected', last_heartbeat_at: '2026-01-01T01:00:00Z' });
 const theirs = elsewhere(aHost(3));
-const world = () => edgeWorld([mine, away, theirs]);
+const world = (
+  of: RecentCommands['of'] = async (tenant, id) => (tenant === 'acme' && id === nodeId(1) ? [recent(1)] : []),
+) => edgeWorld([mine, away, theirs], { recent: { of } });
 const namesOf = (answer: unknown) => (answer as { items: { name: string }[] }).items.map(({ name }) => name);
 const list = (query: object, caller: object = {}) =>
   world().call('listEdgeHosts', { query: { limit: 50, ...query } }, caller);
@@ -102,6 +106,14 @@ describe('one host', () => {
       recent_commands: [{ ...recent(1), outcome: null, duration_ms: null }],
     });
     expect(Value.Check(EdgeHostView, answer)).toBe(true);
+  });
+
+  it('EDGE-RES-10 is read while the bus is away, without its last commands', async () => {
+    const absent = world(() => Promise.reject(new AppError('unavailable', 'no bus')));
+    expect(await absent.call('readEdgeHost', { params: { id: nodeId(1) } })).toMatchObject({
+      node_id: nodeId(1),
+      recent_commands: [],
+    });
   });
 
   it('EDGE-RES-11 never has keys, token ids or mount points', async () => {

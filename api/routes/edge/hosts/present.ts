@@ -1,5 +1,6 @@
 import type { EdgeHost } from '../../../../crds/schema/edge-host.ts';
 import { labelsOfHost, nameOfHost, nodeIdOfHost, stateOfHost } from '../../../../lib/fleet/fleet-host.ts';
+import type { RecentCommand } from '../../../../lib/edge/index.ts';
 import type { EdgeHostSummary, EdgeHostView } from '../schema.ts';
 
 /** spec 2 §2.1, as in a list; neither keys nor mount points. */
@@ -23,12 +24,12 @@ function capabilitiesOf(host: EdgeHost): EdgeHostSummary['capabilities'] {
 }
 
 /** spec 2 §2.1, as for one host. */
-export function presentHost(tenant: string, host: EdgeHost): EdgeHostView {
+export function presentHost(tenant: string, host: EdgeHost, recent: readonly RecentCommand[]): EdgeHostView {
   const { status, metadata } = host;
   return {
     ...presentHostSummary(tenant, host),
     enrolled_at: status?.enrolled_at ?? metadata.creationTimestamp ?? '',
-    recent_commands: (status?.recent_commands ?? []).map(({ outcome, duration_ms: duration, ...command }) => ({
+    recent_commands: recent.map(({ outcome, duration_ms: duration, ...command }) => ({
       ...command,
       outcome: outcome ?? null,
       duration_ms: duration ?? null,

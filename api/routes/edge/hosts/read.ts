@@ -8,13 +8,14 @@ import type { Cluster } from '../../../cluster/index.ts';
 import { newestPage } from '../../executions/list/page.ts';
 import { edgeCaller } from '../edge-caller.ts';
 import { listEdgeHosts, readEdgeHost } from './contract.ts';
-import { findHost } from './find-host.ts';
-import { presentHost, presentHostSummary } from './present.ts';
+import { locateHost } from './find-host.ts';
+import { presentHostSummary } from './present.ts';
+import { type RecentDeps, viewOf } from './recent.ts';
 
-type ReadDeps = { readonly cluster: Pick<Cluster, 'edgeHosts'> };
+export type ReadDeps = RecentDeps & { readonly cluster: Pick<Cluster, 'edgeHosts'> };
 
 /** spec 2 §4.3, requirements EDGE-REST-11 to EDGE-REST-16. */
-export function createListRoute({ cluster: { edgeHosts } }: ReadDeps): Route<Caller> {
+export function createListRoute({ cluster: { edgeHosts } }: Pick<ReadDeps, 'cluster'>): Route<Caller> {
   return defineRoute<typeof listEdgeHosts, Caller>(listEdgeHosts, async ({ query, caller: asked }) => {
     const { tenant } = edgeCaller(asked, 'svc.edge.hosts.read');
     const isWanted = filterOf(query);
@@ -41,9 +42,9 @@ function splitPair(pair: string): [name: string, value: string] {
 }
 
 /** spec 2 §4.3. */
-export function createReadRoute({ cluster: { edgeHosts } }: ReadDeps): Route<Caller> {
+export function createReadRoute(deps: ReadDeps): Route<Caller> {
   return defineRoute<typeof readEdgeHost, Caller>(readEdgeHost, async ({ params, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.read');
-    return json(presentHost(caller.tenant, await findHost(edgeHosts, caller, params.id)));
+    return json(await viewOf(deps, caller.tenant, await locateHost(deps.cluster.edgeHosts, caller, params.id)));
   });
 }

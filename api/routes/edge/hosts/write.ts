@@ -11,10 +11,10 @@ import { edgeCaller } from '../edge-caller.ts';
 import { unknownHost } from '../errors.ts';
 import { changeEdgeHost, revokeEdgeHost, tagEdgeHost } from './contract.ts';
 import { locateHost } from './find-host.ts';
-import { presentHost } from './present.ts';
+import { type RecentDeps, viewOf } from './recent.ts';
 import { changedTags, distinct } from './tags.ts';
 
-export interface WriteHostDeps {
+export interface WriteHostDeps extends RecentDeps {
   readonly kube: Pick<KubeClient, 'get' | 'jsonPatch'>;
   readonly cluster: Pick<Cluster, 'edgeHosts'>;
   readonly audit: AuditTrail;
@@ -28,7 +28,7 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
     const wanted = defined({ name, tags: tags && distinct(tags) });
     const host = await change(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
     deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
-    return json(presentHost(caller.tenant, host));
+    return json(await viewOf(deps, caller.tenant, host));
   });
 }
 
@@ -41,7 +41,7 @@ export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
       tags: changedTags(spec.tags ?? [], body),
     }));
     deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
-    return json(presentHost(caller.tenant, host));
+    return json(await viewOf(deps, caller.tenant, host));
   });
 }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../crds/limits.ts';
+import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
+import { createRecentCommands, type RecentCommands } from './index.ts';
+
+let nats: TestBus;
+let recent: RecentCommands;
+
+beforeAll(async () => {
+  nats = await startTestBus();
+  recent = createRecentCommands({ bus: nats.connect() });
+}, 60_000);
+afterAll(() => nats.stop());
+
+const at = (number: number): string => new Date(1_790_000_000_000 + number).toISOString();
+const host = { tenant: 'acme', node_id: 'n' };
+const send = (number: number, of = host): Promise<void> =>
+  recent.sent({ ...of, command_id: `c-${number}`, tool: 'cmd.run', dispatched_at: at(number) });
+
+describe('the last commands of a host', () => {
+  it('EDGE-RES-10 have how they ended, each outcome, and nothing of another host or tenant', async () => {
+    for (const number of [1, 2, 3, 4, 5]) await send(number);
+    await send(6, { ...host, tenant: 'other' });
+    const ok = { outcome: 'ok', exit_code: 1, duration_ms: 12 } as const;
+    await recent.ended({ ...host, command_id: 'c-1', result: ok });
+    await recent.ended({ ...host, command_id: 'c-1', result: { outcome: 'cancelled', reason: 'late' } });
+    await recent.ended({
+      ...host,
+      command_id: 'c-2',
+      result: { outcome: 'err', code: 'Denied', message: '', exit_code: 1 },
+    });
+    await recent.ended({ ...host, command_id: 'c-3', result: { outcome: 'timed_out', deadline_ms: 5 } });
+    await recent.ended({ ...host, command_id: 'c-4', result: { outcome: 'cancelled', reason: '' } });
+    await recent.ended({ ...host, command_id: 'never-sent', result: ok });
+    const tool = 'cmd.run';
+    expect(await recent.of('acme', 'n')).toEqual([
+      { command_id: 'c-5', tool, dispatched_at: at(5) },
+      { command_id: 'c-4', tool, dispatched_at: at(4), outcome: 'cancelled' },
+      { command_id: 'c-3', tool, dispatched_at: at(3), outcome: 'timed_out' },
+      { command_id: 'c-2', tool, dispatched_at: at(2), outcome: 'err' },
+      { command_id: 'c-1', tool, dispatched_at: at(1), outcome: 'ok', duration_ms: 12 },
+    ]);
+    expect(await recent.of('acme', 'other')).toEqual([]);
+  });
+
+  it('AMB-115 are twenty, the newest', async () => {
+    const many = { tenant: 'acme', node_id: 'many' };
+    const ids = async (): Promise<string[]> => (await recent.of('acme', 'many')).map(({ command_id: id }) => id);
+    for (let number = 1; number < limits.hostRecentCommands; number += 1) await send(number, many);
+    expect(await ids()).toHaveLength(19);
+    await send(20, many);
+    expect(await ids()).toHaveLength(20);
+    await send(21, many);
+    expect(await ids()).toEqual(Array.from({ length: 20 }, (_, index) => `c-${21 - index}`));
+  });
+});

@@ -1,0 +1,85 @@
+import { limits } from '../../crds/limits.ts';
+import type { EventBus, StreamDefinition } from '../bus/index.ts';
+import { isJsonObject } from '../json-object.ts';
+import type { EdgeOutcome } from './edge-results.ts';
+
+/** One of the last commands of a host (spec 2 §2.1). */
+export interface RecentCommand {
+  readonly command_id: string;
+  readonly tool: string;
+  /** RFC 3339. */
+  readonly dispatched_at: string;
+  /** Absent until the host has said how it ended. */
+  readonly outcome?: EdgeOutcome['outcome'];
+  /** Of a command that ran to its end, as its daemon has measured. */
+  readonly duration_ms?: number;
+}
+
+/** Key: node id. Each command is two messages, and the server keeps the newest of each host. */
+export const recentCommandsStream: StreamDefinition = {
+  name: 'edge_recent',
+  newest: 2 * limits.hostRecentCommands,
+  retention: { maxAgeMs: 30 * 86_400_000, maxBytes: 128 * 1_048_576 },
+};
+
+interface OfHost {
+  readonly tenant: string;
+  readonly node_id: string;
+}
+
+/** The last commands of each host, beside the records of runs, which are what counts (ADR 0074). */
+export interface RecentCommands {
+  /** Rejects where the bus is away: the command is then missing from the list. */
+  sent(command: OfHost & Pick<RecentCommand, 'command_id' | 'tool' | 'dispatched_at'>): Promise<void>;
+  ended(command: OfHost & { readonly command_id: string; readonly result: EdgeOutcome }): Promise<void>;
+  /** The newest first, at most `limits.hostRecentCommands`. Throws AppError `unavailable` where the bus is away. */
+  of(tenant: string, nodeId: string): Promise<RecentCommand[]>;
+}
+
+export function createRecentCommands({ bus }: { readonly bus: Pick<EventBus, 'stream'> }): RecentCommands {
+  const stream = bus.stream(recentCommandsStream);
+  const append = async ({ tenant, node_id: key }: OfHost, id: string, message: Message): Promise<void> => {
+    // A command may be sent, and answered, more than once.
+    await stream.append({
+      tenant,
+      key,
+      id: `edge-recent.${id}.${key}.${message.command_id}`,
+      body: JSON.stringify(message),
+    });
+  };
+  return {
+    sent: ({ command_id, tool, dispatched_at, ...host }) => append(host, 'sent', { command_id, tool, dispatched_at }),
+    ended({ command_id, result, ...host }) {
+      const duration = result.outcome === 'ok' ? { duration_ms: result.duration_ms } : {};
+      return append(host, 'ended', { command_id, outcome: result.outcome, ...duration });
+    },
+    async of(tenant, nodeId) {
+      const messages = await stream.read({ tenant, key: nodeId, after: 0 });
+      return newest(messages.map(({ body }) => parse(body)).filter((message) => message !== undefined));
+    },
+  };
+}
+
+type Message = { readonly command_id: string } & Partial<Omit<RecentCommand, 'command_id'>>;
+
+/** Pure: one entry for each command whose beginning is still known. */
+function newest(messages: readonly Message[]): RecentCommand[] {
+  const commands = new Map<string, Message>();
+  for (const message of messages) {
+    commands.set(message.command_id, { ...commands.get(message.command_id), ...message });
+  }
+  const begun = [...commands.values()].filter(
+    (command): command is RecentCommand => command.dispatched_at !== undefined && command.tool !== undefined,
+  );
+  return begun.toReversed().slice(0, limits.hostRecentCommands);
+}
+
+/** Only relays write the stream; what cannot be read comes from another version. */
+function parse(body: Uint8Array): Message | undefined {
+  try {
+    const message: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    return isJsonObject(message) && typeof message['command_id'] === 'string' ? (message as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { EventBus } from '../../lib/bus/index.ts';
+import { type Clock, monotonicMs, systemClock } from '../../lib/clock.ts';
+import { createEdgeResults, createRecentCommands, relayAddress } from '../../lib/edge/index.ts';
+import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
+import { newId } from '../../lib/ids.ts';
+import type { KeyPair } from '../../lib/keys/private-key.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { HostStore } from '../../relay/hosts/host-store.ts';
+import { takeOrder } from '../../relay/orders.ts';
+import { serveRelay } from '../../relay/serve-grpc.ts';
+import { Streams } from '../../relay/streams/streams.ts';
+
+export interface TestRelay {
+  readonly relayId: string;
+  readonly listener: GrpcListener;
+  readonly streams: Streams;
+  readonly bus: EventBus;
+}
+
+interface TestRelayOptions {
+  readonly bus: EventBus;
+  readonly hosts: HostStore;
+  readonly relayKey: KeyPair;
+  readonly edgePublicKey: KeyPair['publicKey'];
+  readonly clock?: Clock;
+  readonly steadyMs?: () => number;
+  /** Its `x-forwarded-for` counts, so that each daemon of a test may come from an address of its own. */
+  readonly proxies?: readonly string[];
+  readonly isWorker?: boolean;
+}
+
+/** The gRPC door of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
+export async function startTestRelay(options: TestRelayOptions): Promise<TestRelay> {
+  const { bus, hosts, relayKey, edgePublicKey, clock = systemClock, steadyMs = monotonicMs } = options;
+  const relayId = randomUUID();
+  const recent = createRecentCommands({ bus });
+  const streams = new Streams({ clock, steadyMs, logger: silentLogger, bus, hosts, relayId });
+  await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent })).ready;
+  const listener = await serveRelay(
+    {
+      clock,
+      logger: silentLogger,
+      newId,
+      bus,
+      hosts,
+      streams,
+      relayKey,
+      edgePublicKey,
+      results: createEdgeResults({ bus, clock }),
+      recent,
+      nodeTokenMs: 86_400_000,
+      overlapMs: 300_000,
+    },
+    { port: 0, host: '127.0.0.1', proxies: new Set(options.proxies), isWorker: options.isWorker ?? false },
+  );
+  return { relayId, listener, streams, bus };
+}
