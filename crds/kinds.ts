@@ -7,6 +7,7 @@ import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-executi
 import { EdgeGroupSpec, EdgeGroupStatus } from './schema/edge-group.ts';
 import { FleetRunSpec, FleetRunStatus } from './schema/fleet-run.ts';
 import { EdgeHostSpec, EdgeHostStatus } from './schema/edge-host.ts';
+import { ScriptSpec, ScriptStatus } from './schema/script.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
 import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
@@ -236,6 +237,22 @@ const cliTool: KindDefinition = {
   ],
 };
 
+const script: KindDefinition = {
+  kind: 'Script',
+  singular: 'script',
+  plural: 'scripts',
+  shortNames: ['wscript'],
+  description: 'Code that agents keep for later and find by name and tag. Nothing runs it by itself.',
+  spec: ScriptSpec,
+  status: ScriptStatus,
+  columns: [
+    { name: 'Title', type: 'string', jsonPath: '.spec.name' },
+    { name: 'Language', type: 'string', jsonPath: '.spec.language' },
+    age,
+    { name: 'Tags', type: 'string', jsonPath: '.spec.tags', priority: 1 },
+  ],
+};
+
 const edgeGroup: KindDefinition = {
   kind: 'EdgeGroup',
   singular: 'edgegroup',
@@ -303,6 +320,7 @@ export const kinds: readonly KindDefinition[] = [
   apiSpec,
   toolWorkflow,
   cliTool,
+  script,
   edgeGroup,
   fleetRun,
   edgeHost,

@@ -124,6 +124,9 @@ export const limits = {
   templateLength: 65_536,
   /** Our ceilings for tools that tenants register (spec 3 §8: "not shown"); length of a description in characters. */
   toolDescriptionLength: 4_096,
+  /** Ours: of a Script. */
+  scriptLength: 131_072,
+  scriptTags: 20,
   toolSteps: 64,
   /** Characters of all body templates of one tool workflow: etcd takes 1.5 MiB for the object. */
   toolTemplatesLength: 512 * 1024,

@@ -9,6 +9,7 @@ import { CliToolSpec } from './schema/cli-tool.ts';
 import { ToolWorkflowSpec } from './schema/tool-workflow.ts';
 import { EdgeGroupSpec } from './schema/edge-group.ts';
 import { FleetRunSpec } from './schema/fleet-run.ts';
+import { ScriptSpec } from './schema/script.ts';
 import { VolumeSpec } from './schema/volume.ts';
 import { WorkflowSpec } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
@@ -39,6 +40,7 @@ export const validateSpec: Readonly<
     | 'ApiSpec'
     | 'ToolWorkflow'
     | 'CliTool'
+    | 'Script'
     | 'EdgeGroup'
     | 'FleetRun',
     Validator
@@ -51,6 +53,7 @@ export const validateSpec: Readonly<
   ApiSpec: createValidator(ApiSpecSpec, ['spec']),
   ToolWorkflow: createValidator(ToolWorkflowSpec, ['spec']),
   CliTool: createValidator(CliToolSpec, ['spec']),
+  Script: createValidator(ScriptSpec, ['spec']),
   EdgeGroup: createValidator(EdgeGroupSpec, ['spec']),
   FleetRun: createValidator(FleetRunSpec, ['spec']),
 };

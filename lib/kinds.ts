@@ -6,6 +6,7 @@ import type { CliTool } from '../crds/schema/cli-tool.ts';
 import type { EdgeGroup } from '../crds/schema/edge-group.ts';
 import type { FleetRun } from '../crds/schema/fleet-run.ts';
 import type { EdgeHost } from '../crds/schema/edge-host.ts';
+import type { Script } from '../crds/schema/script.ts';
 import type { StimulusRouter } from '../crds/schema/stimulus-router.ts';
 import type { ToolWorkflow } from '../crds/schema/tool-workflow.ts';
 import type { Volume } from '../crds/schema/volume.ts';
@@ -93,3 +94,4 @@ export const edgeHosts = defineResource<EdgeHost>({
   kind: 'EdgeHost',
   namespaced: true,
 });
+export const scripts = defineResource<Script>({ group, version, plural: 'scripts', kind: 'Script', namespaced: true });

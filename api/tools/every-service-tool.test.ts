@@ -68,7 +68,9 @@ const own = new Set([
 ]);
 
 describe('what an operation refuses', () => {
-  const asking = rows.filter(({ name }) => Object.hasOwn(world.tools, name) && !own.has(name));
+  const asking = rows.filter(
+    ({ name }) => Object.hasOwn(world.tools, name) && !own.has(name) && !name.startsWith('svc.script.'),
+  );
   it.each(asking.map(({ name }) => name))('AMB-130 AMB-194 %s answers as an error of its own', async (name) => {
     world.give = () => {
       throw new HttpError({ code: 'forbidden', message: 'not yours' });

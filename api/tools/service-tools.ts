@@ -4,9 +4,10 @@ import { directTools } from './direct-tools.ts';
 import { executionTools } from './execution-tools.ts';
 import { runOf } from './give.ts';
 import { type InstallationToolsDeps, installationTools } from './installation-tools.ts';
+import { type ScriptToolsDeps, scriptTools } from './script-tools.ts';
 import { type VolumeToolsDeps, volumeTools } from './volume-tools.ts';
 
-export type ServiceToolsDeps = AuthorToolsDeps & InstallationToolsDeps & VolumeToolsDeps;
+export type ServiceToolsDeps = AuthorToolsDeps & InstallationToolsDeps & VolumeToolsDeps & ScriptToolsDeps;
 
 /** Tools that administer the platform, over the operations of the HTTP API (spec 3 §10.1). */
 export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
@@ -16,6 +17,7 @@ export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
     ...authorTools(deps),
     ...installationTools(deps),
     ...volumeTools(deps),
+    ...scriptTools(deps),
   };
   return Object.fromEntries(Object.entries(gives).map(([name, give]) => [name, runOf(give)]));
 }

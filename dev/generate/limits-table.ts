@@ -232,6 +232,7 @@ const tools: LimitGroup = {
       'the documents of this tenant would take … bytes; at most … are kept',
     ),
     items('ConfigMaps of one document', 'apiDocumentParts'),
+    characters('`code` of a Script', 'scriptLength'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
   ],
 };

@@ -46,6 +46,7 @@ export const defaultQuota = {
   'count/apispecs.windlass.dev': '200',
   'count/toolworkflows.windlass.dev': '1000',
   'count/clitools.windlass.dev': '200',
+  'count/scripts.windlass.dev': '500',
   'count/edgegroups.windlass.dev': '500',
   'count/fleetruns.windlass.dev': '5000',
   'count/edgehosts.windlass.dev': '10000',

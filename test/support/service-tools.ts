@@ -49,7 +49,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       clock,
       manifests: { read: absent, close: async () => undefined },
       nodeConfig: emptyNodeConfig,
-      kube: { create: absent, list: absent },
+      kube: { create: absent, list: absent, get: absent, jsonPatch: absent, delete: absent },
       tenants: { namespaceOf: (tenant) => (tenant === 'acme' ? 'tenant-acme' : undefined) },
       audit: { record: (entry) => void told.push(entry) },
       operations: {

@@ -2,6 +2,12 @@ import { row, text, type ToolRow, whole } from './row.ts';
 
 const target = { type: 'object', description: 'Exactly one of Node, Group, Selector and All.' };
 
+const scriptFields = {
+  description: text('What it is for.'),
+  language: text('Language of the code, such as python.'),
+  tags: { type: 'array', items: { type: 'string' }, maxItems: 20, description: 'Words to find it by.' },
+};
+
 /** Tools about volumes, files, repositories, scripts and hosts (spec 3 §10.1, §10.2; spec 2 §4.6). */
 export const resourcesTools: readonly ToolRow[] = [
   row({
@@ -66,14 +72,16 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.script.save',
-    description: 'Stores a script.',
-    required: { name: text('Name.'), code: text('Source code.') },
+    description: 'Stores a script; a name that another script has is a CONFLICT.',
+    required: { name: text('Name.'), code: text('Source code, at most 128 Ki characters.') },
+    optional: scriptFields,
     marks: ['judged'],
   }),
   row({
     name: 'svc.script.update',
-    description: 'Replaces a script.',
+    description: 'Replaces a script as a whole; what is not given is gone.',
     required: { id: text('Id of the script.'), name: text('Name.'), code: text('Source code.') },
+    optional: scriptFields,
     marks: ['judged'],
   }),
   row({
@@ -128,8 +136,8 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.script.list',
-    description: 'Lists scripts.',
-    optional: { tag: text('Tag to list alone.'), q: text('Words to search for.') },
+    description: 'Lists scripts, without their code, at most 500.',
+    optional: { tag: text('Tag to list alone.'), q: text('Words that name and description hold.') },
     marks: ['repeatable'],
   }),
   row({
