@@ -1,7 +1,7 @@
 import { limits } from '../../../crds/limits.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { Transition } from '../../../crds/schema/transition.ts';
-import type { CurrentState, Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
+import type { Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutMiddle, cutText } from '../../../lib/cut-text.ts';
 import { defined } from '../../../lib/defined.ts';
 import { waitingText } from '../states/human.ts';
@@ -14,7 +14,9 @@ import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
 import { lackingValues } from './lacking-values.ts';
 import type { VisitOutcome } from './outcome.ts';
+import type { CurrentVisit, VisitChange } from './reduce.ts';
 import { renderText, scopeOf } from './scope.ts';
+import type { VisitUpdate } from './state-handler.ts';
 
 /** Room for a message or a response in the history of visits, in characters; 101 visits must fit one status. */
 const visitMessageLength = 256;
@@ -29,43 +31,49 @@ export function advance(draft: Draft): void {
     const state = draft.currentState();
     if (current === undefined || state === undefined) return;
     if (draft.isTurnOver) return rest(draft, current);
-    const outcome = outcomeOf(draft, state, current);
-    if (outcome === undefined) return pause(draft, current);
-    leave(draft, state, current, outcome);
+    const update = updateOf(draft, state, current);
+    if (update.outcome === undefined) return pause(draft, update.change);
+    leave(draft, state, current, update.outcome);
     draft.hasProgress = true;
     if (draft.facts.refused !== undefined) draft.wakeAt(draft.now);
   }
 }
 
-function outcomeOf(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
+function updateOf(draft: Draft, state: State, current: CurrentVisit): VisitUpdate {
   const { refused } = draft.facts;
   if (refused !== undefined && refused.consequence !== 'one_state') {
     const fatal = refused.consequence === 'execution_fails';
-    return { entry: { status: 'failed', output: null }, failure: refused.failure, fatal };
+    return { outcome: { entry: { status: 'failed', output: null }, failure: refused.failure, fatal } };
   }
   try {
-    const outcome = runState(draft, state, current);
-    draft.weigh(outcome?.entry);
-    for (const value of Object.values(outcome?.writes ?? {})) draft.weigh(value);
-    return outcome;
+    const update = runState(draft, state, current);
+    draft.weigh(update.outcome?.entry);
+    for (const value of Object.values(update.outcome?.writes ?? {})) draft.weigh(value);
+    return update;
   } catch (error) {
-    return { entry: { status: 'failed', output: null }, failure: failureOf(error) };
+    return { outcome: { entry: { status: 'failed', output: null }, failure: failureOf(error) } };
   }
 }
 
-/** The rest goes on in the next turn of the event loop, after what others wait for. */
-function rest(draft: Draft, current: CurrentState): void {
-  Object.assign(draft.status, { phase: 'running', reason: 'Running', message: `in state ${current.state}` });
+/** The rest follows in the next turn of the event loop, after the work of others. */
+function rest(draft: Draft, current: CurrentVisit): void {
+  draft.change({
+    kind: 'status',
+    fields: { phase: 'running', reason: 'Running', message: `in state ${current.state}` },
+  });
   draft.wakeAt(draft.now);
 }
 
 /** Nothing more to decide for now; the deadline of the state is the last thing that wakes us. */
-function pause(draft: Draft, current: CurrentState): void {
+function pause(draft: Draft, change: VisitChange): void {
+  draft.change({ kind: 'visit', fields: change });
   const { status } = draft;
+  const { current } = status;
+  if (current === undefined) return;
   const waiting = current.kind === 'Human';
   if (waiting && status.phase !== 'waiting')
     draft.say('Normal', 'WaitingForSignal', `${current.state}: ${current.prompt ?? ''}`);
-  Object.assign(status, waiting ? humanSummary(draft, current) : runningSummary(current));
+  draft.change({ kind: 'status', fields: waiting ? humanSummary(draft, current) : runningSummary(current) });
   if (current.deadline !== undefined && Date.parse(current.deadline) > draft.now) {
     draft.wakeAt(Date.parse(current.deadline));
   }
@@ -73,31 +81,30 @@ function pause(draft: Draft, current: CurrentState): void {
 
 type Summary = Pick<WorkflowExecutionStatus, 'phase' | 'reason' | 'message'>;
 
-const humanSummary = (draft: Draft, current: CurrentState): Summary => ({
+const humanSummary = (draft: Draft, current: CurrentVisit): Summary => ({
   phase: 'waiting',
   reason: 'WaitingForSignal',
   message: waitingText(draft, current),
 });
 
-const runningSummary = ({ state, waiting }: CurrentState): Summary => ({
+const runningSummary = ({ state, waiting }: CurrentVisit): Summary => ({
   phase: 'running',
   reason: waiting?.reason ?? 'Running',
   message: waiting === undefined ? `in state ${state}` : `state ${state} waits: ${waiting.message}`,
 });
 
-function leave(draft: Draft, state: State, current: CurrentState, outcome: VisitOutcome): void {
-  const visit = record(draft, current, outcome);
+function leave(draft: Draft, state: State, current: CurrentVisit, outcome: VisitOutcome): void {
+  record(draft, current, outcome);
   if (outcome.fatal === true && outcome.failure !== undefined) return finish(draft, 'failed', outcome.failure);
   if (state.transitions.length === 0) return finish(draft, 'completed', lastFailure(current, outcome));
   const choice = chooseRule(draft, state, outcome);
   if ('reason' in choice) return finish(draft, 'failed', choice);
-  visit.rule = choice.index;
-  visit.target = choice.rule.target;
+  draft.change({ kind: 'routed', rule: choice.index, target: choice.rule.target });
   take(draft, choice.rule);
 }
 
 /** requirements AMB-169: the end is reached all the same, and says that its last state failed. */
-function lastFailure({ state }: CurrentState, { failure }: VisitOutcome): Failure | undefined {
+function lastFailure({ state }: CurrentVisit, { failure }: VisitOutcome): Failure | undefined {
   if (failure === undefined) return undefined;
   return {
     reason: 'LastStateFailed',
@@ -106,23 +113,19 @@ function lastFailure({ state }: CurrentState, { failure }: VisitOutcome): Failur
 }
 
 /** Writes the output down before any rule is tested (spec 1 §3.3). */
-function record(draft: Draft, current: CurrentState, outcome: VisitOutcome): Visit {
-  const { status } = draft;
+function record(draft: Draft, current: CurrentVisit, outcome: VisitOutcome): void {
   const { failure } = outcome;
-  const before = status.history?.findLast(({ state }) => state === current.state);
-  if (before !== undefined) draft.supersede(before, current.state);
-  const visit = visitOf(draft, current, outcome);
-  status.history = [...(status.history ?? []), visit];
-  delete status.current;
+  const before = draft.status.history?.findLastIndex(({ state }) => state === current.state) ?? -1;
+  if (before !== -1) draft.supersede(before, current.state);
+  draft.change({ kind: 'left', visit: visitOf(draft, current, outcome) });
   draft.write(current.state, outcome.entry);
   for (const [key, value] of Object.entries(outcome.writes ?? {})) draft.write(key, value);
-  // A gate that nobody answered shows nothing, for an earlier gate's answer must not pass it (requirements AMB-171).
+  // A gate without an answer shows nothing, for an earlier gate's answer must not pass it (requirements AMB-171).
   if (current.kind === 'Human') draft.setHumanFeedback(outcome.humanFeedback ?? '');
   if (failure !== undefined) draft.say('Warning', failure.reason, `${current.state}: ${failure.message}`);
-  return visit;
 }
 
-function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentState, outcome: VisitOutcome): Visit {
+function visitOf(draft: Draft, { state, kind, visit, entered_at }: CurrentVisit, outcome: VisitOutcome): Visit {
   const { failure, attempts, signal } = outcome;
   return {
     state,
@@ -175,8 +178,7 @@ function noMatch(draft: Draft, { failure }: VisitOutcome): Failure {
 
 /** Follows a rule to its target, or ends the execution where that would be one transition too many. */
 function take(draft: Draft, rule: Transition): void {
-  const { status } = draft;
-  const transitions = (status.transitions ?? 0) + 1;
+  const transitions = (draft.status.transitions ?? 0) + 1;
   const most = draft.spec.max_total_transitions ?? limits.transitionsDefault;
   if (transitions > most) {
     const message = `transition ${transitions} to ${rule.target} is one too many; max_total_transitions is ${most}`;
@@ -187,6 +189,6 @@ function take(draft: Draft, rule: Transition): void {
   } catch (error) {
     return finish(draft, 'failed', failureOf(error));
   }
-  status.transitions = transitions;
+  draft.change({ kind: 'status', fields: { transitions } });
   enter(draft, rule.target);
 }

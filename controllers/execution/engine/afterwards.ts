@@ -45,7 +45,9 @@ function awaitedRecord({ status, facts }: Draft): Extract<ArchiveFact, { kind: '
 function archive(draft: Draft, finishedAt: number): void {
   const { archive: fact, execution } = draft.facts;
   const isHeld = isHeldForArchive(execution);
-  if (fact?.kind === 'archived') draft.status.archived_at ??= new Date(fact.at).toISOString();
+  if (fact?.kind === 'archived' && draft.status.archived_at === undefined) {
+    draft.change({ kind: 'status', fields: { archived_at: new Date(fact.at).toISOString() } });
+  }
   const awaited = awaitedRecord(draft);
   if (awaited !== undefined) write(draft, awaited.retryAt);
   if (awaited === undefined && isHeld) draft.act({ kind: 'let_execution_go' });

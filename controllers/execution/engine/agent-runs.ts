@@ -1,6 +1,6 @@
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Draft } from './draft.ts';
 import type { AgentFact, Failure, Waiting } from './facts.ts';
+import type { CurrentVisit } from './reduce.ts';
 import { childNeverStarted } from './starting.ts';
 
 /** What a visit knows of one agent that it started or is to start. */
@@ -17,7 +17,7 @@ export const hasEnded = ({ phase }: AgentFact): boolean => phase !== 'pending' &
 /** The AgentExecution of a visit, or of one of its judges. */
 export function findAgent(
   { facts }: Draft,
-  { state, visit }: CurrentState,
+  { state, visit }: CurrentVisit,
   { judge }: AgentRun,
 ): AgentFact | undefined {
   return facts.agents?.find(({ madeBy }) => madeBy.state === state && madeBy.visit === visit && madeBy.judge === judge);
@@ -40,13 +40,13 @@ export const goneFailure = ({ name }: AgentRun): Failure => ({
 });
 
 /** Why a state past its deadline has no agent that ran (requirements AMB-190). */
-export const notStartedInTime = ({ state }: CurrentState, cause: string): Failure => ({
+export const notStartedInTime = ({ state }: CurrentVisit, cause: string): Failure => ({
   reason: 'NeverStarted',
   message: `no agent of state ${state} started within the timeout of the state; ${cause}`,
 });
 
 /** An agent that has not started may wait as long as a container may (requirements AMB-190). */
-export const agentNeverStarted = (draft: Draft, current: CurrentState, agent: AgentFact | undefined) =>
+export const agentNeverStarted = (draft: Draft, current: CurrentVisit, agent: AgentFact | undefined) =>
   childNeverStarted(draft, current, agent === undefined ? causeOf(draft) : wordsOf(agent));
 
 export const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
@@ -65,7 +65,7 @@ export function refusalOf({ facts: { blocked } }: Draft, names: readonly (string
 const showsAfterMs = 10_000;
 
 /** What is shown of an agent that has not started. */
-export function waitingOf(draft: Draft, { entered_at: since }: CurrentState, agent?: AgentFact): Waiting | undefined {
+export function waitingOf(draft: Draft, { entered_at: since }: CurrentVisit, agent?: AgentFact): Waiting | undefined {
   if (agent === undefined) {
     const { blocked } = draft.facts;
     return blocked && { reason: blocked.reason, message: blocked.message, since: 0 };

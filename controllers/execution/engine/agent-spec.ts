@@ -1,12 +1,12 @@
 import { limits } from '../../../crds/limits.ts';
 import type { AgentExecutionSpec } from '../../../crds/schema/agent-execution.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../../lib/cut-text.ts';
 import { defined } from '../../../lib/defined.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
+import type { CurrentVisit } from './reduce.ts';
 import { renderText } from './scope.ts';
 
 /** What an agent is started with, or why it cannot be. */
@@ -15,7 +15,7 @@ export type AgentPlan = { readonly spec: AgentExecutionSpec } | { readonly failu
 type Mounts = NonNullable<AgentExecutionSpec['volumes']>;
 
 /** Renders the fields of an Agent state (spec 1 §2.6). */
-export function agentPlan(draft: Draft, state: StateOf<'Agent'>, current: CurrentState): AgentPlan {
+export function agentPlan(draft: Draft, state: StateOf<'Agent'>, current: CurrentVisit): AgentPlan {
   const { intent, input, isolation } = state;
   const texts = {
     intent: intent === undefined ? draft.facts.execution.spec.intent : renderText(draft, intent),
@@ -34,7 +34,7 @@ export function agentPlan(draft: Draft, state: StateOf<'Agent'>, current: Curren
 export function judgePlan(
   draft: Draft,
   { agents }: StateOf<'ParallelAgents'>,
-  current: CurrentState,
+  current: CurrentVisit,
   judge: number,
 ): AgentPlan {
   const { agent = '', input } = agents[judge] ?? {};
@@ -47,7 +47,7 @@ export function judgePlan(
   return { spec: { agent, ...defined(texts), parent: { ...parentOf(draft, current), judge } } };
 }
 
-function parentOf({ facts }: Draft, { state, visit }: CurrentState) {
+function parentOf({ facts }: Draft, { state, visit }: CurrentVisit) {
   const { name, uid = '' } = facts.execution.metadata;
   return { name, uid, state, visit };
 }
@@ -55,7 +55,7 @@ function parentOf({ facts }: Draft, { state, visit }: CurrentState) {
 const longest = { intent: limits.templateLength, input: limits.agentInputLength } as const;
 
 function lengthFailure(
-  { state }: CurrentState,
+  { state }: CurrentVisit,
   texts: { readonly [Field in keyof typeof longest]: string | undefined },
 ): Failure | undefined {
   for (const field of ['intent', 'input'] as const) {

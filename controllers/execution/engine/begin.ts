@@ -46,14 +46,12 @@ function prepare(draft: Draft): boolean {
 }
 
 function start(draft: Draft, { name, namespace, uid, version, revision }: Definition): void {
-  const { status } = draft;
-  status.workflow = { name, namespace, uid, version, revision };
-  status.started_at = draft.time;
-  status.transitions = 0;
+  const workflow = { name, namespace, uid, version, revision };
+  draft.change({ kind: 'status', fields: { workflow, started_at: draft.time, transitions: 0 } });
   draft.hasProgress = true;
 }
 
-/** The workflow is not there or not accepted. A run whose pinned revision was deleted fails: nobody knows its states. */
+/** The workflow is not there or not accepted. A run whose pinned revision was deleted fails: its states are unknown. */
 function hold(draft: Draft, { kind, failure }: Exclude<WorkflowLookup, { kind: 'found' }>): false {
   return kind === 'not_ready' || comesLater(draft, failure) ? wait(draft, failure) : fail(draft, failure);
 }
@@ -67,8 +65,8 @@ function comesLater(draft: Draft, { reason }: Failure): boolean {
   return waits;
 }
 
-function wait({ status }: Draft, { reason, message }: Failure): false {
-  Object.assign(status, { phase: 'pending', reason, message });
+function wait(draft: Draft, { reason, message }: Failure): false {
+  draft.change({ kind: 'status', fields: { phase: 'pending', reason, message } });
   return false;
 }
 
@@ -83,13 +81,14 @@ function fail(draft: Draft, failure: Failure): false {
   return false;
 }
 
-/** Which claims the execution works with, for whoever looks at it. */
-function noteVolumes({ status, facts }: Draft): void {
-  const rows = Object.entries(facts.volumes);
+/** Shows which claims the execution works with. */
+function noteVolumes(draft: Draft): void {
+  const rows = Object.entries(draft.facts.volumes);
   if (rows.length === 0) return;
-  status.volumes = Object.fromEntries(
+  const volumes = Object.fromEntries(
     rows.map(([name, { volume, claim }]) => [name, claim === undefined ? { volume } : { volume, claim }]),
   );
+  draft.change({ kind: 'status', fields: { volumes } });
 }
 
 /** spec 1 §2.6: the Blackboard begins with `spec.context` and the pairs of the caller, who wins. */

@@ -1,6 +1,5 @@
 import { limits } from '../../../crds/limits.ts';
 import type { ContainerFields } from '../../../crds/schema/container.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import type { Scope } from '../../../lib/template/scope.ts';
@@ -8,10 +7,11 @@ import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, VolumeFact } from './facts.ts';
 import { processFailure } from './process-bounds.ts';
+import type { CurrentVisit } from './reduce.ts';
 import { renderText, scopeOf } from './scope.ts';
 
 /** Renders the fields of a ContainerRun or of one step (spec 1 §2.6). */
-export function containerPlan(draft: Draft, current: CurrentState, fields: ContainerFields): PlanOrFailure {
+export function containerPlan(draft: Draft, current: CurrentVisit, fields: ContainerFields): PlanOrFailure {
   const scope = scopeOf(draft);
   const mounts = plannedMounts(draft, fields);
   if (!Array.isArray(mounts)) return mounts;
@@ -72,7 +72,7 @@ export function mountableClaim(fact: VolumeFact | undefined, name: string): stri
 const defaultTimeoutMs = parseDuration(limits.stateTimeoutDefault, { field: 'timeout' });
 
 /** The command's own limit, and never longer than the state may last. At least a second, so that it can begin. */
-export function commandTimeoutMs(draft: Draft, current: CurrentState, timeout: string): number {
+export function commandTimeoutMs(draft: Draft, current: CurrentVisit, timeout: string): number {
   const own = parseDuration(timeout, { field: 'resources.timeout' });
   if (current.deadline === undefined) return Math.min(own, defaultTimeoutMs);
   return Math.min(own, Math.max(1_000, Date.parse(current.deadline) - draft.now));

@@ -1,20 +1,20 @@
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome } from './facts.ts';
 import { noResult, timedOut } from './outcome.ts';
+import type { CurrentVisit } from './reduce.ts';
 import { hasBegun, neverStarted } from './starting.ts';
 
-/** How long a pod that was told to stop may take to hand over its output, in milliseconds. */
+/** How long a pod that is being stopped may take to hand over its output, in milliseconds. */
 const stopGraceMs = 15_000;
 
 /** Whether the state is past its deadline. */
-export function stopping(draft: Draft, current: CurrentState): boolean {
+export function stopping(draft: Draft, current: CurrentVisit): boolean {
   return current.deadline !== undefined && draft.now >= Date.parse(current.deadline);
 }
 
 /** Why a state past its deadline failed. */
-export const timeoutFailure = (current: CurrentState): Failure => ({
+export const timeoutFailure = (current: CurrentVisit): Failure => ({
   reason: 'StateTimeout',
   message: `state ${current.state} took longer than its timeout`,
 });
@@ -29,12 +29,12 @@ interface Stopped {
 
 /**
  * What a step of a state past its deadline has done (requirements AMB-070). One that ended in time keeps its own
- * outcome, one that runs is told to stop, and the outcome is undefined until it has, for its output is still wanted. One
+ * outcome, one that runs is stopped, and the outcome is undefined until it has, for its output is still wanted. One
  * that has not begun never will.
  */
 export function outcomeAtDeadline(
   draft: Draft,
-  current: CurrentState,
+  current: CurrentVisit,
   { name, pod, ranBefore }: Stopped,
 ): StepOutcome | undefined {
   const failure = timeoutFailure(current);
@@ -42,10 +42,10 @@ export function outcomeAtDeadline(
     return isLate(current, pod, pod.outcome) ? timedOut(pod.outcome, failure) : pod.outcome;
   if (pod !== undefined && hasBegun(pod)) return outcomeOfStop(draft, current, pod);
   if (ranBefore) return timedOut(noResult(failure), failure);
-  return neverStarted(draft, { name, pod }, `the timeout of state ${current.state}`);
+  return neverStarted(draft, { name, pod, waiting: current.waiting }, `the timeout of state ${current.state}`);
 }
 
-function outcomeOfStop(draft: Draft, current: CurrentState, pod: PodFact): StepOutcome | undefined {
+function outcomeOfStop(draft: Draft, current: CurrentVisit, pod: PodFact): StepOutcome | undefined {
   if (isBeingRead(pod)) return undefined;
   const failure = timeoutFailure(current);
   const givenUpAt = Date.parse(current.deadline ?? '') + stopGraceMs;
@@ -59,7 +59,7 @@ function outcomeOfStop(draft: Draft, current: CurrentState, pod: PodFact): StepO
  * The runner's own limit never exceeds what was left of the state's, so both end at the same moment. A pod that is being
  * deleted was stopped for the deadline, unless its command had ended by itself before.
  */
-function isLate({ deadline = '' }: CurrentState, { deleting, endedAt }: PodFact, { failure }: StepOutcome): boolean {
+function isLate({ deadline = '' }: CurrentVisit, { deleting, endedAt }: PodFact, { failure }: StepOutcome): boolean {
   if (failure?.reason === 'ContainerTimeout') return true;
   if (!deleting) return false;
   return wasStopped(failure) || endedAt === undefined || endedAt > Date.parse(deadline);

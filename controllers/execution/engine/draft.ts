@@ -5,7 +5,6 @@ import type {
   BlobRef,
   FinishedStep,
   StoredValue,
-  Visit,
   WorkflowExecutionStatus,
 } from '../../../crds/schema/workflow-execution-status.ts';
 import { type Blob, type BlobLocator, createBlob, locatorOf } from '../../../lib/output-store/blob.ts';
@@ -15,9 +14,9 @@ import { weigh } from '../../../lib/output-store/weigh.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import { workLimits } from '../../../lib/work/limits.ts';
 import { Work } from '../../../lib/work/work.ts';
-import { copyStatus } from './copy-status.ts';
 import type { Action, Decision, Happening, Need } from './decision.ts';
 import type { Facts } from './facts.ts';
+import { type Change, copyStatus, reduce, type StatusView } from './reduce.ts';
 
 /** Thrown while deciding when a fact is lacking; `decide` turns it into a NeedsFacts. It never leaves this folder. */
 export class LackingFacts extends Error {
@@ -33,15 +32,17 @@ export class LackingFacts extends Error {
 type StepRecord = Omit<FinishedStep, 'result'> & { readonly result: unknown };
 
 /**
- * The decision while it is being made: the next status, grown from a copy of the present one, and what must be done
- * for it. Values written in this decision are kept whole here and made small once, at the end.
+ * The decision while it is being made: the next status, grown from a copy of the present one by changes that `reduce`
+ * applies, and the actions, Events and wake-ups that belong to it. Values written in this decision are kept whole here and
+ * made small once, at the end.
  */
 export class Draft {
   readonly facts: Facts;
   /** Milliseconds since the epoch; the only clock of a decision. */
   readonly now: number;
   readonly spec: WorkflowSpec;
-  readonly status: WorkflowExecutionStatus;
+  readonly status: StatusView;
+  readonly #status: WorkflowExecutionStatus;
   /** What this turn may still do; everything that grows with the objects of users takes from it (design §11). */
   readonly work = new Work();
   /** Whether a state was entered or left in this turn. */
@@ -49,7 +50,8 @@ export class Draft {
   /** The Blackboard as templates see it, once one has asked. */
   #board: Record<string, unknown> | undefined;
   readonly #written = new Map<string, unknown>();
-  readonly #superseded = new Map<Visit, unknown>();
+  /** Outputs that were written in this decision and replaced in it, by their place in the history. */
+  readonly #superseded = new Map<number, unknown>();
   readonly #steps = new Map<string, StepRecord>();
   readonly #blobs = new Map<string, Blob>();
   readonly #adopted = new Map<string, BlobLocator>();
@@ -64,7 +66,18 @@ export class Draft {
     this.facts = facts;
     this.now = now;
     this.spec = spec;
-    this.status = copyStatus(facts.execution.status);
+    this.#status = copyStatus(facts.execution.status);
+    this.status = this.#status;
+  }
+
+  /** Changes the status. There is no other way to. */
+  change(change: Change): void {
+    reduce(this.#status, change);
+  }
+
+  /** Shows warnings in the status, each once. */
+  warn(...lines: string[]): void {
+    if (lines.length > 0) this.change({ kind: 'warned', lines });
   }
 
   /** Whether what comes next belongs into another turn: this one has achieved something, and may not do much more. */
@@ -130,15 +143,15 @@ export class Draft {
       board.set(key, { ...(value === undefined ? {} : { value }), ...(refs.length === 0 ? {} : { refs: own }) });
       for (const part of refs) this.#adopted.set(part.ref, locatorOf(uid, part));
     }
-    this.status.blackboard = Object.fromEntries(board);
+    this.change({ kind: 'status', fields: { blackboard: Object.fromEntries(board) } });
     this.#board = undefined;
   }
 
   /** Keeps what a key holds now with the visit that wrote it, before a later visit replaces it. */
-  supersede(visit: Visit, key: string): void {
+  supersede(index: number, key: string): void {
     const stored = ownMember(this.status.blackboard, key);
-    if (this.#written.has(key)) this.#superseded.set(visit, this.#written.get(key));
-    else if (stored !== undefined) visit.output = stored;
+    if (this.#written.has(key)) this.#superseded.set(index, this.#written.get(key));
+    else if (stored !== undefined) this.change({ kind: 'superseded', index, output: stored });
   }
 
   /** Keeps the result of one step of a parallel state while others still run. */
@@ -153,7 +166,7 @@ export class Draft {
 
   setFeedback(text: string | undefined): void {
     this.#feedback = text;
-    delete this.status.feedback;
+    if (this.status.feedback !== undefined) this.change({ kind: 'status', fields: { feedback: undefined } });
   }
 
   /** Keeps a final output that is too large for status in the output store. */
@@ -168,7 +181,8 @@ export class Draft {
 
   setHumanFeedback(text: string): void {
     this.#humanFeedback = text;
-    delete this.status.human_feedback;
+    if (this.status.human_feedback !== undefined)
+      this.change({ kind: 'status', fields: { human_feedback: undefined } });
   }
 
   get feedback(): unknown {
@@ -189,16 +203,12 @@ export class Draft {
   finish(): Decision {
     const store = this.#shrinker();
     this.#storeBoard(store);
-    for (const [visit, value] of this.#superseded) visit.output = store(value);
+    for (const [index, value] of this.#superseded) this.change({ kind: 'superseded', index, output: store(value) });
     this.#storeSteps(store);
-    if (this.#feedback !== undefined) this.status.feedback = store(this.#feedback);
-    if (this.#humanFeedback !== undefined) this.status.human_feedback = store(this.#humanFeedback);
-    if (this.#finalOutput !== undefined) {
-      this.status.final_output_ref = this.#keep(Buffer.from(JSON.stringify(this.#finalOutput)), 'json');
-    }
+    this.#storeTexts(store);
     return {
       kind: 'decision',
-      status: this.status,
+      status: this.#status,
       blobs: [...this.#blobs.values()],
       adopted: [...this.#adopted.values()],
       actions: this.#actions,
@@ -225,7 +235,7 @@ export class Draft {
     const board = new Map(Object.entries(this.status.blackboard ?? {}));
     for (const [key, value] of this.#written) board.set(key, store(value));
     // Made from entries, so that a key `__proto__` is a member like any other.
-    this.status.blackboard = Object.fromEntries(board);
+    this.change({ kind: 'status', fields: { blackboard: Object.fromEntries(board) } });
   }
 
   #storeSteps(store: (value: unknown) => StoredValue): void {
@@ -234,7 +244,18 @@ export class Draft {
     const steps = [...this.#steps].map(
       ([name, record]) => [name, { ...record, result: store(record.result) }] as const,
     );
-    current.steps = { ...current.steps, ...Object.fromEntries(steps) };
+    this.change({ kind: 'visit', fields: { steps: { ...current.steps, ...Object.fromEntries(steps) } } });
+  }
+
+  #storeTexts(store: (value: unknown) => StoredValue): void {
+    const fields = {
+      ...(this.#feedback === undefined ? {} : { feedback: store(this.#feedback) }),
+      ...(this.#humanFeedback === undefined ? {} : { human_feedback: store(this.#humanFeedback) }),
+      ...(this.#finalOutput === undefined
+        ? {}
+        : { final_output_ref: this.#keep(Buffer.from(JSON.stringify(this.#finalOutput)), 'json') }),
+    };
+    this.change({ kind: 'status', fields });
   }
 
   #openBoard(): Record<string, unknown> {
@@ -256,7 +277,7 @@ export class Draft {
     return stored === undefined ? undefined : open(stored, this.executionUid);
   }
 
-  /** What stands inline already and stays. */
+  /** Bytes of the values that are inline already and stay. */
   #inlineBytes(): number {
     const { blackboard = {}, history = [], current } = this.status;
     let bytes = 0;

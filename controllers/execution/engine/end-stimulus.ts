@@ -53,7 +53,7 @@ function chainProblem({ execution, descendants = 0 }: Facts): Obstacle | undefin
 export function noteEndStimulus(draft: Draft): void {
   const stimulus = endStimulus(draft.facts);
   if (stimulus === undefined) return;
-  draft.status.stimulus = stimulus;
+  draft.change({ kind: 'status', fields: { stimulus } });
   if (stimulus.reason !== undefined) sayRefused(draft, stimulus);
 }
 
@@ -68,13 +68,14 @@ export function sendEndStimulus(draft: Draft, last: number): boolean {
   if (linked !== undefined) return noteStarted(draft, stimulus, linked);
   const obstacle = attempt(draft, stimulus) ?? expiry(draft, last);
   if (obstacle === undefined) return false;
-  draft.status.stimulus = { ...stimulus, reason: obstacle.reason, message: obstacle.message };
-  sayRefused(draft, draft.status.stimulus);
+  const refused = { ...stimulus, reason: obstacle.reason, message: obstacle.message };
+  draft.change({ kind: 'status', fields: { stimulus: refused } });
+  sayRefused(draft, refused);
   return true;
 }
 
 function noteStarted(draft: Draft, stimulus: EndStimulus, { name, uid }: { name: string; uid: string }): true {
-  draft.status.stimulus = { ...stimulus, execution: { name, uid } };
+  draft.change({ kind: 'status', fields: { stimulus: { ...stimulus, execution: { name, uid } } } });
   const reason: EventReason = 'StimulusSent';
   draft.say('Normal', reason, `${stimulus.source} started execution ${name} of workflow ${stimulus.workflow}`);
   return true;

@@ -1,12 +1,12 @@
 import { limits } from '../../../crds/limits.ts';
 import type { State } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import type { Draft } from './draft.ts';
 import { finish } from './finish.ts';
+import type { CurrentVisit } from './reduce.ts';
 
 /** Enters a state, or ends the execution where that would be one visit too many (requirements AMB-068). */
 export function enter(draft: Draft, name: string): void {
@@ -19,12 +19,13 @@ export function enter(draft: Draft, name: string): void {
     const message = `state ${name} would be entered ${visit} times; max_state_visits is ${most}`;
     return finish(draft, 'failed', { reason: 'MaxStateVisitsExceeded', message });
   }
-  status.visits = { ...status.visits, [name]: visit };
-  status.state = name;
-  status.current = { state: name, kind: state.kind, visit, entered_at: draft.time, ...extras(draft, state, visit) };
+  draft.change({
+    kind: 'entered',
+    visit: { state: name, kind: state.kind, visit, entered_at: draft.time, ...extras(draft, state, visit) },
+  });
 }
 
-function extras(draft: Draft, state: State, visit: number): Partial<CurrentState> {
+function extras(draft: Draft, state: State, visit: number): Partial<CurrentVisit> {
   const deadline = deadlineOf(draft, state);
   const signals = visit === 1 ? 0 : (draft.facts.execution.spec.signals?.length ?? 0);
   return {

@@ -6,7 +6,6 @@ import { WorkBudgetExceeded } from '../../../lib/work/work.ts';
 import { type Draft, LackingFacts } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
 import { scopeOf } from './scope.ts';
-import { warn } from './warn.ts';
 
 /**
  * Renders `output_template` on the final Blackboard and gives each text its type (WF-API-03). A template that cannot
@@ -20,18 +19,19 @@ export function finalOutput(draft: Draft): void {
       renderOutput({ outputTemplate, outputSchema }, scopeOf(draft), draft.facts.loaded, draft.work),
     );
     if (result.kind === 'needs') throw lackingValues(draft, result.refs);
-    warn(draft.status, result.warnings);
+    draft.warn(...result.warnings);
     draft.weigh(result.output);
     keep(draft, result.output as Record<string, Json>);
   } catch (error) {
     if (error instanceof LackingFacts || !(error instanceof AppError)) throw error;
     // Once more in a turn of its own.
     if (error instanceof WorkBudgetExceeded && draft.hasProgress && draft.facts.refused === undefined) throw error;
-    warn(draft.status, [`output_template: ${error.message}`]);
+    draft.warn(`output_template: ${error.message}`);
   }
 }
 
 function keep(draft: Draft, output: Record<string, Json>): void {
-  if (Buffer.byteLength(JSON.stringify(output)) <= limits.inlineFinalOutputBytes) draft.status.final_output = output;
+  const isSmall = Buffer.byteLength(JSON.stringify(output)) <= limits.inlineFinalOutputBytes;
+  if (isSmall) draft.change({ kind: 'status', fields: { final_output: output } });
   else draft.setFinalOutput(output);
 }

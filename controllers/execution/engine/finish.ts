@@ -6,20 +6,15 @@ import { finalOutput } from './final-output.ts';
 
 /** Ends the execution. Whatever still runs for it is stopped by `releasePods` and `releaseChildren`. */
 export function finish(draft: Draft, phase: Extract<Phase, 'completed' | 'failed' | 'cancelled'>, why?: Failure): void {
-  const { status } = draft;
   if (phase === 'completed') finalOutput(draft);
-  status.phase = phase;
-  status.finished_at = draft.time;
-  status.reason = why?.reason ?? 'Completed';
-  status.message = why?.message ?? `ended in state ${status.state ?? ''}`;
-  if (status.current !== undefined) status.interrupted = status.current;
-  delete status.current;
+  const { reason, message } = why ?? { reason: 'Completed', message: `ended in state ${draft.status.state ?? ''}` };
+  draft.change({ kind: 'finished', phase, at: draft.time, reason, message });
   noteEndStimulus(draft);
-  tell(draft, phase === 'completed' && why === undefined, status.reason, status.message);
+  sayFinished(draft, phase === 'completed' && why === undefined, reason, message);
 }
 
 /** A run that completed in its first decision gets no Event, which would cost as much as the run itself. */
-function tell(draft: Draft, isGood: boolean, reason: string, message: string): void {
+function sayFinished(draft: Draft, isGood: boolean, reason: string, message: string): void {
   if (!isGood) draft.say('Warning', reason, message);
   else if (draft.facts.execution.status !== undefined) draft.say('Normal', reason, message);
 }

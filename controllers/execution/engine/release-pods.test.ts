@@ -17,7 +17,7 @@ function decided(fields: Partial<PodFact>, current = { attempt: 2 }) {
   if (first === undefined) throw new Error('no pod was made');
   const facts = world.facts({ pods: [{ ...first, slot: { ...first.slot, attempt: 2 }, ...fields }] });
   const draft = new Draft(facts, world.now, workflow.spec);
-  Object.assign(draft.status.current ?? {}, current);
+  draft.change({ kind: 'visit', fields: current });
   releasePods(draft);
   return { now: world.now, ...draft.finish() };
 }

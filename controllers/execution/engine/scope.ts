@@ -1,10 +1,11 @@
+import { limits } from '../../../crds/limits.ts';
+import { cutText } from '../../../lib/cut-text.ts';
 import { executionScope } from '../../../lib/execution/execution-scope.ts';
 import { render } from '../../../lib/template/render.ts';
 import type { Scope } from '../../../lib/template/scope.ts';
 import { prices } from '../../../lib/work/limits.ts';
 import type { Draft } from './draft.ts';
 import { lackingValues } from './lacking-values.ts';
-import { warnOfPlaceholders } from './warn.ts';
 
 /** What an outcome would add that is not written down yet. */
 interface Ahead {
@@ -39,6 +40,21 @@ function boardAhead(draft: Draft, { entry }: Ahead): Readonly<Record<string, unk
 export function renderText(draft: Draft, source: string, scope: Scope = scopeOf(draft)): string {
   const result = render(source, scope, draft.facts.loaded, draft.work);
   if (result.kind === 'needs') throw lackingValues(draft, result.refs);
-  warnOfPlaceholders(draft.status, result.missing);
+  warnOfPlaceholders(draft, result.missing);
   return result.text;
+}
+
+/**
+ * Names the paths that a template found without a value: it printed placeholders in their places (WF-TPL-31). The first
+ * ones stay, for a template is rendered again and again, and some room is left for later warnings.
+ */
+function warnOfPlaceholders(draft: Draft, missing: readonly string[]): void {
+  if (missing.length === 0) return;
+  const { status } = draft;
+  const where = status.state === undefined ? '' : `state ${status.state}: `;
+  const room = limits.placeholderWarnings - (status.warnings?.length ?? 0);
+  const lines = missing.map((path) => `${where}{{${path}}} had no value; a placeholder stands there`);
+  const known = new Set(status.warnings);
+  const news = lines.map((text) => cutText(text, limits.warningLength)).filter((text) => !known.has(text));
+  draft.warn(...news.slice(0, Math.max(0, room)));
 }

@@ -1,5 +1,4 @@
 import { limits } from '../../../crds/limits.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutMiddle } from '../../../lib/cut-text.ts';
 import { parseDuration } from '../../../lib/duration.ts';
 import { instantAfter } from '../../../lib/instant.ts';
@@ -7,6 +6,7 @@ import { engineLimits } from '../limits.ts';
 import type { Draft } from './draft.ts';
 import type { Failure, PodFact, StepOutcome, Waiting } from './facts.ts';
 import { noResult } from './outcome.ts';
+import { type CurrentVisit, unchanged, type VisitChange } from './reduce.ts';
 
 /** Room for the cause of a wait in status, in characters. */
 const causeLength = 768;
@@ -16,6 +16,8 @@ interface Queued {
   readonly name: string;
   readonly since: string;
   readonly pod: PodFact | undefined;
+  /** The cause that the visit shows. */
+  readonly waiting: CurrentVisit['waiting'];
 }
 
 /** Whether a step's container has begun to run, or has no part in deciding any more. */
@@ -32,8 +34,9 @@ export function queueOutcome(draft: Draft, queued: Queued): StepOutcome | undefi
 }
 
 /** The outcome of a step whose container never ran; its exit code is -1 (requirements AMB-160). */
-export function neverStarted(draft: Draft, { name, pod }: Omit<Queued, 'since'>, bound: string): StepOutcome {
-  const cause = causeOf(draft, pod)?.message ?? draft.status.current?.waiting?.message ?? 'nothing says for what';
+export function neverStarted(draft: Draft, queued: Omit<Queued, 'since'>, bound: string): StepOutcome {
+  const { name, pod, waiting } = queued;
+  const cause = causeOf(draft, pod)?.message ?? waiting?.message ?? 'nothing says for what';
   const message = `${name} did not start within ${bound}; it waited: ${cutMiddle(cause, causeLength)}`;
   return noResult({ reason: 'NeverStarted', message });
 }
@@ -48,37 +51,52 @@ export function causeOf({ facts: { blocked } }: Draft, pod: PodFact | undefined)
  * Shows what the state waits for: the cause that is shown already as long as it holds for a step, else the first. An
  * Event tells of a new kind of cause only, for the words of one change with every try.
  */
-export function showWaiting(draft: Draft, current: CurrentState, causes: readonly (Waiting | undefined)[]): void {
+export function showWaiting(
+  draft: Draft,
+  current: CurrentVisit,
+  causes: readonly (Waiting | undefined)[],
+): VisitChange {
   const known = causes.filter((cause) => cause !== undefined);
   for (const { since } of known) if (since > draft.now) draft.wakeAt(since);
   const due = known.filter(({ since }) => since <= draft.now);
   const cause = due.find(({ message }) => cutMiddle(message, causeLength) === current.waiting?.message) ?? due[0];
-  if (cause === undefined) delete current.waiting;
-  else show(draft, current, cause);
+  return cause === undefined ? waitsNoMore(current) : show(draft, current, cause);
 }
 
-function show(draft: Draft, current: CurrentState, cause: Waiting): void {
+/** Nothing is waited for any more. */
+export const waitsNoMore = ({ waiting }: CurrentVisit): VisitChange =>
+  waiting === undefined ? unchanged : { waiting: undefined };
+
+function show(draft: Draft, current: CurrentVisit, cause: Waiting): VisitChange {
   const message = cutMiddle(cause.message, causeLength);
   const { reason } = cause;
   const since = current.waiting?.reason === reason ? current.waiting.since : draft.time;
   if (current.waiting?.reason !== reason) draft.say('Warning', reason, `${current.state}: ${message}`);
-  current.waiting = { reason, message, since };
+  return { waiting: { reason, message, since } };
 }
 
 /**
  * The default timeout counts from the start of the first container or child (requirements AMB-190). That is written down
  * once it has run for a moment, which most never do, or at once where the status is written anyway.
  */
-export function noteStart(draft: Draft, current: CurrentState, begunAt: number | undefined, atOnce = false): void {
-  if (begunAt === undefined || current.started_at !== undefined) return;
-  if (draft.currentState()?.timeout !== undefined) return;
+export function noteStart(
+  draft: Draft,
+  current: CurrentVisit,
+  begunAt: number | undefined,
+  atOnce = false,
+): VisitChange {
+  if (begunAt === undefined || current.started_at !== undefined) return unchanged;
+  if (draft.currentState()?.timeout !== undefined) return unchanged;
   // The node's clock may be wrong in either direction.
   const at = Math.max(Date.parse(current.entered_at), Math.min(begunAt, draft.now));
   const settlesAt = at + engineLimits.startSettlesMs;
   const isKnown = begunAt <= draft.now && current.waiting === undefined;
-  if (isKnown && !atOnce && draft.now < settlesAt) return draft.wakeAt(settlesAt);
-  current.started_at = new Date(at).toISOString();
-  current.deadline = instantAfter(at, parseDuration(limits.stateTimeoutDefault, { field: 'timeout' }));
+  if (isKnown && !atOnce && draft.now < settlesAt) {
+    draft.wakeAt(settlesAt);
+    return unchanged;
+  }
+  const deadline = instantAfter(at, parseDuration(limits.stateTimeoutDefault, { field: 'timeout' }));
+  return { started_at: new Date(at).toISOString(), deadline };
 }
 
 /** The first of a state's containers to run says when the state began to. */
@@ -94,8 +112,9 @@ function queueTimeout(draft: Draft): string {
 }
 
 /** Why a child execution did not begin. */
-export function childNeverStarted(draft: Draft, current: CurrentState, cause: string): Failure | undefined {
-  const queued = { name: `the child of state ${current.state}`, since: current.entered_at, pod: undefined };
+export function childNeverStarted(draft: Draft, current: CurrentVisit, cause: string): Failure | undefined {
+  const { state, entered_at: since, waiting } = current;
+  const queued = { name: `the child of state ${state}`, since, pod: undefined, waiting };
   const failure = queueOutcome(draft, queued)?.failure;
   return failure === undefined
     ? undefined

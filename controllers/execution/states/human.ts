@@ -1,7 +1,6 @@
 import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { Signal } from '../../../crds/schema/workflow-execution.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutText } from '../../../lib/cut-text.ts';
 import { answerEntry, feedbackOf } from '../../../lib/decision/answer-entry.ts';
 import { answersText, judge, namedAnswers } from '../../../lib/decision/answers.ts';
@@ -14,10 +13,11 @@ import type { Draft } from '../engine/draft.ts';
 import type { Failure } from '../engine/facts.ts';
 import { lackingValues } from '../engine/lacking-values.ts';
 import type { VisitOutcome } from '../engine/outcome.ts';
+import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
-import type { StateHandler } from '../engine/state-handler.ts';
+import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 
-/** Who decided when nobody did. */
+/** Id of the signal that replaces an answer at the timeout. */
 const timeoutSignalId = 'default-response';
 
 /** Longest prompt that status shows whole, in characters. */
@@ -31,54 +31,64 @@ const quotedLength = 64;
  * that matches none changes nothing but the message (requirements AMB-170).
  */
 export const human: StateHandler<'Human'> = (draft, state, current) => {
-  if (current.prompt === undefined) ask(draft, state, current);
-  const outcome = decided(draft, state, current);
+  const asked = current.prompt === undefined ? ask(draft, state) : unchanged;
+  const decision = decided(draft, state, patched(current, asked));
+  const change = { ...asked, ...decision.change };
+  if (decision.kind === 'answered') return { outcome: decision.outcome };
   // An answer that came before the deadline still counts in the next turn.
-  if (outcome === 'later') return undefined;
-  if (outcome !== undefined) return outcome;
-  if (!stopping(draft, current)) return isDeadEnd(draft, state, current) ? unanswered(signalsFull(current)) : undefined;
-  if (state.default_response === undefined) return unanswered(timeoutFailure(current));
-  const fallback = answered(defaultSignal(state, current, state.default_response));
-  return leads(draft, state, fallback) ? fallback : unanswered(timeoutFailure(current));
+  return decision.kind === 'later' ? { change } : after(change, withoutAnswer(draft, state, current));
 };
 
+/** No signal answers: the visit waits, or ends with its timeout, its default response, or because no answer can come. */
+function withoutAnswer(draft: Draft, state: StateOf<'Human'>, current: CurrentVisit): VisitUpdate {
+  if (!stopping(draft, current)) {
+    return isDeadEnd(draft, state, current) ? unanswered(signalsFull(current)) : { change: unchanged };
+  }
+  if (state.default_response === undefined) return unanswered(timeoutFailure(current));
+  const fallback = answered(defaultSignal(state, current, state.default_response));
+  return leads(draft, state, fallback) ? { outcome: fallback } : unanswered(timeoutFailure(current));
+}
+
 /** What the execution says while it waits; it names the last response that matched no rule. */
-export function waitingText(draft: Draft, { state, signals_refused: refused = 0, answers = [] }: CurrentState): string {
+export function waitingText(draft: Draft, { state, signals_refused: refused = 0, answers = [] }: CurrentVisit): string {
   const waits = `state ${state} waits for a decision`;
   const signal = refused === 0 ? undefined : draft.facts.execution.spec.signals?.[refused - 1];
   return signal === undefined ? waits : `${waits}; ${refusedText(signal, answers)}`;
 }
 
 /** Of a longer prompt status shows the beginning; the output store has the whole. */
-function ask(draft: Draft, state: StateOf<'Human'>, current: CurrentState): void {
+function ask(draft: Draft, state: StateOf<'Human'>): VisitChange {
   const prompt = renderText(draft, state.prompt);
-  const answers = namedAnswers(state.transitions);
-  if (answers.length > 0) current.answers = answers;
-  if (prompt.length <= promptLength) {
-    current.prompt = prompt;
-  } else {
-    current.prompt = `${cutText(prompt, promptLength)}… (${prompt.length} characters)`;
-    current.prompt_ref = draft.keepText(prompt);
-  }
+  const named = namedAnswers(state.transitions);
+  const answers = named.length > 0 ? { answers: named } : {};
+  if (prompt.length <= promptLength) return { ...answers, prompt };
+  return {
+    ...answers,
+    prompt: `${cutText(prompt, promptLength)}… (${prompt.length} characters)`,
+    prompt_ref: draft.keepText(prompt),
+  };
 }
 
-/**
- * The outcome of the first signal that matches a rule; those before it are marked as refused, once and for good. `later`
- * where signals are left for the next turn, undefined where no signal is left.
- */
-function decided(draft: Draft, state: StateOf<'Human'>, current: CurrentState): VisitOutcome | 'later' | undefined {
+/** Where the signals lead: to an outcome, to the next turn, or nowhere. `change` marks those that were refused. */
+type Decided =
+  | { readonly kind: 'answered'; readonly outcome: VisitOutcome; readonly change?: undefined }
+  | { readonly kind: 'later' | 'unanswered'; readonly change: VisitChange };
+
+/** The outcome of the first signal that matches a rule; those before it are marked as refused, once and for good. */
+function decided(draft: Draft, state: StateOf<'Human'>, asked: CurrentVisit): Decided {
   const { signals = [] } = draft.facts.execution.spec;
-  for (;;) {
+  let current = asked;
+  for (let change: VisitChange = unchanged; ; current = patched(asked, change)) {
     const signal = firstSignal(signals, current);
-    if (signal === undefined) return undefined;
+    if (signal === undefined) return { kind: 'unanswered', change };
     if (draft.isTurnOver) {
       draft.wakeAt(draft.now);
-      return 'later';
+      return { kind: 'later', change };
     }
     const outcome = answered(inVisit(signal, current, draft.now), signal.via === 'api' ? 'api' : 'kubernetes');
-    if (leads(draft, state, outcome)) return outcome;
+    if (leads(draft, state, outcome)) return { kind: 'answered', outcome };
     draft.hasProgress = true;
-    current.signals_refused = signals.indexOf(signal) + 1;
+    change = { signals_refused: signals.indexOf(signal) + 1 };
     draft.say('Warning', 'UnmatchedResponse', `${current.state}: ${refusedText(signal, current.answers ?? [])}`);
   }
 }
@@ -118,27 +128,27 @@ function answered(signal: Signal, via?: 'api' | 'kubernetes'): VisitOutcome {
 }
 
 /** A signal's time is its writer's to choose: one before the question or after now is brought back to these bounds. */
-function inVisit(signal: Signal, { entered_at: asked }: CurrentState, now: number): Signal {
+function inVisit(signal: Signal, { entered_at: asked }: CurrentVisit, now: number): Signal {
   const at = Math.min(Math.max(Date.parse(signal.at), Date.parse(asked)), now);
   return Date.parse(signal.at) === at ? signal : { ...signal, at: new Date(at).toISOString() };
 }
 
-function defaultSignal(state: StateOf<'Human'>, current: CurrentState, response: string): Signal {
+function defaultSignal(state: StateOf<'Human'>, current: CurrentVisit, response: string): Signal {
   const at = current.deadline ?? current.entered_at;
   return { id: timeoutSignalId, state: current.state, response, by: `timeout:${state.timeout ?? ''}`, at };
 }
 
-/** requirements AMB-171: nobody answered and nothing stands in for an answer; the rules for any outcome are tested. */
-function unanswered(failure: Failure): VisitOutcome {
-  return { entry: { status: 'failed', output: '' }, failure };
-}
+/** requirements AMB-171: no answer came and no default replaces it; the rules for any outcome are tested. */
+const unanswered = (failure: Failure): VisitUpdate => ({
+  outcome: { entry: { status: 'failed', output: '' }, failure },
+});
 
 /** Signals are only ever appended: a full list takes no answer any more. A default_response may still come. */
-const isDeadEnd = (draft: Draft, state: StateOf<'Human'>, current: CurrentState): boolean =>
+const isDeadEnd = (draft: Draft, state: StateOf<'Human'>, current: CurrentVisit): boolean =>
   (draft.facts.execution.spec.signals?.length ?? 0) >= limits.signals &&
   (state.default_response === undefined || current.deadline === undefined);
 
-const signalsFull = ({ state }: CurrentState): Failure => ({
+const signalsFull = ({ state }: CurrentVisit): Failure => ({
   reason: 'SignalsFull',
   message: `spec.signals has ${limits.signals} entries, which is as many as it takes, and none answers state ${state}`,
 });

@@ -1,9 +1,8 @@
 import type { State } from '../../../crds/schema/state.ts';
 import type { StateKind } from '../../../crds/schema/state-kinds.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import type { Draft } from '../engine/draft.ts';
-import type { VisitOutcome } from '../engine/outcome.ts';
-import type { StateHandler } from '../engine/state-handler.ts';
+import type { CurrentVisit } from '../engine/reduce.ts';
+import type { StateHandler, VisitUpdate } from '../engine/state-handler.ts';
 import { agent } from './agent.ts';
 import { containerRun } from './container-run.ts';
 import { human } from './human.ts';
@@ -24,12 +23,8 @@ const handlers: { readonly [K in StateKind]: StateHandler<K> } = {
 };
 
 /** Runs the handler of the state's kind. */
-export function runState(draft: Draft, state: State, current: CurrentState): VisitOutcome | undefined {
+export function runState(draft: Draft, state: State, current: CurrentVisit): VisitUpdate {
   // The kind picks handler and state together, which the type system cannot see through a union.
-  const handler = handlers[state.kind] as (
-    draft: Draft,
-    state: State,
-    current: CurrentState,
-  ) => VisitOutcome | undefined;
+  const handler = handlers[state.kind] as (draft: Draft, state: State, current: CurrentVisit) => VisitUpdate;
   return handler(draft, state, current);
 }

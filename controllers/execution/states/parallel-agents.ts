@@ -1,7 +1,6 @@
 import { limits } from '../../../crds/limits.ts';
 import type { Judge } from '../../../crds/schema/consensus.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import {
   agentFailure,
   agentNeverStarted,
@@ -19,6 +18,7 @@ import type { AgentFact, Failure } from '../engine/facts.ts';
 import { failureOf } from '../engine/failure-of.ts';
 import { type JudgeEnd, panelOutcome } from '../engine/judge-panel.ts';
 import { agentName } from '../engine/names.ts';
+import { type CurrentVisit, patched, type VisitChange } from '../engine/reduce.ts';
 import { noteStart, showWaiting } from '../engine/starting.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
 
@@ -36,15 +36,16 @@ interface Seat {
 export const parallelAgents: StateHandler<'ParallelAgents'> = (draft, state, current) => {
   const seats = state.agents.map((judge, index) => seatOf(draft, current, judge, index));
   const refusal = refusalOf(draft, current.judges?.map(({ name }) => name) ?? []);
-  current.judges = seats.map(({ name, uid }) => (uid === undefined ? { name } : { name, uid }));
-  noteStart(draft, current, firstStart(seats));
-  const stop = refusal ?? (stopping(draft, current) ? timeoutFailure(current) : undefined);
-  const ends = seats.map((seat) => (stop === undefined ? endOf(draft, state, current, seat) : endAt(seat, stop)));
-  if (ends.every((end) => end !== undefined)) return panelOutcome(draft, state, ends, stop);
-  return awaitOthers(draft, current, seats);
+  const judges = seats.map(({ name, uid }) => (uid === undefined ? { name } : { name, uid }));
+  const change = { judges, ...noteStart(draft, current, firstStart(seats)) };
+  const visit = patched(current, change);
+  const stop = refusal ?? (stopping(draft, visit) ? timeoutFailure(visit) : undefined);
+  const ends = seats.map((seat) => (stop === undefined ? endOf(draft, state, visit, seat) : endAt(seat, stop)));
+  if (ends.every((end) => end !== undefined)) return { outcome: panelOutcome(draft, state, ends, stop) };
+  return { change: { ...change, ...awaitOthers(draft, visit, seats) } };
 };
 
-function seatOf(draft: Draft, current: CurrentState, judge: Judge, index: number): Seat {
+function seatOf(draft: Draft, current: CurrentVisit, judge: Judge, index: number): Seat {
   // As it was written down: another version of the engine may make other names.
   const known = current.judges?.[index];
   const name = known?.name ?? agentName(draft.facts.execution, { ...current, judge: index });
@@ -58,11 +59,11 @@ function firstStart(seats: readonly Seat[]): number | undefined {
   return starts.length === 0 ? undefined : Math.min(...starts);
 }
 
-/** How one judge has ended; undefined while it goes on. One that is to be started is started here. */
+/** How one judge has ended; undefined while it continues. One that is to be started is started here. */
 function endOf(
   draft: Draft,
   state: StateOf<'ParallelAgents'>,
-  current: CurrentState,
+  current: CurrentVisit,
   seat: Seat,
 ): JudgeEnd | undefined {
   const { agent, uid, name } = seat;
@@ -87,7 +88,7 @@ const endAt = (seat: Seat, failure: Failure): JudgeEnd =>
 function start(
   draft: Draft,
   state: StateOf<'ParallelAgents'>,
-  current: CurrentState,
+  current: CurrentVisit,
   seat: Seat,
 ): JudgeEnd | undefined {
   const plan = planOf(draft, state, current, seat);
@@ -99,7 +100,7 @@ function start(
 }
 
 /** A template that cannot be rendered costs its judge alone; `min_judges_required` decides about the state. */
-function planOf(draft: Draft, state: StateOf<'ParallelAgents'>, current: CurrentState, { index }: Seat): AgentPlan {
+function planOf(draft: Draft, state: StateOf<'ParallelAgents'>, current: CurrentVisit, { index }: Seat): AgentPlan {
   try {
     return judgePlan(draft, state, current, index);
   } catch (error) {
@@ -129,11 +130,11 @@ const missed = ({ agent }: Seat, { reason, message }: Failure): JudgeEnd => ({
   problem: `${reason}: ${message}`,
 });
 
-/** Judges past their time are cancelled while the others go on; those that are left are cancelled with the state. */
-function awaitOthers(draft: Draft, current: CurrentState, seats: readonly Seat[]): undefined {
+/** Judges past their time are cancelled while the others continue; those that are left are cancelled with the state. */
+function awaitOthers(draft: Draft, current: CurrentVisit, seats: readonly Seat[]): VisitChange {
   for (const seat of seats) cancelLate(draft, seat);
   const waiting = seats.filter(({ agent }) => agent?.startedAt === undefined);
-  showWaiting(
+  return showWaiting(
     draft,
     current,
     waiting.map(({ agent }) => waitingOf(draft, current, agent)),

@@ -1,6 +1,5 @@
 import type { Step } from '../../../crds/schema/container.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { mayRepeat } from '../../step-pods/retry.ts';
@@ -11,6 +10,7 @@ import type { Failure, PodFact, StepOutcome } from '../engine/facts.ts';
 import { failureOf } from '../engine/failure-of.ts';
 import { warnOfLoss } from '../engine/lost-output.ts';
 import { containerResult, noResult, type VisitOutcome, withTwins } from '../engine/outcome.ts';
+import { type CurrentVisit, patched, unchanged, type VisitChange } from '../engine/reduce.ts';
 import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } from '../engine/starting.ts';
 import type { StateHandler } from '../engine/state-handler.ts';
 import { loadStored } from '../engine/stored.ts';
@@ -30,51 +30,48 @@ interface StepEnd {
 export const parallelContainerRun: StateHandler<'ParallelContainerRun'> = (draft, state, current) => {
   const open = state.steps.filter(({ name }) => ownMember(current.steps, name) === undefined);
   const pods = open.map(({ name }) => podOf(draft, current, name));
-  noteStart(draft, current, firstBegun(pods));
+  const start = noteStart(draft, current, firstBegun(pods));
+  const started = patched(current, start);
+  const retried = stopping(draft, started) ? unchanged : runAgain(draft, state, started, open);
+  const visit = patched(started, retried);
   const outcomes = new Map<string, StepOutcome>();
   for (const step of open) {
-    const outcome = stepOutcome(draft, state, step, current);
+    const outcome = stepOutcome(draft, step, visit);
     if (outcome !== undefined) outcomes.set(step.name, outcome);
   }
-  if (open.length === outcomes.size) return allEnded(draft, state, current, outcomes);
-  const queued = open.map(({ name }) => podOf(draft, current, name)).filter((pod) => !hasBegun(pod));
-  showWaiting(
-    draft,
-    current,
-    queued.map((pod) => causeOf(draft, pod)),
-  );
-  if (outcomes.size > 0) recordSome(draft, current, { outcomes, begunAt: firstBegun(pods) });
-  return undefined;
+  if (open.length === outcomes.size) return { outcome: allEnded(draft, state, visit, outcomes) };
+  const waiting = waitingSteps(draft, visit, open);
+  const recorded = recordSome(draft, patched(visit, waiting), { outcomes, begunAt: firstBegun(pods) });
+  return { change: { ...start, ...retried, ...waiting, ...recorded } };
 };
 
-function stepOutcome(
-  draft: Draft,
-  state: StateOf<'ParallelContainerRun'>,
-  step: Step,
-  current: CurrentState,
-): StepOutcome | undefined {
+function waitingSteps(draft: Draft, visit: CurrentVisit, open: readonly Step[]): VisitChange {
+  const queued = open.map(({ name }) => podOf(draft, visit, name)).filter((pod) => !hasBegun(pod));
+  const causes = queued.map((pod) => causeOf(draft, pod));
+  return showWaiting(draft, visit, causes);
+}
+
+function stepOutcome(draft: Draft, step: Step, current: CurrentVisit): StepOutcome | undefined {
   const pod = podOf(draft, current, step.name);
   if (stopping(draft, current)) {
     const ranBefore = attemptOf(current, step.name) > 1;
     return outcomeAtDeadline(draft, current, { name: nameOf(current, step), pod, ranBefore });
   }
-  if (pod?.outcome === undefined) return proceed(draft, step, current, pod);
-  if (!isRunAgain(draft, state, step.name, pod.outcome)) return pod.outcome;
-  return proceed(draft, step, current, undefined);
+  return pod?.outcome ?? proceed(draft, step, current, pod);
 }
 
 /** Starts the present attempt of a step, or lets it run, or wait for as long as it may. */
-function proceed(draft: Draft, step: Step, current: CurrentState, pod: PodFact | undefined): StepOutcome | undefined {
+function proceed(draft: Draft, step: Step, current: CurrentVisit, pod: PodFact | undefined): StepOutcome | undefined {
   if (hasBegun(pod)) return undefined;
   const since = ownMember(current.retried, step.name)?.queued_at ?? current.entered_at;
-  const waited = queueOutcome(draft, { name: nameOf(current, step), since, pod });
+  const waited = queueOutcome(draft, { name: nameOf(current, step), since, pod, waiting: current.waiting });
   if (waited !== undefined || pod !== undefined) return waited;
   return start(draft, step, current);
 }
 
-const nameOf = ({ state }: CurrentState, { name }: Step): string => `step ${name} of state ${state}`;
+const nameOf = ({ state }: CurrentVisit, { name }: Step): string => `step ${name} of state ${state}`;
 
-function start(draft: Draft, step: Step, current: CurrentState): StepOutcome | undefined {
+function start(draft: Draft, step: Step, current: CurrentVisit): StepOutcome | undefined {
   const plan = planOf(draft, current, step);
   if ('failure' in plan) return noResult(plan.failure);
   const { state, visit } = current;
@@ -87,7 +84,7 @@ function start(draft: Draft, step: Step, current: CurrentState): StepOutcome | u
 }
 
 /** A template that cannot be rendered fails its step alone; `completion` judges the state (spec 1 §2.6). */
-function planOf(draft: Draft, current: CurrentState, step: Step): PlanOrFailure {
+function planOf(draft: Draft, current: CurrentVisit, step: Step): PlanOrFailure {
   try {
     return containerPlan(draft, current, step);
   } catch (error) {
@@ -95,21 +92,27 @@ function planOf(draft: Draft, current: CurrentState, step: Step): PlanOrFailure 
   }
 }
 
-/** A step has no `retry` of its own, but may be run again where its pod was lost through nobody's fault (AMB-191). */
-function isRunAgain(draft: Draft, state: StateOf<'ParallelContainerRun'>, step: string, outcome: StepOutcome): boolean {
-  const { current } = draft.status;
-  if (current === undefined || outcome.failure === undefined || !isDisruption(outcome.failure)) return false;
-  const attempt = attemptOf(current, step);
-  if (!mayRepeat(state, attempt - 1)) return false;
-  current.retried = { ...current.retried, [step]: { attempt: attempt + 1, queued_at: draft.time } };
-  const { reason, message } = outcome.failure;
-  draft.say('Warning', reason, `${current.state}/${step}: attempt ${attempt} failed: ${message}`);
-  return true;
+/** A step has no `retry` of its own, but may be run again where its node or a drain took its pod away (AMB-191). */
+function runAgain(
+  draft: Draft,
+  state: StateOf<'ParallelContainerRun'>,
+  current: CurrentVisit,
+  open: readonly Step[],
+): VisitChange {
+  const again: NonNullable<CurrentVisit['retried']> = {};
+  for (const { name } of open) {
+    const failure = podOf(draft, current, name)?.outcome?.failure;
+    const attempt = attemptOf(current, name);
+    if (failure === undefined || !isDisruption(failure) || !mayRepeat(state, attempt - 1)) continue;
+    again[name] = { attempt: attempt + 1, queued_at: draft.time };
+    draft.say('Warning', failure.reason, `${current.state}/${name}: attempt ${attempt} failed: ${failure.message}`);
+  }
+  return Object.keys(again).length === 0 ? unchanged : { retried: { ...current.retried, ...again } };
 }
 
-const attemptOf = (current: CurrentState, step: string): number => ownMember(current.retried, step)?.attempt ?? 1;
+const attemptOf = (current: CurrentVisit, step: string): number => ownMember(current.retried, step)?.attempt ?? 1;
 
-function podOf(draft: Draft, current: CurrentState, step: string): PodFact | undefined {
+function podOf(draft: Draft, current: CurrentVisit, step: string): PodFact | undefined {
   const attempt = attemptOf(current, step);
   return draft.facts.pods.find(
     ({ slot }) =>
@@ -123,10 +126,13 @@ interface Finished {
 }
 
 /** Writes finished steps down now and then, so that a burst of them costs one write. */
-function recordSome(draft: Draft, current: CurrentState, { outcomes, begunAt }: Finished): void {
+function recordSome(draft: Draft, current: CurrentVisit, { outcomes, begunAt }: Finished): VisitChange {
+  if (outcomes.size === 0) return unchanged;
   const due = Date.parse(current.recorded_at ?? current.entered_at) + recordEveryMs;
-  if (draft.now < due) return draft.wakeAt(due);
-  noteStart(draft, current, begunAt, true);
+  if (draft.now < due) {
+    draft.wakeAt(due);
+    return unchanged;
+  }
   for (const [name, outcome] of outcomes) {
     const { failure } = outcome;
     warnOfLoss(draft, `${current.state}/${name}`, outcome);
@@ -136,13 +142,13 @@ function recordSome(draft: Draft, current: CurrentState, { outcomes, begunAt }: 
       ...(failure === undefined ? {} : { reason: failure.reason, message: failure.message }),
     });
   }
-  current.recorded_at = draft.time;
+  return { ...noteStart(draft, current, begunAt, true), recorded_at: draft.time };
 }
 
 function allEnded(
   draft: Draft,
   state: StateOf<'ParallelContainerRun'>,
-  current: CurrentState,
+  current: CurrentVisit,
   outcomes: ReadonlyMap<string, StepOutcome>,
 ): VisitOutcome {
   const ends = new Map<string, StepEnd>();
@@ -156,7 +162,7 @@ function allEnded(
   };
 }
 
-function endOf(draft: Draft, current: CurrentState, name: string, outcome: StepOutcome | undefined): StepEnd {
+function endOf(draft: Draft, current: CurrentVisit, name: string, outcome: StepOutcome | undefined): StepEnd {
   if (outcome !== undefined) {
     const { failure } = outcome;
     return { failed: failure !== undefined, ...wordsOf(failure), result: containerResult(outcome) };
@@ -174,7 +180,7 @@ const wordsOf = (said: { readonly reason?: string; readonly message?: string } |
 /** spec 1 §2.6, `completion`; a step that was stopped for the state's timeout is one that failed (requirements AMB-168). */
 function judge(
   state: StateOf<'ParallelContainerRun'>,
-  current: CurrentState,
+  current: CurrentVisit,
   ends: ReadonlyMap<string, StepEnd>,
 ): Failure | undefined {
   const failed = [...ends].filter(([, end]) => end.failed);

@@ -2,7 +2,6 @@ import { limits } from '../../../crds/limits.ts';
 import type { Json } from '../../../crds/schema/parts.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import type { WorkflowExecutionSpec } from '../../../crds/schema/workflow-execution.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { isTerminal } from '../../../lib/execution/finished.ts';
 import { isJsonObject } from '../../../lib/json-object.ts';
 import { parseJson } from '../../../lib/work/parse-json.ts';
@@ -13,9 +12,10 @@ import { inputProblem } from '../engine/input.ts';
 import { lookUp } from '../engine/lookup.ts';
 import { childName, rootOf } from '../engine/names.ts';
 import type { VisitOutcome } from '../engine/outcome.ts';
+import { type CurrentVisit, unchanged } from '../engine/reduce.ts';
 import { renderText } from '../engine/scope.ts';
 import { childNeverStarted, noteStart } from '../engine/starting.ts';
-import type { StateHandler } from '../engine/state-handler.ts';
+import { after, type StateHandler, type VisitUpdate } from '../engine/state-handler.ts';
 import { resolve } from '../engine/stored.ts';
 
 /** Runs another workflow as a child execution (spec 1 §2.6, kind Subworkflow). */
@@ -24,21 +24,21 @@ export const subworkflow: StateHandler<'Subworkflow'> = (draft, state, current) 
   const name = current.child?.name ?? childName(draft.facts.execution, current);
   const child = draft.facts.children.find((fact) => isChildOf(fact, current) ?? fact.name === name);
   if (child === undefined) return absent(draft, state, current, name);
-  current.child = { name: child.name, uid: child.uid };
   if (state.mode === 'fire_and_forget') return started(child.uid);
   if (isTerminal(child)) {
     if (child.isSlim === true) throw new LackingFacts([{ kind: 'child', uid: child.uid }]);
-    return ended(draft, state, child);
+    return { outcome: ended(draft, state, child) };
   }
-  return stopping(draft, current) ? failed(lateness(current, child), child.uid) : awaitEnd(draft, current, child);
+  if (stopping(draft, current)) return failed(lateness(current, child), child.uid);
+  return after({ child: { name: child.name, uid: child.uid } }, awaitEnd(draft, current, child));
 };
 
 /** Undefined where the fact does not tell. */
-const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentState): boolean | undefined =>
+const isChildOf = ({ madeBy }: ChildFact, { state, visit }: CurrentVisit): boolean | undefined =>
   madeBy === undefined ? undefined : madeBy.state === state && madeBy.visit === visit;
 
 /** Why a state past its deadline failed: its child took too long, or never began (requirements AMB-190). */
-function lateness(current: CurrentState, child: ChildFact): Failure {
+function lateness(current: CurrentVisit, child: ChildFact): Failure {
   if (child.phase !== 'pending' || child.startedAt !== undefined) return timeoutFailure(current);
   return notWithinTimeout(current, `child ${child.name} says ${wordsOf(child)}`);
 }
@@ -46,45 +46,33 @@ function lateness(current: CurrentState, child: ChildFact): Failure {
 const wordsOf = ({ failure, phase }: ChildFact): string =>
   failure === undefined ? phase : `${failure.reason}: ${failure.message}`;
 
-const notWithinTimeout = ({ state }: CurrentState, cause: string): Failure => ({
+const notWithinTimeout = ({ state }: CurrentVisit, cause: string): Failure => ({
   reason: 'NeverStarted',
   message: `the child of state ${state} did not start within the timeout of the state; ${cause}`,
 });
 
 /** A child that has not started may wait for as long as the state's `queue_timeout` (requirements AMB-190). */
-function awaitEnd(draft: Draft, current: CurrentState, child: ChildFact): VisitOutcome | undefined {
-  noteStart(draft, current, child.startedAt);
-  if (child.startedAt !== undefined) return undefined;
+function awaitEnd(draft: Draft, current: CurrentVisit, child: ChildFact): VisitUpdate {
+  if (child.startedAt !== undefined) return { change: noteStart(draft, current, child.startedAt) };
   const late = childNeverStarted(draft, current, `child ${child.name} says ${wordsOf(child)}`);
-  return late === undefined ? undefined : failed(late, child.uid);
+  return late === undefined ? { change: unchanged } : failed(late, child.uid);
 }
 
 /** Not made yet, or gone again: made once, whether this state has seen it or not. */
-function absent(
-  draft: Draft,
-  state: StateOf<'Subworkflow'>,
-  current: CurrentState,
-  name: string,
-): VisitOutcome | undefined {
+function absent(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVisit, name: string): VisitUpdate {
   const uid = current.child?.uid ?? draft.facts.made?.get(name);
   if (uid === undefined) return start(draft, state, current, name);
-  current.child = { name, uid };
   return state.mode === 'fire_and_forget' ? started(uid) : gone({ name, uid });
 }
 
-function start(
-  draft: Draft,
-  state: StateOf<'Subworkflow'>,
-  current: CurrentState,
-  name: string,
-): VisitOutcome | undefined {
+function start(draft: Draft, state: StateOf<'Subworkflow'>, current: CurrentVisit, name: string): VisitUpdate {
   if (stopping(draft, current)) return failed(notWithinTimeout(current, causeOf(draft)));
   const obstacle = refusalOf(draft, current, name) ?? excessOf(draft, state);
   if (obstacle !== undefined) return failed(obstacle);
   const lookup = lookUp(draft, state.workflow_id);
   if (lookup.kind === 'not_ready') {
     const late = childNeverStarted(draft, current, lookup.failure.message);
-    return late === undefined ? undefined : failed(late);
+    return late === undefined ? { change: unchanged } : failed(late);
   }
   if (lookup.kind === 'absent') return failed(lookup.failure);
   const input = childInput(draft, state.input);
@@ -95,18 +83,17 @@ function start(
   const owned = state.mode !== 'fire_and_forget';
   const spec = { ...childSpec(draft, current, input), ...versionOf(state.workflow_id, lookup.definition) };
   draft.act({ kind: 'create_child', name, owned, spec });
-  current.child = { name };
-  return undefined;
+  return { change: { child: { name } } };
 }
 
 /** The API server will never take the child as it is. The name shows that this visit has tried. */
-function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentState, name: string): Failure | undefined {
+function refusalOf({ facts: { blocked } }: Draft, { child }: CurrentVisit, name: string): Failure | undefined {
   if (blocked?.child !== name || child?.name !== name) return undefined;
   return { reason: 'Refused', message: `child ${name} was refused: ${blocked.message}` };
 }
 
 /** A child that is not made, such as for want of room in a quota, is awaited for as long as one that does not start. */
-const notMadeFor = (draft: Draft, current: CurrentState): Failure | undefined =>
+const notMadeFor = (draft: Draft, current: CurrentVisit): Failure | undefined =>
   childNeverStarted(draft, current, causeOf(draft));
 
 const causeOf = ({ facts: { blocked } }: Draft): string => blocked?.message ?? 'it was not made';
@@ -119,7 +106,7 @@ const versionOf = (name: string, { user, uid, version }: Definition) => ({
 
 function childSpec(
   draft: Draft,
-  current: CurrentState,
+  current: CurrentVisit,
   input: Record<string, Json>,
 ): Omit<WorkflowExecutionSpec, 'workflow' | 'version'> {
   const { metadata, spec } = draft.facts.execution;
@@ -163,9 +150,9 @@ function tooMany(state: StateOf<'Subworkflow'>): Failure {
   return { reason: 'DescendantsExceeded', message };
 }
 
-function started(childUid: string): VisitOutcome {
-  return { entry: twins({ status: 'success', child_execution_id: childUid }) };
-}
+const started = (childUid: string): VisitUpdate => ({
+  outcome: { entry: twins({ status: 'success', child_execution_id: childUid }) },
+});
 
 function ended(draft: Draft, state: StateOf<'Subworkflow'>, child: ChildFact): VisitOutcome {
   const failure = childFailure(child);
@@ -182,12 +169,11 @@ function childFailure({ name, phase, failure }: ChildFact): Failure | undefined 
 }
 
 /** A child that this state has seen and that is gone was deleted; another one would do the work twice. */
-const gone = ({ name, uid }: { readonly name: string; readonly uid: string }): VisitOutcome =>
+const gone = ({ name, uid }: { readonly name: string; readonly uid: string }): VisitUpdate =>
   failed({ reason: 'SubworkflowFailed', message: `child ${name} was deleted before it ended` }, uid);
 
-const failed = (failure: Failure, childUid: string | null = null): VisitOutcome => ({
-  entry: twins({ status: 'failed', result: null, child_execution_id: childUid }),
-  failure,
+const failed = (failure: Failure, childUid: string | null = null): VisitUpdate => ({
+  outcome: { entry: twins({ status: 'failed', result: null, child_execution_id: childUid }), failure },
 });
 
 const twins = (output: Readonly<Record<string, unknown>>): unknown => ({ ...output, output });

@@ -1,13 +1,13 @@
 import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
-import type { CurrentState } from '../../../crds/schema/workflow-execution-status.ts';
 import { runAttempts } from '../engine/attempts.ts';
 import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from '../engine/container-plan.ts';
 import type { Draft } from '../engine/draft.ts';
-import { containerResult, noOutput, type VisitOutcome, withTwins } from '../engine/outcome.ts';
+import { containerResult, noOutput, withTwins } from '../engine/outcome.ts';
 import { processFailure } from '../engine/process-bounds.ts';
+import type { CurrentVisit } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
-import type { StateHandler } from '../engine/state-handler.ts';
+import type { StateHandler, VisitUpdate } from '../engine/state-handler.ts';
 import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
 
 /** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
@@ -15,15 +15,16 @@ export const system: StateHandler<'System'> = (draft, state, current) => {
   const command = state.command.trim();
   if (command === 'update_context') return succeeded(renderEnv(draft, state.env, scopeOf(draft)));
   if (command === 'finalize') return succeeded();
-  return runAttempts(draft, current, state, () => systemPlan(draft, state, current));
+  return runAttempts(draft, current, state, (visit) => systemPlan(draft, state, visit));
 };
 
 /** How a command without a process ends: exit code 0 and no output. */
-function succeeded(writes: Readonly<Record<string, string>> = {}): VisitOutcome {
-  return { entry: withTwins('success', containerResult({ ...noOutput, exitCode: 0 })), exitCode: 0, writes };
+function succeeded(writes: Readonly<Record<string, string>> = {}): VisitUpdate {
+  const entry = withTwins('success', containerResult({ ...noOutput, exitCode: 0 }));
+  return { outcome: { entry, exitCode: 0, writes } };
 }
 
-function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentState): PlanOrFailure {
+function systemPlan(draft: Draft, state: StateOf<'System'>, current: CurrentVisit): PlanOrFailure {
   const scope = scopeOf(draft);
   const workdir = state.workdir ?? limits.workdirDefault;
   const mounts: PlannedMount[] = [];
