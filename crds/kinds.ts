@@ -1,12 +1,10 @@
-import type { TSchema } from 'typebox';
+import { edgeGroup, edgeHost, fleetRun } from './edge-kinds.ts';
+import { age, type KindDefinition, readyColumns, readyMessage } from './kind-definition.ts';
 import { limits } from './limits.ts';
 import { AgentSpec, AgentStatus, SecurityContextSpec, SecurityContextStatus } from './schema/agent.ts';
 import { ApiSpecSpec, ApiSpecStatus } from './schema/api-spec.ts';
 import { CliToolSpec, CliToolStatus } from './schema/cli-tool.ts';
 import { AgentExecutionSpec, AgentExecutionStatus } from './schema/agent-execution.ts';
-import { EdgeGroupSpec, EdgeGroupStatus } from './schema/edge-group.ts';
-import { FleetRunSpec, FleetRunStatus } from './schema/fleet-run.ts';
-import { EdgeHostSpec, EdgeHostStatus } from './schema/edge-host.ts';
 import { ScriptSpec, ScriptStatus } from './schema/script.ts';
 import { StimulusRouterSpec, StimulusRouterStatus } from './schema/stimulus-router.ts';
 import { ToolWorkflowSpec, ToolWorkflowStatus } from './schema/tool-workflow.ts';
@@ -14,40 +12,6 @@ import { VolumeSpec, VolumeStatus } from './schema/volume.ts';
 import { WorkflowSpec, WorkflowStatus } from './schema/workflow.ts';
 import { WorkflowExecutionSpec } from './schema/workflow-execution.ts';
 import { WorkflowExecutionStatus } from './schema/workflow-execution-status.ts';
-
-/** A column of `kubectl get`; one with a priority above 0 shows only with `-o wide`. */
-interface PrinterColumn {
-  readonly name: string;
-  readonly type: 'string' | 'integer' | 'date';
-  readonly jsonPath: string;
-  readonly priority?: number;
-}
-
-/** Everything that the API server, the validators and the reference pages need to know about one kind. */
-export interface KindDefinition {
-  readonly kind: string;
-  readonly singular: string;
-  readonly plural: string;
-  readonly shortNames: readonly string[];
-  readonly description: string;
-  readonly spec: TSchema;
-  readonly status: TSchema;
-  readonly columns: readonly PrinterColumn[];
-  /** Longest object name where it is shorter than Kubernetes allows. */
-  readonly nameLength?: number;
-}
-
-const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
-const readyColumns: readonly PrinterColumn[] = [
-  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-];
-const readyMessage: PrinterColumn = {
-  name: 'Message',
-  type: 'string',
-  jsonPath: '.status.conditions[?(@.type=="Ready")].message',
-  priority: 1,
-};
 
 const workflow: KindDefinition = {
   kind: 'Workflow',
@@ -253,60 +217,7 @@ const script: KindDefinition = {
   ],
 };
 
-const edgeGroup: KindDefinition = {
-  kind: 'EdgeGroup',
-  singular: 'edgegroup',
-  plural: 'edgegroups',
-  shortNames: ['weg'],
-  description:
-    'Edge hosts by a selector and by name, as a target of fleet runs. Its members are resolved when it is read.',
-  spec: EdgeGroupSpec,
-  status: EdgeGroupStatus,
-  columns: [{ name: 'Display', type: 'string', jsonPath: '.spec.name' }, age],
-};
-
-const fleetRun: KindDefinition = {
-  kind: 'FleetRun',
-  singular: 'fleetrun',
-  plural: 'fleetruns',
-  shortNames: ['wfr'],
-  description:
-    'One tool over many edge hosts. Its targets are fixed at the start; it ends complete, halted, cancelled or refused.',
-  spec: FleetRunSpec,
-  status: FleetRunStatus,
-  columns: [
-    { name: 'Tool', type: 'string', jsonPath: '.spec.tool' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-    { name: 'Outcome', type: 'string', jsonPath: '.status.outcome' },
-    { name: 'Targets', type: 'integer', jsonPath: '.status.targets_resolved' },
-    { name: 'OK', type: 'integer', jsonPath: '.status.summary.ok' },
-    { name: 'Err', type: 'integer', jsonPath: '.status.summary.err' },
-    age,
-    { name: 'By', type: 'string', jsonPath: '.spec.requested_by', priority: 1 },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
-  ],
-};
-
-const edgeHost: KindDefinition = {
-  kind: 'EdgeHost',
-  singular: 'edgehost',
-  plural: 'edgehosts',
-  shortNames: ['ehost'],
-  description: 'A machine that an edge daemon enrolled. Its status is written by the relay that holds its stream.',
-  spec: EdgeHostSpec,
-  status: EdgeHostStatus,
-  columns: [
-    { name: 'Host', type: 'string', jsonPath: '.spec.name' },
-    { name: 'Status', type: 'string', jsonPath: '.status.status' },
-    { name: 'Since', type: 'date', jsonPath: '.status.since' },
-    { name: 'OS', type: 'string', jsonPath: '.status.capabilities.os' },
-    { name: 'Arch', type: 'string', jsonPath: '.status.capabilities.arch' },
-    age,
-    { name: 'Node', type: 'string', jsonPath: '.status.node_id', priority: 1 },
-    { name: 'Tags', type: 'string', jsonPath: '.spec.tags', priority: 1 },
-  ],
-};
+export type { KindDefinition };
 
 /** Every kind of the API group, in the order of the reference pages. */
 export const kinds: readonly KindDefinition[] = [
