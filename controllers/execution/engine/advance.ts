@@ -1,14 +1,17 @@
 import { limits } from '../../../crds/limits.ts';
 import type { State } from '../../../crds/schema/state.ts';
+import type { StateKind } from '../../../crds/schema/state-kinds.ts';
 import type { Transition } from '../../../crds/schema/transition.ts';
 import type { Visit, WorkflowExecutionStatus } from '../../../crds/schema/workflow-execution-status.ts';
 import { cutMiddle, cutText } from '../../../lib/cut-text.ts';
 import { defined } from '../../../lib/defined.ts';
+import { parseDuration } from '../../../lib/duration.ts';
+import { instantAfter } from '../../../lib/instant.ts';
+import { ownMember } from '../../../lib/own-member.ts';
 import { waitingText } from '../states/human.ts';
 import { runState } from '../states/index.ts';
 import { firstMatch } from './conditions.ts';
 import type { Draft } from './draft.ts';
-import { enter } from './enter.ts';
 import type { Failure } from './facts.ts';
 import { failureOf } from './failure-of.ts';
 import { finish } from './finish.ts';
@@ -192,3 +195,49 @@ function take(draft: Draft, rule: Transition): void {
   draft.change({ kind: 'status', fields: { transitions } });
   enter(draft, rule.target);
 }
+
+/** Enters a state, or ends the execution where that would be one visit too many (requirements AMB-068). */
+export function enter(draft: Draft, name: string): void {
+  const { status } = draft;
+  const state = ownMember(draft.spec.states, name);
+  if (state === undefined) throw new TypeError(`state ${name} is not in a definition that was accepted`);
+  const visit = (ownMember(status.visits, name) ?? 0) + 1;
+  const most = state.max_state_visits ?? limits.stateVisitsDefault;
+  if (visit > most) {
+    const message = `state ${name} would be entered ${visit} times; max_state_visits is ${most}`;
+    return finish(draft, 'failed', { reason: 'MaxStateVisitsExceeded', message });
+  }
+  draft.change({
+    kind: 'entered',
+    visit: { state: name, kind: state.kind, visit, entered_at: draft.time, ...extras(draft, state, visit) },
+  });
+}
+
+function extras(draft: Draft, state: State, visit: number): Partial<CurrentVisit> {
+  const deadline = deadlineOf(draft, state);
+  const signals = visit === 1 ? 0 : (draft.facts.execution.spec.signals?.length ?? 0);
+  return {
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(state.kind === 'Human' && signals > 0 ? { signals_before: signals } : {}),
+  };
+}
+
+/**
+ * A timeout that the manifest sets counts from entry. The default counts from the start of the first container or child
+ * (`starting.ts`), and a Human state without a timeout waits for ever (requirements AMB-007, AMB-190).
+ */
+function deadlineOf(draft: Draft, state: State): string | undefined {
+  const timeout = state.timeout ?? (startsLater.has(state.kind) ? undefined : limits.stateTimeoutDefault);
+  if (timeout === undefined) return undefined;
+  return instantAfter(draft.now, parseDuration(timeout, { field: 'timeout' }));
+}
+
+const startsLater: ReadonlySet<StateKind> = new Set([
+  'Human',
+  'System',
+  'ContainerRun',
+  'ParallelContainerRun',
+  'Subworkflow',
+  'Agent',
+  'ParallelAgents',
+]);

@@ -1,5 +1,5 @@
+import { enter } from './advance.ts';
 import type { Draft } from './draft.ts';
-import { enter } from './enter.ts';
 import type { Definition, Failure, WorkflowLookup } from './facts.ts';
 import { finish } from './finish.ts';
 import { blackboardProblem, inputProblem } from './input.ts';

@@ -3,7 +3,6 @@ import type { StateOf } from '../../../crds/schema/state.ts';
 import { ownMember } from '../../../lib/own-member.ts';
 import { isDisruption } from '../../step-pods/disruption.ts';
 import { mayRepeat } from '../../step-pods/retry.ts';
-import { containerPlan } from '../engine/container-plan.ts';
 import { outcomeAtDeadline, stopping, timeoutFailure } from '../engine/deadline.ts';
 import type { Draft } from '../engine/draft.ts';
 import type { Failure, PodFact, StepOutcome } from '../engine/facts.ts';
@@ -15,6 +14,7 @@ import { causeOf, firstBegun, hasBegun, noteStart, queueOutcome, showWaiting } f
 import type { StateHandler } from '../engine/state-handler.ts';
 import { loadStored } from '../engine/stored.ts';
 import type { PlanOrFailure } from '../../step-pods/step-plan.ts';
+import { containerPlan } from './container-run.ts';
 
 /** How long finished steps may wait in memory for the others before they are written down, in milliseconds. */
 const recordEveryMs = 2_000;

@@ -1,7 +1,6 @@
 import { limits } from '../../../crds/limits.ts';
 import type { StateOf } from '../../../crds/schema/state.ts';
 import { runAttempts } from '../engine/attempts.ts';
-import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from '../engine/container-plan.ts';
 import type { Draft } from '../engine/draft.ts';
 import { containerResult, noOutput, withTwins } from '../engine/outcome.ts';
 import { processFailure } from '../engine/process-bounds.ts';
@@ -9,6 +8,7 @@ import type { CurrentVisit } from '../engine/reduce.ts';
 import { renderText, scopeOf } from '../engine/scope.ts';
 import type { StateHandler, VisitUpdate } from '../engine/state-handler.ts';
 import type { PlannedMount, PlanOrFailure } from '../../step-pods/step-plan.ts';
+import { commandTimeoutMs, mountableClaim, renderEnv, shellArgv } from './container-run.ts';
 
 /** A shell command in a pod with the workspace; `update_context` and `finalize` need no process (AMB-075, AMB-076). */
 export const system: StateHandler<'System'> = (draft, state, current) => {

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const filesMax = 45;
+
+/** A row of the walk in docs/architecture.md. `word`: what a file that is not imported has in common with row `from`. */
+interface Row {
+  readonly number: number;
+  readonly text: string;
+  readonly path: string;
+  readonly from: number | undefined;
+  readonly word: string | undefined;
+}
+
+const pattern = /^\| (\d+) \| \[([^\]]+)\]\(\.\.\/([^)]+)\) \| (?:-|(\d+)(?: `([^`]+)`)?) \| \S.* \|$/gm;
+
+function walkOf(page: string): readonly Row[] {
+  return [...page.matchAll(pattern)].map(([, number = '', text = '', path = '', from, word]) => ({
+    number: Number(number),
+    text,
+    path,
+    from: from === undefined ? undefined : Number(from),
+    word,
+  }));
+}
+
+const read = (path: string): string => readFileSync(resolve(root, path), 'utf8');
+
+/** The files that a module names in imports and in exports from elsewhere, as paths from the root. */
+const named = (path: string): string[] =>
+  [...read(path).matchAll(/\bfrom '(\.[^']+)'/g)].map(([, target = '']) =>
+    relative(root, resolve(root, dirname(path), target)),
+  );
+
+/** What a module imports: directly, or through the `index.ts` of a folder. */
+const imports = (path: string): ReadonlySet<string> =>
+  new Set(named(path).flatMap((file) => (file.endsWith('/index.ts') ? [file, ...named(file)] : [file])));
+
+const isReached = (before: string, path: string, word: string | undefined): boolean =>
+  word === undefined ? imports(before).has(path) : read(before).includes(word) && read(path).includes(word);
+
+const rows = walkOf(read('docs/architecture.md'));
+
+describe('the walk of one ContainerRun in docs/architecture.md', () => {
+  it('is numbered from 1 on, has each file once, and is short enough to be read', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.length).toBeLessThanOrEqual(filesMax);
+    expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
+    expect(new Set(rows.map(({ path }) => path)).size).toBe(rows.length);
+  });
+
+  it.each(rows)('row $number: $path exists, and the link says its path', ({ text, path }) => {
+    expect(text).toBe(path);
+    expect(existsSync(resolve(root, path))).toBe(true);
+  });
+
+  it('begins with the first row alone', () => {
+    expect(rows.filter(({ from }) => from === undefined).map(({ number }) => number)).toEqual([1]);
+  });
+
+  it.each(rows.slice(1))('row $number: $path is reached from row $from', ({ number, path, from = 0, word }) => {
+    expect(from).toBeLessThan(number);
+    expect(isReached(rows[from - 1]?.path ?? '', path, word)).toBe(true);
+  });
+
+  it.each([
+    ['a manifest', 'crds/schema/workflow.ts'],
+    ['the one place that changes a status', 'controllers/execution/engine/reduce.ts'],
+    ['the first process of a step', 'runner/main.go'],
+    ['the final output', 'lib/final-output.ts'],
+  ])('passes %s', (_name, path) => {
+    expect(rows.map((row) => row.path)).toContain(path);
+  });
+});
