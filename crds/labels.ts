@@ -66,6 +66,9 @@ export const annotations = {
   linkedFrom: 'windlass.dev/linked-from',
   linkRoot: 'windlass.dev/link-root',
   linkDepth: 'windlass.dev/link-depth',
+  /** On an execution that an agent started, and on what it starts: uid of the first agent, and the starts in between. */
+  agentRoot: 'windlass.dev/agent-root',
+  agentDepth: 'windlass.dev/agent-depth',
   /** On the namespace of a tenant: sources of webhooks that come to it and to no other, with commas between them. */
   webhookSources: 'windlass.dev/webhook-sources',
   /** On a Volume that was made for an execution: its name in the workflow, which may be no object name (AMB-179). */

@@ -23,6 +23,9 @@ export const limits = {
   retryAttemptsMax: 20,
   /** spec 1 §3.3, requirements AMB-085: the root has depth 0, a child of depth 11 is refused. */
   subworkflowDepthMax: 10,
+  /** Our ceilings for agents that start agents: starts in a row, and executions under way below one first agent. */
+  agentDepthMax: 3,
+  agentFamilyMax: 32,
   /** requirements AMB-189: links of a chain in which the end of one execution starts the next one. */
   stimulusLinksMax: 10,
   /** Our ceiling for the executions that one root has started, itself or through others, and that are still there. */

@@ -1,6 +1,7 @@
 import type { EventSink } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Effect } from '../../lib/conversation/next.ts';
+import type { CallCounter } from '../../lib/envelope/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ModelReply, Models } from '../../lib/models/models.ts';
 import type { Toolbox, ToolCaller } from '../../lib/tools/tool.ts';
@@ -17,6 +18,8 @@ export interface ConversationDeps {
   readonly log: ConversationLog;
   readonly door: PodDoor;
   readonly caller: ToolCaller & { readonly agent: NonNullable<ToolCaller['agent']> };
+  /** Counts calls where the SecurityContext bounds them. */
+  readonly calls: CallCounter;
   /** The rendered instruction and the input. */
   readonly task: { readonly system: string; readonly input: string; readonly version: string };
   /** Takes domain events. */

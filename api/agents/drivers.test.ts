@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../lib/clock.ts';
+import { createCallCounter } from '../../lib/envelope/index.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { DispatchResult, Tool } from '../../lib/tools/tool.ts';
 import {
@@ -120,6 +121,23 @@ describe('drivers on a real NATS server', () => {
     await outcomes(shared);
     expect(run).toHaveBeenCalledTimes(1);
     expect(shared.outcomes[0]).toMatchObject({ output: 'seven', tool_calls: 1 });
+  });
+
+  it('AMB-195 count calls of the agent and signed ones of its session to one max_calls', async () => {
+    const shared = new SharedExecutions();
+    const run = vi.fn<() => Promise<string>>(async () => '7');
+    const twice = script(replyOf('', [['count', {}]]), replyOf('', [['count', {}]]), replyOf('done'));
+    const signed = createCallCounter(nats.connect());
+    const account = { execution_id: 'bounded', tenant: 'acme' };
+    expect(await Promise.all([signed.take(account, 3), signed.take(account, 3)])).toEqual([true, true]);
+    replica({ shared, ask: twice, tools: [apiTool(run)], security: { max_calls: 3 } });
+    shared.put(executionOf('bounded'));
+    await outcomes(shared);
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(shared.outcomes[0]).toMatchObject({ phase: 'completed', output: 'done', tool_calls: 1 });
+    const refused = (await recordsOf('bounded')).filter((record) => record.kind === 'tool_ended' && !record.ran);
+    expect(refused).toMatchObject([{ content: expect.stringContaining('MaxCallsExceeded') as string }]);
+    expect(await signed.take(account, 3)).toBe(false);
   });
 
   it('cut what a tool says where it would not fit a record, and say so', async () => {

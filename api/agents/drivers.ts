@@ -8,8 +8,9 @@ import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
-import { AppError, type ErrorCode, messageOf } from '../../lib/errors.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import type { CallCounter } from '../../lib/envelope/index.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { CacheReader } from '../../lib/informer/cache.ts';
 import type { Informer } from '../../lib/informer/index.ts';
@@ -24,6 +25,7 @@ import type { ConversationDeps } from './conversation-deps.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
+import { isLost } from './lost.ts';
 import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
@@ -37,6 +39,7 @@ export interface DriversDeps {
   readonly newId: NewId;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  readonly calls: CallCounter;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
     readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
   };
@@ -310,7 +313,7 @@ class ConversationDrivers implements Drivers {
     execution: AgentExecution,
     parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
   ): Promise<ConversationDeps> {
-    const { bus, clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
+    const { bus, calls, clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
     const whole = await executions.whole(execution);
     if (whole === undefined) throw new Stopped();
     const { spec, security } = await definitionOf(whole);
@@ -318,6 +321,7 @@ class ConversationDrivers implements Drivers {
     return {
       ...parts,
       events: bus,
+      calls,
       clock,
       logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
       models,
@@ -341,13 +345,5 @@ const retryMs = 200;
 
 /** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
 class Grown extends Error {}
-
-/** Errors that come again on every replica: what it runs is gone, or its instruction cannot be rendered. */
-const lasting: ReadonlySet<ErrorCode> = new Set(['not_found', 'invalid', 'limit_exceeded', 'terminal']);
-
-function isLost(error: unknown): AppError {
-  if (error instanceof AppError && lasting.has(error.code)) return error;
-  throw error;
-}
 
 const isUnserved = (error: unknown): boolean => error instanceof AppError && error.reason === 'NoResponders';

@@ -1,5 +1,6 @@
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import {
+  createCallCounter,
   createEnvelopeProof,
   createSessions,
   type SealKey,
@@ -43,13 +44,14 @@ export interface Agents {
   routes<Caller>(): Route<Caller>[];
 }
 
-type SealDeps = Pick<SealInvokeDeps, 'prove' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
+type SealDeps = Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
 
 export function createAgents(deps: AgentsDeps): Agents {
   const { bus, clock, kube, logger, newId, nodeConfig, cluster, toolbox, metrics } = deps;
   const models = createModels({ clock, logger, random: Math.random, registry: metrics.registry }, nodeConfig);
   const definitions = createDefinitions(kube);
   const feed = createConversationFeed(bus, clock);
+  const calls = createCallCounter(bus);
   const drivers = createDrivers({
     kube,
     bus,
@@ -58,6 +60,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     newId,
     models,
     toolbox,
+    calls,
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
@@ -68,7 +71,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     feed,
     drivers,
     models,
-    seal: sealDeps(deps, signed),
+    seal: { ...sealDeps(deps, signed), calls },
     routes: () => createAgentPodRoutes({ ...podDeps, drivers, feed }),
   };
 }
@@ -80,7 +83,10 @@ interface Signed {
 }
 
 /** A signed call has the rights of its execution, for as long as that runs. */
-function sealDeps({ bus, clock, cluster, toolbox }: AgentsDeps, { key, sessions, definitions }: Signed): SealDeps {
+function sealDeps(
+  { bus, clock, cluster, toolbox }: AgentsDeps,
+  { key, sessions, definitions }: Signed,
+): Omit<SealDeps, 'calls'> {
   const { cache } = cluster.informers.agentExecutions;
   return {
     toolbox,

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import type { NewId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { parseRecord } from './live.ts';
+import { patiently } from './patiently.ts';
 
 /** Another replica has written to the conversation: it drives it now, and this one must stop at once. */
 export class Overtaken extends AppError {
@@ -41,9 +42,6 @@ interface LogDeps {
   readonly signal: AbortSignal;
 }
 
-/** Pauses while the bus is away. */
-const retry = { firstMs: 100, mostMs: 2_000 } as const;
-
 /** The log of one conversation as its driver writes it: each append is guarded by the place of the record before. */
 export class ConversationLog {
   readonly state: ConversationState = emptyState();
@@ -65,7 +63,7 @@ export class ConversationLog {
   async load(): Promise<void> {
     const { stream, tenant, executionId: key } = this.#deps;
     for (;;) {
-      const page = await this.#patiently(() => stream.read({ tenant, key, after: this.#last }));
+      const page = await patiently(this.#deps, () => stream.read({ tenant, key, after: this.#last }));
       for (const { sequence, body } of page) {
         fold(this.state, parseRecord(body));
         this.#last = sequence;
@@ -88,7 +86,7 @@ export class ConversationLog {
    */
   async #requireNothingLost(): Promise<void> {
     const { stream, tenant, startedAt } = this.#deps;
-    const oldest = await this.#patiently(() => stream.oldest(tenant));
+    const oldest = await patiently(this.#deps, () => stream.oldest(tenant));
     const isWhole = oldest === undefined || oldest.sequence === 1;
     if (isWhole || startedAt === undefined || Date.parse(startedAt) > Date.parse(oldest.time)) return;
     throw lost();
@@ -109,25 +107,11 @@ export class ConversationLog {
     const record = { ...fields, at: new Date(clock.now()).toISOString() } as ConversationRecord;
     // The server stores one message of an id: an append whose answer was lost is made again without harm.
     const message = { tenant, key, body: JSON.stringify(record), id: newId(), after: this.#last };
-    const sequence = await this.#patiently(() => stream.append(message));
+    const sequence = await patiently(this.#deps, () => stream.append(message));
     if (sequence === undefined) throw new Overtaken();
     this.#last = sequence;
     fold(this.state, record);
     return sequence;
-  }
-
-  async #patiently<T>(call: () => Promise<T>): Promise<T> {
-    const { clock, signal, logger } = this.#deps;
-    for (let pauseMs: number = retry.firstMs; ; pauseMs = Math.min(pauseMs * 2, retry.mostMs)) {
-      signal.throwIfAborted();
-      try {
-        return await call();
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
-        if (pauseMs >= retry.mostMs) logger.warn({ problem: error.message }, 'conversation waits for the event bus');
-      }
-      await clock.sleep(pauseMs, signal);
-    }
   }
 }
 

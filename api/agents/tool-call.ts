@@ -6,6 +6,7 @@ import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../..
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
+import { patiently } from './patiently.ts';
 import { type FileCall, storageEvent } from './storage-event.ts';
 
 type CallTool = EffectOf<'call_tool'>;
@@ -116,6 +117,11 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
   const { call } = running.effect;
   const isAgain = deps.log.state.underWay?.call_id === call.id;
   if (!isAgain) {
+    const most = deps.caller.security.max_calls;
+    if (most !== undefined && !(await counts(deps, most, signal))) {
+      const spent = `MaxCallsExceeded: the execution has had its ${most} calls (max_calls); answer without tools`;
+      return refuse(deps, running.effect, spent);
+    }
     await record(deps, { kind: 'tool_started', call_id: call.id, tool: tool.name, arguments: running.args });
   }
   const { answer, ...dispatch } = await answerOf(deps, tool, { ...running, isAgain }, signal);
@@ -129,6 +135,12 @@ async function run(deps: ConversationDeps, tool: Tool, running: Running, signal:
     ran: true,
     ...dispatch,
   });
+}
+
+/** Signed calls of the execution go on the same account. */
+function counts({ calls, clock, logger, caller }: ConversationDeps, most: number, signal: AbortSignal) {
+  const account = { execution_id: caller.executionId ?? '', tenant: caller.tenant };
+  return patiently({ clock, logger, signal }, () => calls.take(account, most));
 }
 
 /** Raised before the end is recorded: a replica that dies in between lets the next one raise it again, by the same id. */

@@ -13,6 +13,7 @@ import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createInformers, type Informers } from './informers.ts';
+import { createLineages, type Lineages } from './lineages.ts';
 import { createTenantObjects, type TenantObjects } from './tenant-objects.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
@@ -35,6 +36,7 @@ export interface Cluster {
   readonly executionFeed: ExecutionFeed;
   readonly agents: TenantObjects<Agent>;
   readonly agentExecutions: TenantObjects<AgentExecution>;
+  readonly lineages: Lineages;
   readonly edgeHosts: TenantObjects<EdgeHost>;
   readonly edgeGroups: TenantObjects<EdgeGroup>;
   readonly fleetRuns: TenantObjects<FleetRun>;
@@ -73,6 +75,10 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
     executionFeed,
     executions: createExecutions(objectsOf(informers.executions)),
     agents: createTenantObjects({ ...objectsOf(informers.agents), resource: agents, shared: globalNamespace }),
+    lineages: createLineages({
+      agentExecutions: informers.agentExecutions.cache,
+      executions: informers.executions.cache,
+    }),
     agentExecutions: createTenantObjects({ ...objectsOf(informers.agentExecutions), resource: agentExecutions }),
     edgeHosts: createTenantObjects({ ...objectsOf(informers.edgeHosts), resource: edgeHosts }),
     edgeGroups: createTenantObjects({ ...objectsOf(informers.edgeGroups), resource: edgeGroups }),

@@ -56,12 +56,20 @@ export function createOperations(clock: Clock): Operations {
 
 function requestOf(
   { contract }: Route<Caller>,
-  { tenant, subject }: ToolCaller,
+  { tenant, subject, executionId }: ToolCaller,
   { params = {}, query = {}, body = {}, scopes = [], signal = new AbortController().signal }: Asked,
 ) {
   const { body: sent } = contract;
   if (sent?.kind === 'json') assertBody(sent.schema, body);
-  const caller: Caller = { subject, tenant, kind: 'consumer', roles: [], scopes, until: Number.POSITIVE_INFINITY };
+  const caller: Caller = {
+    subject,
+    tenant,
+    kind: 'consumer',
+    roles: [],
+    scopes,
+    ...(executionId === undefined ? {} : { agentExecution: executionId }),
+    until: Number.POSITIVE_INFINITY,
+  };
   return {
     params,
     query: withDefaults({ ...query }, queryOf(contract)),

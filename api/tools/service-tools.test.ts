@@ -362,7 +362,15 @@ describe('operations for tools', () => {
     expect(await operations.call('echo', aToolCaller(), { body: { n: 1 } })).toEqual({
       query: { limit: 5 },
       body: { n: 1 },
-      caller: { subject: 'user-1', tenant: 'acme', kind: 'consumer', roles: [], scopes: [], until: 0 },
+      caller: {
+        subject: 'user-1',
+        tenant: 'acme',
+        kind: 'consumer',
+        roles: [],
+        scopes: [],
+        agentExecution: 'e-1',
+        until: 0,
+      },
     });
   });
 

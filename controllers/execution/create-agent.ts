@@ -1,6 +1,7 @@
 import { apiVersion } from '../../crds/labels.ts';
 import type { AgentExecution, AgentExecutionSpec } from '../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { agentExecutions } from '../../lib/kinds.ts';
 import { childLabels, ownerOf } from './create-child.ts';
 import { type CreateNamedDeps, createNamed } from './create-named.ts';
@@ -35,6 +36,7 @@ const agentObject = (parent: WorkflowExecution, { name, spec }: Wish): AgentExec
     name,
     ...(parent.metadata.namespace === undefined ? {} : { namespace: parent.metadata.namespace }),
     labels: childLabels(parent),
+    annotations: inheritedLineage(parent),
     ownerReferences: [ownerOf(parent)],
   },
   spec,

@@ -1,5 +1,6 @@
 import { apiVersion, labels } from '../../crds/labels.ts';
 import type { WorkflowExecution, WorkflowExecutionSpec } from '../../crds/schema/workflow-execution.ts';
+import { inheritedLineage } from '../../lib/agent/lineage.ts';
 import { buildExecution } from '../../lib/execution/build-execution.ts';
 import { workflowExecutions } from '../../lib/kinds.ts';
 import { type CreateNamedDeps, createNamed } from './create-named.ts';
@@ -50,7 +51,7 @@ function childObject(parent: WorkflowExecution, { name, spec, owned }: Child): W
     workflow: { reference, version },
     spec: fields,
     labels: childLabels(parent),
-    annotations: inheritedLink(parent),
+    annotations: { ...inheritedLink(parent), ...inheritedLineage(parent) },
     owner: owned ? ownerOf(parent) : undefined,
   });
 }

@@ -26,6 +26,8 @@ const marks: Marks = {
     annotations.linkedFrom,
     annotations.linkRoot,
     annotations.linkDepth,
+    annotations.agentRoot,
+    annotations.agentDepth,
   ],
 };
 

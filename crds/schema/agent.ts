@@ -260,7 +260,9 @@ export const SecurityContextSpec = Type.Object(
         description: 'The container reaches DNS and the API alone; listed hosts are not built yet.',
       }),
     ),
-    max_calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one session.' })),
+    max_calls: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 100_000, description: 'Tool calls of one execution, signed ones included.' }),
+    ),
     tier: Type.Optional(
       oneOf(['user', 'tenant-admin', 'operator'], {
         description: 'Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user.',

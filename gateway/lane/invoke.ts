@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { AuditChain } from '../../lib/audit-chain/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { startDeadline } from '../../lib/deadline.ts';
-import { type CallsUnderWay, type Envelope, type ProveEnvelope, type Session } from '../../lib/envelope/index.ts';
+import {
+  type CallsUnderWay,
+  type Envelope,
+  type ProveEnvelope,
+  type Session,
+  type CallCounter,
+} from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
@@ -11,7 +17,6 @@ import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { ToolRefusal } from '../../lib/tools/tool.ts';
 import { argumentsProblem, policyProblem, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayAnswer, GatewayCaller, GatewayTool, JsonObject } from '../tools/tool-source.ts';
-import type { CallCounter } from './call-counter.ts';
 import type { SecurityOf } from './security-of.ts';
 
 export interface InvokeDeps {
@@ -124,7 +129,7 @@ async function check(deps: InvokeDeps, envelope: Envelope, session: Session): Pr
   if (problem !== undefined) return problem;
   if (!isJsonObject(args)) throw new AppError('internal', 'arguments that are no object passed their check');
   if (security.max_calls !== undefined && !(await deps.counter.take(session, security.max_calls)))
-    return policy('MaxCallsExceeded', `the session has had its ${security.max_calls} calls (max_calls)`);
+    return policy('MaxCallsExceeded', `the execution has had its ${security.max_calls} calls (max_calls)`);
   const caller: GatewayCaller = {
     tenant,
     subject: subjectOf(session),

@@ -14,6 +14,7 @@ import {
   issueToken,
   type Revocations,
   type SealKey,
+  createCallCounter,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createHttpApp, type Listener, listen } from '../../lib/http/index.ts';
@@ -27,7 +28,6 @@ import { createToolRoutes } from '../routes/tools/index.ts';
 import { createSessionView } from '../sessions/session-view.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
 import type { GatewayTool } from '../tools/tool-source.ts';
-import { createCallCounter } from './call-counter.ts';
 import { createInvoke } from './invoke.ts';
 
 const pair = generateKeyPairSync('ed25519');

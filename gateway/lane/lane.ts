@@ -12,6 +12,7 @@ import {
   type Revocations,
   type SealVerifier,
   type Sessions,
+  createCallCounter,
 } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { RateLimit } from '../../lib/http/rate-limit.ts';
@@ -25,7 +26,6 @@ import { createBuiltinSource } from '../tools/builtin-source.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
 import { createBypassProof } from './bypass-proof.ts';
-import { createCallCounter } from './call-counter.ts';
 import { createInvoke, type Invoke } from './invoke.ts';
 import { createSecurityOf, type SecurityOf } from './security-of.ts';
 

@@ -5,6 +5,7 @@ export { loadSealKey, type SealKey, sealTokenVariables, sealVariables } from './
 export { createSessions, type Session, sessionBucket, type Sessions } from './sessions.ts';
 export { algorithmsOf, issueToken, readToken, type SealClaims, type SealVerifier } from './token.ts';
 
+export { type CallCounter, createCallCounter } from './call-counter.ts';
 export { type CallsUnderWay, createCallsUnderWay } from './calls-under-way.ts';
 export { createRevocations, type Revocations } from './revocations.ts';
 

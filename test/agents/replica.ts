@@ -1,8 +1,9 @@
-import type { AgentSpec } from '../../crds/schema/agent.ts';
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
@@ -89,6 +90,7 @@ interface ReplicaOptions {
   readonly ask: (request: ModelRequest) => Promise<ModelReply>;
   readonly tools?: readonly Tool[];
   readonly spec?: AgentSpec;
+  readonly security?: SecurityContextSpec;
 }
 
 export interface Replica {
@@ -98,7 +100,14 @@ export interface Replica {
 }
 
 /** One replica's drivers, with a model and tools of the test. */
-export function startReplica({ bus, shared, ask, tools = [], spec = specOf() }: ReplicaOptions): Replica {
+export function startReplica({
+  bus,
+  shared,
+  ask,
+  tools = [],
+  spec = specOf(),
+  security = {},
+}: ReplicaOptions): Replica {
   const stop = new AbortController();
   const toolbox: Toolbox = {
     offered: () => tools,
@@ -124,9 +133,10 @@ export function startReplica({ bus, shared, ask, tools = [], spec = specOf() }: 
     newId,
     models: { ask, limitsOf: () => ({ maxOutputTokens: 1_000 }) },
     toolbox,
+    calls: createCallCounter(bus),
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
-    definitionOf: async () => ({ spec, security: {} }),
+    definitionOf: async () => ({ spec, security }),
   });
   const running = drivers.run(stop.signal);
   return {

@@ -8,6 +8,7 @@ import type { ConversationRecord } from '../../../lib/conversation/record.ts';
 import { HttpError } from '../../../lib/http/http-error.ts';
 import { KubeError } from '../../../lib/kube/index.ts';
 import { anAgent } from '../../../test/builders/agent-builder.ts';
+import { createLineages } from '../../cluster/lineages.ts';
 import { createAgentExecutionRoutes } from './index.ts';
 import { createMemoryFeed } from '../../../test/agents/memory-feed.ts';
 import { AgentExecutionView } from './schema.ts';
@@ -80,6 +81,13 @@ function world({ agent: own = agent, executions = [], refusal, records = [] }: W
       agents: {
         locate: async (tenant: string, id: string) => (tenant === 'acme' && own.metadata.uid === id ? own : undefined),
       },
+      lineages: createLineages({
+        agentExecutions: {
+          getByUid: (uid) => there.find(({ metadata }) => metadata.uid === uid),
+          values: () => there.values(),
+        },
+        executions: { values: () => [].values() },
+      }),
       agentExecutions: {
         find: findExecution,
         locate: findExecution,
@@ -88,9 +96,14 @@ function world({ agent: own = agent, executions = [], refusal, records = [] }: W
       },
     },
   } as never);
-  const call = async (operation: string, request: object, tenant = 'acme'): Promise<unknown> => {
+  const call = async (
+    operation: string,
+    request: object,
+    tenant = 'acme',
+    agentExecution?: string,
+  ): Promise<unknown> => {
     const route = routes.find(({ contract }) => contract.operationId === operation);
-    const caller = { subject: 'ada', tenant };
+    const caller = { subject: 'ada', tenant, agentExecution };
     const reserve = async () => undefined;
     try {
       const reply = await route?.handle({ params: {}, query: {}, headers: {}, reserve, ...request, caller } as never);
@@ -126,6 +139,22 @@ describe('starting an agent', () => {
       { type: 'AgentExecutionStarted', subject: idOf(70), data: { agent: 'reviewer', agent_id: idOf(1) } },
     ]);
     expect(JSON.stringify(told)).not.toContain('read this');
+  });
+
+  it('marks what an agent starts, and refuses one that is too far down', async () => {
+    const { call, there } = world();
+    there.push(execution(70));
+    await call('startAgentExecution', { body }, 'acme', idOf(70));
+    const marks = { [annotations.agentRoot]: idOf(70), [annotations.agentDepth]: '1' };
+    expect(there.at(-1)?.metadata.annotations).toMatchObject(marks);
+    const deep = execution(80);
+    there.push({ ...deep, metadata: { ...deep.metadata, annotations: { ...marks, [annotations.agentDepth]: '3' } } });
+    const before = there.length;
+    expect(await call('startAgentExecution', { body }, 'acme', idOf(80))).toMatchObject({
+      status: 422,
+      error: 'agent_depth_exceeded',
+    });
+    expect(there).toHaveLength(before);
   });
 
   it.each(['', 'reviewer', `${idOf(1)}0`, idOf(1).slice(1), `{${idOf(1)}}`])(

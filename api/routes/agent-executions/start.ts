@@ -21,7 +21,7 @@ import { startAgentExecution } from './contract.ts';
 
 export interface StartAgentDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get'>;
-  readonly cluster: Pick<Cluster, 'tenants' | 'agents' | 'agentExecutions'>;
+  readonly cluster: Pick<Cluster, 'tenants' | 'agents' | 'agentExecutions' | 'lineages'>;
   readonly newId: NewId;
   readonly audit: AuditTrail;
 }
@@ -37,8 +37,9 @@ export function createStartRoute(deps: StartAgentDeps): Route<Caller> {
     if (namespace === undefined) throw notFound(unknownTenant);
     const key = headers['idempotency-key'];
     const known = key === undefined ? undefined : onceUnder(caller, key, body);
+    const marks = deps.cluster.lineages.marksFor(caller);
     const agent = await deps.cluster.agents.locate(caller.tenant, id);
-    const execution = await start(deps, { agent, body, caller, namespace, known });
+    const execution = await start(deps, { agent, body, caller, namespace, known, marks });
     deps.cluster.agentExecutions.remember(execution);
     const { name, uid } = execution.metadata;
     const data = { agent: agent?.metadata.name ?? name, agent_id: id };
@@ -66,6 +67,8 @@ interface Ask {
   readonly caller: Caller;
   readonly namespace: string;
   readonly known: Once | undefined;
+  /** Annotations that say which agent is behind it. */
+  readonly marks: Readonly<Record<string, string>>;
 }
 
 const suffixLength = 10;
@@ -94,7 +97,7 @@ function assertReady(agent: Agent, version: string | undefined): void {
   throw failed(`agent ${agent.metadata.name} cannot run: ${ready.reason}: ${ready.message}`);
 }
 
-function executionOf(agent: Agent, { body, caller, namespace, known }: Ask, name: string): AgentExecution {
+function executionOf(agent: Agent, { body, caller, namespace, known, marks }: Ask, name: string): AgentExecution {
   const { uid = '', name: agentName } = agent.metadata;
   const { version, input, intent } = body;
   return {
@@ -105,6 +108,7 @@ function executionOf(agent: Agent, { body, caller, namespace, known }: Ask, name
       namespace,
       labels: { [labels.agent]: agentName, [labels.agentUid]: uid },
       annotations: {
+        ...marks,
         [annotations.startedBy]: caller.subject,
         ...(known === undefined ? {} : { [annotations.request]: known.request }),
       },

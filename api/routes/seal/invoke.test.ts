@@ -26,6 +26,8 @@ const runs: ToolRuns = {
   },
 };
 
+let counted: Record<string, number>;
+
 async function serve(take: (tenant: string) => Promise<void> = async () => undefined): Promise<void> {
   const prove = createEnvelopeProof(base);
   const routes = createSealInvokeRoutes({
@@ -34,6 +36,7 @@ async function serve(take: (tenant: string) => Promise<void> = async () => undef
     prove,
     rateLimit: { take },
     toolbox: createToolbox({ builtin_dispatchers: [] }, runs),
+    calls: { take: async ({ execution_id: id }, most) => (counted[id] = (counted[id] ?? 0) + 1) <= most },
     callerOf: async ({ tenant }) => caller && { ...caller, tenant },
     dispatchFor: (executionId) => async (plan) => {
       plans.push([executionId, plan]);
@@ -49,6 +52,7 @@ beforeEach(async () => {
   signer = aSigner();
   token = (await base.begin(signer)).security_token;
   plans = [];
+  counted = {};
   audited = [];
   const config = { subcommand_allowlist: { ls: [] } };
   const tools = [{ name: 'cmd', config }, { name: 'fs.*' }, { name: 'svc.*' }];
@@ -211,6 +215,14 @@ describe('POST /v1/seal/invoke', () => {
       ['ToolInvocationEnded', { tool: 'svc.agent.list', outcome: 'error' }],
     ]);
     expect(JSON.stringify(audited)).not.toContain('hunter2');
+  });
+
+  it('AMB-195 counts calls to max_calls of the SecurityContext: the last is answered, the next is refused', async () => {
+    caller = caller && { ...caller, security: { max_calls: 2 } };
+    const answers = [];
+    for (let id = 1; id <= 3; id += 1) answers.push(await post(envelope(call('svc.tools.list', {}, id))));
+    expect(answers.map(([status]) => status)).toEqual([200, 200, 403]);
+    expect(answers[2]?.[1]).toMatchObject({ error: { message: expect.stringContaining('max_calls') as string } });
   });
 
   it('AMB-057 counts proved calls alone to the share of their tenant', async () => {

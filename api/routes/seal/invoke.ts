@@ -1,6 +1,7 @@
 import type { AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import {
+  type CallCounter,
   type Envelope,
   EnvelopeError,
   type ProveEnvelope,
@@ -19,6 +20,7 @@ import {
   type ToolAnswer,
   type ToolArguments,
   type Toolbox,
+  type ToolRefusal,
   type ToolCaller,
 } from '../../../lib/tools/tool.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
@@ -31,6 +33,8 @@ export interface SealInvokeDeps {
   /** Counts a call once its signature is proved: before that, anybody could use up somebody else's share. */
   readonly rateLimit: RateLimit;
   readonly toolbox: Toolbox;
+  /** Counts calls where the SecurityContext bounds them. */
+  readonly calls: CallCounter;
   /** Whose calls those of a session are; undefined where its execution runs no more. */
   readonly callerOf: (session: Pick<Session, 'execution_id' | 'tenant'>) => Promise<ToolCaller | undefined>;
   readonly dispatchFor: (executionId: string) => Dispatch;
@@ -74,9 +78,17 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
   if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
   const admitted = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
   if (isRefusal(admitted)) throw refusalError(admitted, envelope.id);
+  const most = caller.security.max_calls;
+  if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(spent(most), envelope.id);
   const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);
   return json({ jsonrpc: '2.0', id: envelope.id, result: { content: [{ type: 'text', text: content }], isError } });
 }
+
+const spent = (most: number): ToolRefusal => ({
+  kind: 'policy',
+  code: 'MaxCallsExceeded',
+  message: `the execution has had its ${most} calls (max_calls)`,
+});
 
 interface AdmittedCall {
   readonly caller: ToolCaller;

@@ -39,6 +39,7 @@ async function start({ existing, create }: Server, headers: object, more: object
       tenants: { namespaceOf: () => 'team' },
       workflows: { locate: async () => workflow, whole: async () => workflow },
       executions: { remember: () => undefined },
+      lineages: { marksFor: () => ({}) },
     },
     newId: () => '0123456789abcdef',
     audit: { record: (entry: AuditEntry) => void recorded.push(entry) },

@@ -28,7 +28,7 @@ import { assertInput, assertReady, executionOf, type StartBody } from './plan-st
 
 export interface StartDeps {
   readonly kube: Pick<KubeClient, 'create' | 'get' | 'list'>;
-  readonly cluster: Pick<Cluster, 'tenants' | 'workflows' | 'executions'>;
+  readonly cluster: Pick<Cluster, 'tenants' | 'workflows' | 'executions' | 'lineages'>;
   readonly newId: NewId;
   readonly audit: AuditTrail;
 }
@@ -39,7 +39,7 @@ export function createStartRoute(deps: StartDeps): Route<Caller> {
     const namespace = deps.cluster.tenants.namespaceOf(caller.tenant);
     if (namespace === undefined) throw notFound(unknownTenant);
     const key = headers['idempotency-key'];
-    const ask = { body, caller, namespace };
+    const ask = { body, caller, namespace, marks: deps.cluster.lineages.marksFor(caller) };
     const execution = await start(deps, ask, key);
     deps.cluster.executions.remember(execution);
     return json({ execution_id: execution.metadata.uid });
@@ -50,6 +50,8 @@ interface Ask {
   readonly body: StartBody;
   readonly caller: Caller;
   readonly namespace: string;
+  /** Annotations that say which agent is behind it. */
+  readonly marks: Readonly<Record<string, string>>;
 }
 
 /** A name of the caller's own makes a start as safe to repeat as a key does, and needs none. */
@@ -71,13 +73,13 @@ const suffixLength = 10;
 
 async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
   const workflow = await startable(deps, ask);
-  const { namespace, caller } = ask;
+  const { namespace, caller, marks } = ask;
   for (let attempt = 1; ; attempt++) {
     const name = `${labelValue(workflow.metadata.name)}-${deps.newId().slice(0, suffixLength)}`;
     try {
       const made = await createExecution(
         deps.kube,
-        executionOf(workflow, ask.body, { name, namespace, subject: caller.subject }),
+        executionOf(workflow, ask.body, { name, namespace, subject: caller.subject, marks }),
       );
       return told(deps, ask, made, workflow);
     } catch (error) {
@@ -99,10 +101,10 @@ interface Once {
  * whatever replica and however the first one ended. It is answered alike also when the workflow is gone meanwhile.
  */
 async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame }: Once): Promise<WorkflowExecution> {
-  const { caller, namespace } = ask;
+  const { caller, namespace, marks } = ask;
   try {
     const workflow = await startable(deps, ask);
-    const started = { name, namespace, subject: caller.subject, request };
+    const started = { name, namespace, subject: caller.subject, request, marks };
     const made = await createExecution(deps.kube, executionOf(workflow, ask.body, started));
     assertSame(made, request, caller);
     return told(deps, ask, made, workflow);

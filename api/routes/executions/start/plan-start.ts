@@ -38,6 +38,7 @@ interface StartedBy {
   readonly name: string;
   readonly namespace: string;
   readonly subject: string;
+  readonly marks?: Readonly<Record<string, string>>;
   /** Hash of the request, where another one under the same name must be told apart. */
   readonly request?: string;
 }
@@ -46,7 +47,7 @@ interface StartedBy {
 export function executionOf(workflow: Workflow, body: StartBody, started: StartedBy): WorkflowExecution {
   const { metadata } = workflow;
   const version = body.version ?? validatedVersion(workflow);
-  const { name, namespace, subject, request } = started;
+  const { name, namespace, subject, request, marks } = started;
   const { name: _, workflow: _workflow, version: _version, input, ...rest } = body;
   const asked = input === undefined ? rest : { ...rest, input: inputOf(input) };
   return buildExecution({
@@ -55,6 +56,7 @@ export function executionOf(workflow: Workflow, body: StartBody, started: Starte
     workflow: { reference: reference(workflow, body.workflow), object: metadata.name, uid: metadata.uid, version },
     spec: asked,
     annotations: {
+      ...marks,
       [annotations.startedBy]: subject,
       ...(request === undefined ? {} : { [annotations.request]: request }),
     },

@@ -1,0 +1,73 @@
+import type { EventBus, KeyValueBucket } from '../bus/index.ts';
+import { AppError } from '../errors.ts';
+import { envelopeLimits } from './limits.ts';
+import type { Session } from './sessions.ts';
+
+/** Whose calls are counted: signed ones and those of the agent itself go on one account. */
+export type CallAccount = Pick<Session, 'execution_id' | 'tenant'>;
+
+/** Counts the tool calls of executions over all replicas and processes, for `max_calls` of a security context. */
+export interface CallCounter {
+  /** Counts one call; false where the execution has had `most` already. */
+  take(account: CallAccount, most: number): Promise<boolean>;
+}
+
+const definition = { name: 'seal_calls', ttlMs: envelopeLimits.longestSessionMs };
+
+/** Replicas that count for one execution at the same moment. */
+const attempts = 20;
+
+interface Waiting {
+  readonly most: number;
+  readonly settle: (isTaken: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Calls of one execution that come while a write is under way are counted together by the next one. */
+export function createCallCounter(bus: Pick<EventBus, 'bucket'>): CallCounter {
+  const bucket = bus.bucket<number>(definition);
+  const lines = new Map<string, Waiting[]>();
+  const work = async (account: CallAccount, line: Waiting[]): Promise<void> => {
+    const key = account.execution_id;
+    while (line.length > 0) {
+      const batch = line.splice(0);
+      try {
+        const taken = await count(bucket, account, batch);
+        for (const [index, { settle }] of batch.entries()) settle(index < taken);
+      } catch (error) {
+        for (const { fail } of batch) fail(error);
+      }
+    }
+    lines.delete(key);
+  };
+  return {
+    take(account, most) {
+      return new Promise((settle, fail) => {
+        const line = lines.get(account.execution_id);
+        if (line !== undefined) return void line.push({ most, settle, fail });
+        const begun = [{ most, settle, fail }];
+        lines.set(account.execution_id, begun);
+        void work(account, begun);
+      });
+    },
+  };
+}
+
+/** How many of the batch fit. */
+async function count(bucket: KeyValueBucket<number>, account: CallAccount, batch: readonly Waiting[]): Promise<number> {
+  const most = Math.min(...batch.map((one) => one.most));
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const found = await bucket.get(account.execution_id);
+    const had = found?.value ?? 0;
+    const taken = Math.max(0, Math.min(batch.length, most - had));
+    if (taken === 0) return 0;
+    const written =
+      found === undefined
+        ? await bucket.create(account.execution_id, taken, account.tenant)
+        : await bucket.update(account.execution_id, had + taken, found.revision);
+    if (written !== undefined) return taken;
+  }
+  throw new AppError('unavailable', 'too many replicas count calls of this execution; try again', {
+    reason: 'CounterBusy',
+  });
+}
