@@ -11,10 +11,17 @@ export interface BareServer {
   stop(): void;
 }
 
-/** Starts the program of that folder. */
-export async function startBareServer(folder: 'bare-koa' | 'broadcast'): Promise<BareServer> {
-  const env = { ...process.env, NODE_ENV: 'production' };
-  const child = fork(join(import.meta.dirname, folder, 'main.ts'), { env });
+type Folder = 'bare-koa' | 'bare-verifier' | 'broadcast' | 'noop-api' | 'noop-lane' | 'upstream';
+
+/** Starts the program of that folder, with the setup as JSON in its first argument. */
+export async function startBareServer(
+  folder: Folder,
+  setup: object = {},
+  env: NodeJS.ProcessEnv = {},
+): Promise<BareServer> {
+  const child = fork(join(import.meta.dirname, folder, 'main.ts'), [JSON.stringify(setup)], {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+  });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     url: new URL(`http://127.0.0.1:${port}/`),

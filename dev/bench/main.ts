@@ -9,7 +9,7 @@ import { projectDir } from '../../test/cluster/harness/project.ts';
 import { removeLeftNamespaces } from '../../test/cluster/harness/test-namespace.ts';
 import { withBenchCluster } from './bench-cluster.ts';
 import { machineLine } from './machine.ts';
-import type { Program, Row, Sample } from './program.ts';
+import { isLocal, type Program, type Row, type Sample } from './program.ts';
 import { apiMemory, apiMemoryGrowth } from './programs/api-memory.ts';
 import { apiRead } from './programs/api-read.ts';
 import { besideWorst, besideWorstTime } from './programs/beside-worst.ts';
@@ -20,6 +20,7 @@ import { fanOut } from './programs/fan-out.ts';
 import { hostileApi, hostileControllers, hostileRefused } from './programs/hostile-memory.ts';
 import { idle } from './programs/idle.ts';
 import { manyApi, manyControllers } from './programs/many-executions.ts';
+import { apiInvocations, invocationMemory, laneInvocations } from './programs/invocations.ts';
 import { memory } from './programs/memory.ts';
 import { podless, podlessWrites } from './programs/podless.ts';
 import { quotaInVain, quotaShares } from './programs/quota-shares.ts';
@@ -52,6 +53,9 @@ const programs: readonly Program[] = [
   besideWorstTime,
   quotaShares,
   quotaInVain,
+  apiInvocations,
+  laneInvocations,
+  invocationMemory,
 ];
 
 const help = `Measures Windlass beside bare pods on the current cluster and writes docs/benchmarks.md and docs/benchmarks.json.
@@ -63,7 +67,7 @@ usage: dev/bench/run [--only NAME]... [--runs N] [--dry-run]
   --dry-run     write no files
 
 programs:
-${programs.map(({ name, title }) => `  ${name.padEnd(19)}${title}`).join('\n')}
+${programs.map((program) => `  ${program.name.padEnd(19)}${program.title}${isLocal(program) ? ' (no cluster)' : ''}`).join('\n')}
 `;
 
 const { values } = parseArgs({
@@ -88,18 +92,26 @@ function chosen(): readonly Program[] {
 
 async function measure(program: Program, runs: number): Promise<Row> {
   const samples: Sample[] = [];
-  const cluster = await connect();
   for (let run = 1; run <= runs; run++) {
     const say = (text: string): void => console.log(`  ${program.name} ${run}/${runs}: ${text}`);
     const started = performance.now();
-    const sample = await withBenchCluster(cluster, program.name, (bench) => program.measure(bench, say));
+    const sample = await sampleOf(program, say);
     samples.push(sample);
     const ratio = sample.baseline === undefined ? '' : `, ratio ${(sample.ours / sample.baseline).toFixed(3)}`;
     const took = ((performance.now() - started) / 1000).toFixed(0);
     say(`${sample.ours.toFixed(2)} ${program.unit}${ratio} (took ${took} s)`);
   }
-  await cluster.kube.close();
   return { program, samples };
+}
+
+async function sampleOf(program: Program, say: (text: string) => void): Promise<Sample> {
+  if (isLocal(program)) return program.measureLocally(say);
+  const cluster = await connect();
+  try {
+    return await withBenchCluster(cluster, program.name, (bench) => program.measure(bench, say));
+  } finally {
+    await cluster.kube.close();
+  }
 }
 
 const jsonPath = join(projectDir, 'docs', 'benchmarks.json');
@@ -123,6 +135,7 @@ async function run(): Promise<boolean> {
   const runs = Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1) fail(`--runs '${values.runs}' is no number above 0`);
   for (const process of await stopLeftovers()) console.log(`stopped what an earlier run left: ${process}`);
+  if (chosen().every(isLocal)) return await measureAll(runs);
   const cluster = await connect();
   await removeLeftNamespaces(cluster.kube);
   // The measured controllers are processes of the benchmark's own: installed ones would do half of their work.

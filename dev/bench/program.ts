@@ -1,17 +1,29 @@
 import type { BenchCluster } from './bench-cluster.ts';
 
 /** One row of the benchmark. */
-export interface Program {
+export type Program = ClusterProgram | LocalProgram;
+
+interface ProgramHead {
   /** Stable; `--only` takes it. */
   readonly name: string;
   readonly title: string;
   readonly unit: string;
   readonly bar: Bar;
-  /** One measurement. Called once for each run, on a namespace of its own. */
-  measure(cluster: BenchCluster, say: (text: string) => void): Promise<Sample>;
   /** Runs that differ from the three of the others; the long ones have nothing to gain from repetition. */
   readonly runs?: number;
 }
+
+export interface ClusterProgram extends ProgramHead {
+  /** One measurement. Called once for each run, on a namespace of its own. */
+  measure(cluster: BenchCluster, say: (text: string) => void): Promise<Sample>;
+}
+
+/** A row that needs processes of this machine alone, and no cluster. */
+export interface LocalProgram extends ProgramHead {
+  measureLocally(say: (text: string) => void): Promise<Sample>;
+}
+
+export const isLocal = (program: Program): program is LocalProgram => 'measureLocally' in program;
 
 /** What the row is judged by: the ratio to the baseline, or our own number. */
 export interface Bar {

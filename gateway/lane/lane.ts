@@ -68,7 +68,7 @@ export function createLane(deps: LaneDeps): Lane {
   const key = createKeyHolder(deps);
   const prove: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })
-    : createEnvelopeProof({ bus, clock, key: key.verifier, sessions });
+    : createEnvelopeProof({ bus, clock, key: key.verifier, sessions, known: (id) => view.of(id) });
   const { tenants } = cluster;
   const invoke = createInvoke({
     ...deps,

@@ -3,8 +3,10 @@ import { type Session, sessionBucket } from '../../lib/envelope/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/logger.ts';
 
-/** Sessions as this replica has heard of them: for lists, never for a decision about a call. */
+/** Sessions as this replica has heard of them: for lists. What permits a call is read from the bus as well. */
 export interface SessionView {
+  /** That of an execution, which may have changed meanwhile. */
+  of(executionId: string): Session | undefined;
   /** Those of a tenant, in no order. */
   ofTenant(tenant: string): Iterable<Session>;
   /** Takes a session that this replica has written itself. */
@@ -22,6 +24,7 @@ interface ViewDeps {
 export function createSessionView({ bus, logger }: ViewDeps): SessionView {
   const index = createIndex();
   return {
+    of: (executionId) => index.of(bucketKey(executionId)),
     ofTenant: (tenant) => index.ofTenant(tenant),
     remember: (session) => index.put(bucketKey(session.execution_id), session),
     async run(signal) {
@@ -36,6 +39,7 @@ export function createSessionView({ bus, logger }: ViewDeps): SessionView {
 
 /** Sessions by their key and by their tenant. */
 interface SessionIndex extends Pick<SessionView, 'ofTenant'> {
+  of(key: string): Session | undefined;
   put(key: string, session: Session): void;
   drop(key: string): void;
   clear(): void;
@@ -53,6 +57,7 @@ function createIndex(): SessionIndex {
   };
   return {
     drop,
+    of: (key) => byKey.get(key),
     *ofTenant(tenant) {
       for (const key of byTenant.get(tenant) ?? []) {
         const session = byKey.get(key);

@@ -3,6 +3,7 @@ import { aSealWorld, aSigner } from '../../test/support/seal-world.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { createEnvelopeProof } from './prove-envelope.ts';
 import { readEnvelope } from './read-envelope.ts';
+import type { Session } from './sessions.ts';
 import { issueToken } from './token.ts';
 
 const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'fs.read', arguments: { path: 'a' } } };
@@ -134,5 +135,51 @@ describe('a signed call', () => {
     expect(await verdict(signed())).toBe('replayed');
     await sessions.revoke('e-1');
     expect(await verdict(stranger.sign({ token: 'x', timestamp: late, payload }))).toBe('session_inactive');
+  });
+});
+
+describe('a signed call under a session that the process has heard of', () => {
+  it('GW-SESS-10 is refused once the stored session is revoked, also before the process hears of it', async () => {
+    const base = await world();
+    const heard = await base.sessions.find('e-1');
+    const prove = createEnvelopeProof({ ...base, known: () => heard });
+    const call = (id: number) =>
+      prove(readEnvelope(Buffer.from(JSON.stringify(base.signed({ payload: { ...payload, id } })))));
+    expect((await call(1)).tenant).toBe('acme');
+    await base.sessions.revoke('e-1');
+    await expect(call(2)).rejects.toMatchObject({ fault: 'session_inactive' });
+  });
+
+  it('GW-INV-13 counts under the stored session where another one has replaced it', async () => {
+    const base = await world();
+    const heard = await base.sessions.find('e-1');
+    const other = aSigner();
+    await base.sessions.create({ ...heard, session_id: 's-2', public_key: other.publicKey } as Session);
+    const claims = { jti: 's-2', scp: 'default', tenant_id: 'acme', iat: base.seconds(), exp: base.seconds() + 60 };
+    const token = await issueToken(base.key, claims);
+    const prove = createEnvelopeProof({ ...base, known: () => heard });
+    const envelope = other.sign({ token, timestamp: base.seconds(), payload });
+    expect((await prove(readEnvelope(Buffer.from(JSON.stringify(envelope))))).session_id).toBe('s-2');
+    await expect(prove(readEnvelope(Buffer.from(JSON.stringify(base.signed()))))).rejects.toMatchObject({
+      fault: 'token_invalid',
+    });
+    await expect(prove(readEnvelope(Buffer.from(JSON.stringify(envelope))))).rejects.toMatchObject({
+      fault: 'replayed',
+    });
+  });
+
+  it.each([
+    [59_000, 'acme'],
+    [60_000, 'token_invalid'],
+    [61_000, 'token_invalid'],
+  ])('GW-INV-14 whose token, proved before, lasts a minute, after %i ms: %s', async (ms, want) => {
+    const base = await world();
+    const session = await base.sessions.find('e-1');
+    const begun = base.seconds();
+    const claims = { jti: session?.session_id ?? '', scp: 'default', tenant_id: 'acme', iat: begun, exp: begun + 60 };
+    const token = await issueToken(base.key, claims);
+    expect(await base.verdict(base.signed({ token }))).toBe('acme');
+    await base.clock.advance(ms);
+    expect(await base.verdict(base.signed({ token, timestamp: base.seconds() }))).toBe(want);
   });
 });

@@ -1,20 +1,25 @@
-import { hash, verify } from 'node:crypto';
+import { hash, type KeyObject, verify } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
+import { memoize } from '../memo.ts';
 import { matchesAny } from '../tools/name-pattern.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
 import type { Envelope } from './read-envelope.ts';
 import type { Session, Sessions } from './sessions.ts';
-import { readToken, type SealVerifier } from './token.ts';
+import { createTokenReader, type ReadToken, type SealVerifier } from './token.ts';
 
 interface ProofDeps {
   readonly bus: Pick<EventBus, 'bucket'>;
   readonly clock: Clock;
   readonly key: SealVerifier;
   readonly sessions: Pick<Sessions, 'find'>;
-  /** A session that this process knows of, which may have changed meanwhile; default: the bus is asked. */
+  /**
+   * A session that this process has heard of, which may have changed meanwhile; without one the bus is asked. A call that
+   * fails under it is proved again under the stored session, so that a caller notices nothing of the delay.
+   */
   readonly known?: (executionId: string) => Session | undefined;
 }
 
@@ -29,26 +34,54 @@ export type ProveEnvelope = (envelope: Envelope) => Promise<Session>;
 
 const definition = { name: 'seal_replays', ttlMs: envelopeLimits.replayMs };
 
-export function createEnvelopeProof({ bus, clock, key, sessions, known = () => undefined }: ProofDeps): ProveEnvelope {
-  const replays = bus.bucket<string>(definition);
-  return async (envelope) => {
-    const { executionId } = envelope;
-    const session = activeSession(known(executionId) ?? (await sessions.find(executionId)), clock.now());
-    try {
-      await proveToken(key, envelope, session, clock.now());
-      proveSignature(envelope, session);
-      proveFresh(envelope, clock.now());
-      await proveFirst(replays, envelope, session);
-      const current = activeSession(await sessions.find(executionId), clock.now());
-      if (current.session_id !== session.session_id) throw inactive();
-      if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
-    } catch (error) {
-      if (!(error instanceof EnvelopeError) || error.session !== undefined) throw error;
-      throw new EnvelopeError(error.fault, error.message, { session });
-    }
-    const message = `the session does not permit the tool ${envelope.tool.slice(0, 128)}`;
-    throw new EnvelopeError('out_of_session', message, { session });
+/** Keys of callers that are read already: points are checked and parsed once. */
+const keysKept = { keys: 1_000, length: 65_536 } as const;
+
+export function createEnvelopeProof(deps: ProofDeps): ProveEnvelope {
+  const { bus, sessions, known = () => undefined } = deps;
+  const proof: Proof = {
+    ...deps,
+    replays: bus.bucket<string>(definition),
+    read: createTokenReader(deps.key),
+    keyOf: memoize(keysKept, (text) => readPublicKey(text, 'public_key')),
   };
+  return async (envelope) => {
+    const heard = known(envelope.executionId);
+    if (heard === undefined) return proveUnder(proof, envelope, await sessions.find(envelope.executionId));
+    try {
+      return await proveUnder(proof, envelope, heard);
+    } catch (error) {
+      if (!(error instanceof EnvelopeError)) throw error;
+      const stored = await sessions.find(envelope.executionId);
+      if (isDeepStrictEqual(stored, heard)) throw error;
+      return proveUnder(proof, envelope, stored);
+    }
+  };
+}
+
+interface Proof extends Pick<ProofDeps, 'clock' | 'sessions'> {
+  readonly replays: KeyValueBucket<string>;
+  readonly read: ReadToken;
+  readonly keyOf: (publicKey: string) => KeyObject;
+}
+
+async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | undefined): Promise<Session> {
+  const { clock, sessions, replays } = proof;
+  const session = activeSession(supposed, clock.now());
+  try {
+    await proveToken(proof, envelope, session);
+    proveSignature(envelope, proof.keyOf(session.public_key));
+    proveFresh(envelope, clock.now());
+    await proveFirst(replays, envelope, session);
+    const current = activeSession(await sessions.find(envelope.executionId), clock.now());
+    if (current.session_id !== session.session_id) throw inactive();
+    if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
+  } catch (error) {
+    if (!(error instanceof EnvelopeError) || error.session !== undefined) throw error;
+    throw new EnvelopeError(error.fault, error.message, { session });
+  }
+  const message = `the session does not permit the tool ${envelope.tool.slice(0, 128)}`;
+  throw new EnvelopeError('out_of_session', message, { session });
 }
 
 /** @throws EnvelopeError for a session that is not there, revoked or expired. */
@@ -65,8 +98,8 @@ const inactive = (): EnvelopeError => new EnvelopeError('session_inactive', 'the
  * The token of an attestation is the one that was issued with the session. A session of an operator takes every token of
  * its tenant and its security context (requirements AMB-119).
  */
-async function proveToken(key: SealVerifier, { token }: Envelope, session: Session, now: number): Promise<void> {
-  const claims = await readToken(key, token, now);
+async function proveToken({ read, clock }: Proof, { token }: Envelope, session: Session): Promise<void> {
+  const claims = await read(token, clock.now());
   if (claims !== undefined && claims.tenant_id !== session.tenant)
     throw new EnvelopeError('token_invalid', 'invalid token', { session, asserted: claims.tenant_id });
   const isOfSession =
@@ -76,9 +109,9 @@ async function proveToken(key: SealVerifier, { token }: Envelope, session: Sessi
   if (!isOfSession) throw new EnvelopeError('token_invalid', 'invalid token');
 }
 
-function proveSignature({ signature, signedBytes }: Envelope, { public_key: publicKey }: Session): void {
-  const isSigned = verify(null, signedBytes, readPublicKey(publicKey, 'public_key'), signature);
-  if (!isSigned) throw new EnvelopeError('signature_invalid', 'signature verification failed');
+function proveSignature({ signature, signedBytes }: Envelope, key: KeyObject): void {
+  if (!verify(null, signedBytes, key, signature))
+    throw new EnvelopeError('signature_invalid', 'signature verification failed');
 }
 
 function proveFresh({ sentAt }: Envelope, now: number): void {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { SealKey } from './seal-key.ts';
 
 /** Claims of a SEAL token (spec 3 §2.2). `iss` and `aud` are those of the key. */
@@ -42,6 +43,32 @@ export async function readToken(key: SealVerifier, token: string, now: number): 
   if (jti === '' || scp === '' || tenant_id.trim() === '') return undefined;
   if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;
   return { jti, scp, tenant_id, iat, exp };
+}
+
+/** Tokens that were proved last, and what they may take together, in UTF-16 units. */
+const remembered = { max: 1_000, maxSize: 1_048_576 } as const;
+
+interface Proved {
+  readonly claims: SealClaims;
+  readonly by: KeyObject;
+}
+
+export type ReadToken = (token: string, now: number) => Promise<SealClaims | undefined>;
+
+/**
+ * As `readToken`, for tokens that come again with each call. The signature of one is checked once for each key; whether it
+ * has expired, each time.
+ */
+export function createTokenReader(key: SealVerifier): ReadToken {
+  const proved = new LRUCache<string, Proved>({ ...remembered, sizeCalculation: (_, token) => token.length + 1 });
+  return async (token, now) => {
+    const held = proved.get(token);
+    const { publicKey } = key;
+    if (held?.by === publicKey) return Math.floor(now / 1_000) < held.claims.exp ? held.claims : undefined;
+    const claims = await readToken(key, token, now);
+    if (claims !== undefined) proved.set(token, { claims, by: publicKey });
+    return claims;
+  };
 }
 
 async function verified({ publicKey, issuer, audience }: SealVerifier, token: string, now: number) {

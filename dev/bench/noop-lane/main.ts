@@ -1,0 +1,75 @@
+/**
+ * The invocation lane of the gateway, with everything real but the cluster and the tool: that one does nothing. Beside it the
+ * parent measures bare-verifier.
+ */
+import { generateKeyPairSync } from 'node:crypto';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { createInvoke } from '../../../gateway/lane/invoke.ts';
+import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
+import { createCallCounter } from '../../../gateway/lane/call-counter.ts';
+import { createSessionView } from '../../../gateway/sessions/session-view.ts';
+import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';
+import type { GatewayTool } from '../../../gateway/tools/tool-source.ts';
+import { createAuditChain } from '../../../lib/audit-chain/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import {
+  createCallsUnderWay,
+  createEnvelopeProof,
+  createRevocations,
+  createSessions,
+} from '../../../lib/envelope/index.ts';
+import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { silentLogger } from '../../../lib/logger.ts';
+import { createServerMetrics } from '../../../lib/process/server-metrics.ts';
+import { benchBus, laneTool, serveForParent, setupOf, verifierIn } from '../lane-setup.ts';
+
+// As in the gateway's own main.ts.
+setFlagsFromString('--no-allocation-site-pretenuring');
+
+const tool: GatewayTool = {
+  name: laneTool,
+  description: 'Does nothing.',
+  input_schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  source: 'workflow',
+  skip_judge: true,
+  fleet_capable: false,
+  call: async () => ({ content: '{}', structured: {}, isError: false }),
+};
+
+const setup = setupOf(process.argv[2]);
+const bus = benchBus(setup.natsUrl, 'bench-lane');
+const deps = { bus, clock: systemClock, logger: silentLogger, newId };
+const metrics = createServerMetrics();
+const sessions = createSessions(bus);
+const calls = createCallsUnderWay(systemClock);
+const audit = createAuditChain({ ...deps, key: generateKeyPairSync('ed25519').privateKey });
+const view = createSessionView(deps);
+const revocations = createRevocations({ ...deps, sessions, calls });
+const invoke = createInvoke({
+  audit,
+  calls,
+  clock: systemClock,
+  counter: createCallCounter(bus),
+  prove: createEnvelopeProof({ bus, clock: systemClock, key: verifierIn(setup), sessions, known: (id) => view.of(id) }),
+  rateLimit: createRateLimit(0),
+  registry: createToolRegistry([
+    { list: () => [tool], find: (_tenant, name) => (name === tool.name ? tool : undefined) },
+  ]),
+  securityOf: () => ({}),
+  tenants: { namespaceOf: (slug) => slug },
+});
+const never = new AbortController().signal;
+void revocations.run(never);
+void view.run(never);
+await revocations.open(never);
+await serveForParent(
+  createHttpApp({
+    ...deps,
+    metrics,
+    routes: createInvokeRoutes({ audit, invoke, isBypass: false }),
+    authenticate: () => Promise.reject(new Error('nobody signs in')),
+    tenantOf: () => '',
+  }),
+);
