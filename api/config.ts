@@ -28,6 +28,8 @@ export const ApiConfig = Type.Object({
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   /** Namespace of the release, where the system tenant's objects stand. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
+  /** Image of the pods that tools of files need; it has `cat`. Unset: svc.file tools are not offered. */
+  WINDLASS_SYSTEM_IMAGE: Type.Optional(Type.String({ minLength: 1 })),
   /** Where daemons of edge hosts connect to, such as `edge.example.com:443`; unset: no host can be enrolled. */
   WINDLASS_EDGE_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^(\\[[0-9a-fA-F:]+\\]|[^\\s:/]+):[0-9]{1,5}$', maxLength: 300 }),

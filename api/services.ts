@@ -135,7 +135,7 @@ function createWorkers(
   cluster: Cluster,
 ): Pick<Services, 'agents' | 'operations'> {
   const operations = createOperations(deps.clock);
-  const toolbox = createTools(deps, { cluster, operations, audit: deps.audit });
+  const toolbox = createTools(deps, { cluster, operations, bus, audit: deps.audit });
   return { operations, agents: createAgents({ ...deps, bus, cluster, toolbox }) };
 }
 
@@ -143,12 +143,13 @@ interface ToolParts {
   readonly cluster: Cluster;
   readonly operations: Operations;
   readonly audit: AuditTrail;
+  readonly bus: EventBus;
 }
 
 /** Every tool that this process runs by itself, or has run in a pod. */
 function createTools(
-  { clock, kube, manifests, nodeConfig, webTools }: ApiDeps,
-  { cluster, operations, audit }: ToolParts,
+  { clock, config, kube, manifests, newId, nodeConfig, webTools }: ApiDeps,
+  { cluster, operations, audit, bus }: ToolParts,
 ): Toolbox {
   const serviceTools = createServiceTools({
     clock,
@@ -157,7 +158,12 @@ function createTools(
     nodeConfig,
     operations,
     audit,
+    newId,
+    events: bus,
     tenants: cluster.tenants,
+    helperImage: config.WINDLASS_SYSTEM_IMAGE,
+    publicUrl: (config.WINDLASS_PUBLIC_URL ?? '').replace(/\/$/, ''),
+    remember: (workflow) => cluster.workflows.remember(workflow),
     agentIdOf: async (tenant, name) => (await cluster.agents.locate(tenant, name))?.metadata.uid,
     offered: (caller) => toolbox.offered(caller).map(({ name }) => name),
   });

@@ -48,7 +48,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** What an operation refuses is an answer of the tool; what is our fault is not explained. */
-function explained(error: AppError): ToolAnswer {
+export function explained(error: AppError): ToolAnswer {
   if (error instanceof HttpError) {
     const { code, error: text, message, details = [] } = error.options;
     const shown = [text, message, ...details.map((one) => `${one.path} ${one.message}`)].filter(Boolean).join('; ');

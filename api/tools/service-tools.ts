@@ -1,13 +1,19 @@
+import type { ToolRun } from '../../lib/tools/tool.ts';
 import type { ToolRuns } from '../../lib/tools/toolbox.ts';
 import { type AuthorToolsDeps, authorTools } from './author-tools.ts';
 import { directTools } from './direct-tools.ts';
 import { executionTools } from './execution-tools.ts';
+import { type FileToolsDeps, fileTools } from './file-tools.ts';
 import { runOf } from './give.ts';
 import { type InstallationToolsDeps, installationTools } from './installation-tools.ts';
 import { type ScriptToolsDeps, scriptTools } from './script-tools.ts';
 import { type VolumeToolsDeps, volumeTools } from './volume-tools.ts';
 
-export type ServiceToolsDeps = AuthorToolsDeps & InstallationToolsDeps & VolumeToolsDeps & ScriptToolsDeps;
+export type ServiceToolsDeps = AuthorToolsDeps &
+  InstallationToolsDeps &
+  VolumeToolsDeps &
+  ScriptToolsDeps &
+  FileToolsDeps;
 
 /** Tools that administer the platform, over the operations of the HTTP API (spec 3 §10.1). */
 export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
@@ -19,5 +25,6 @@ export function createServiceTools(deps: ServiceToolsDeps): ToolRuns {
     ...volumeTools(deps),
     ...scriptTools(deps),
   };
-  return Object.fromEntries(Object.entries(gives).map(([name, give]) => [name, runOf(give)]));
+  const runs = Object.entries(gives).map(([name, give]): [string, ToolRun] => [name, runOf(give)]);
+  return { ...Object.fromEntries(runs), ...fileTools(deps) };
 }

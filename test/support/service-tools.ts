@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../lib/bus/index.ts';
+import type { AuditEntry, BusEvent } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createManualClock, type ManualClock } from '../../lib/manual-clock.ts';
 import { createManifestReader, type ManifestReader } from '../../lib/manifest/index.ts';
@@ -19,6 +19,7 @@ export interface ServiceToolsWorld {
   readonly clock: ManualClock;
   readonly calls: OperationCall[];
   readonly told: AuditEntry[];
+  readonly raised: BusEvent[];
   /** Answers of the operations; default: `{ ok: true }`. */
   give: (call: OperationCall) => unknown;
   run(name: string, args?: ToolArguments, signal?: AbortSignal): Promise<ToolAnswer>;
@@ -39,11 +40,13 @@ export const aManifestReader = (): ManifestReader =>
 export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): ServiceToolsWorld {
   const calls: OperationCall[] = [];
   const told: AuditEntry[] = [];
+  const raised: BusEvent[] = [];
   const clock = createManualClock();
   const world: ServiceToolsWorld = {
     clock,
     calls,
     told,
+    raised,
     give: () => ({ ok: true }),
     tools: createServiceTools({
       clock,
@@ -59,6 +62,11 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
         },
       },
       agentIdOf: async (tenant, name) => (tenant === 'acme' && agentNames.has(name) ? agentUid : undefined),
+      newId: () => 'id',
+      events: { raise: (event) => void raised.push(event) },
+      helperImage: 'busybox',
+      publicUrl: 'https://windlass.example',
+      remember: () => undefined,
       offered: () => ['fs.read', 'fs.write', 'svc.tools.list'],
       ...parts,
     }),

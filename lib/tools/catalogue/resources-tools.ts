@@ -12,14 +12,15 @@ const scriptFields = {
 export const resourcesTools: readonly ToolRow[] = [
   row({
     name: 'svc.file.write',
-    description: 'Writes a file of a volume.',
+    description: 'Writes a file of a volume, about 190 KiB at most, in a helper pod.',
     required: { volume_id: text('Uid or name of the volume.'), path: text('Path.'), content: text('Content.') },
     marks: ['judged'],
   }),
   row({
     name: 'svc.file.delete',
-    description: 'Deletes a file of a volume.',
+    description: 'Deletes a file or a folder of a volume.',
     required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
+    optional: { recursive: { type: 'boolean', default: false, description: 'Whether a folder goes with all in it.' } },
     marks: ['judged'],
   }),
   row({
@@ -92,13 +93,13 @@ export const resourcesTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.file.list',
-    description: 'Lists a folder of a volume.',
+    description: 'Lists the names in a folder of a volume; folders end in /.',
     required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
     marks: ['repeatable'],
   }),
   row({
     name: 'svc.file.read',
-    description: 'Reads a file of a volume.',
+    description: 'Reads a text file of a volume, about 500 KiB at most, in a helper pod.',
     required: { volume_id: text('Uid or name of the volume.'), path: text('Path.') },
     marks: ['repeatable'],
   }),

@@ -146,7 +146,8 @@ export const workflowsTools: readonly ToolRow[] = [
   }),
   row({
     name: 'svc.execution.file',
-    description: 'Answers a file of an execution: text inline, anything else by URL.',
+    description:
+      'Answers a file of a volume of a workflow execution: text inline, anything else by a URL of its bytes.',
     required: { execution_id: text('Uid or name of the execution.'), path: text('Path.') },
     marks: ['repeatable'],
   }),

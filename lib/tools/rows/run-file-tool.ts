@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../json-object.ts';
 import { answer, failure } from '../answers.ts';
-import { absolutePath, boundariesOf, workspace } from '../path-rules.ts';
-import type { DispatchResult, ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../tool.ts';
+import { absolutePath, type Boundary, boundariesOf, workspace } from '../path-rules.ts';
+import type { DispatchResult, ToolAnswer, ToolArguments, ToolRun } from '../tool.ts';
 
 /** One argument of a program has at most 128 KiB; 32,768 UTF-16 units are 96 KiB at most. */
 const chunkUnits = 32_768;
@@ -30,9 +30,14 @@ export function runFileTool(op: FileOperation): ToolRun {
   return {
     kind: 'pod',
     plan(caller, args) {
+      const request = fileRequest(op, args, {
+        path: absolutePath(args['path'] as string),
+        boundaries: boundariesOf(caller),
+        deny: (caller.security.deny_list ?? []).filter((entry) => entry.startsWith('/')),
+      });
       return {
-        command: '/windlass/runner',
-        args: ['fs', ...chunksOf(requestText(op, caller, args))],
+        command: runner,
+        args: ['fs', ...chunksOf(request)],
         cwd: workspace,
         env_additions: {},
         timeout_secs: seconds,
@@ -43,22 +48,26 @@ export function runFileTool(op: FileOperation): ToolRun {
   };
 }
 
-function requestText(op: FileOperation, caller: ToolCaller, args: ToolArguments): string {
+/** Where the runner is in the pod of every step. */
+export const runner = '/windlass/runner';
+
+interface FilePlace {
+  readonly path: string;
+  readonly boundaries: readonly Boundary[];
+  readonly deny: readonly string[];
+}
+
+/** One request to `runner fs`, as JSON. */
+export function fileRequest(op: FileOperation, args: ToolArguments, { path, boundaries, deny }: FilePlace): string {
   const given = operations[op].flatMap((name) => {
     const value = args[name];
     return value === undefined || value === null ? [] : [[name, value] as const];
   });
-  return JSON.stringify({
-    op,
-    path: absolutePath(args['path'] as string),
-    ...Object.fromEntries(given),
-    boundaries: boundariesOf(caller),
-    deny: (caller.security.deny_list ?? []).filter((entry) => entry.startsWith('/')),
-  });
+  return JSON.stringify({ op, path, ...Object.fromEntries(given), boundaries, deny });
 }
 
 /** Parts that together are the text; none ends within a character. */
-function chunksOf(text: string): string[] {
+export function chunksOf(text: string): string[] {
   const chunks: string[] = [];
   for (let at = 0; at < text.length; ) {
     const end = at + chunkUnits;
@@ -70,7 +79,10 @@ function chunksOf(text: string): string[] {
   return chunks;
 }
 
-function readAnswer({ stdout, stderr, exit_code, truncated }: DispatchResult): ToolAnswer {
+type FileResult = Pick<DispatchResult, 'stdout' | 'stderr' | 'exit_code' | 'truncated'>;
+
+/** What `runner fs` answered. */
+export function readAnswer({ stdout, stderr, exit_code, truncated }: FileResult): ToolAnswer {
   if (truncated) return failure('TOO_LARGE', `the answer has more than ${outputBytes} bytes; ask for less`);
   const value = parsed(stdout);
   if (exit_code !== 0 || !isJsonObject(value))

@@ -57,6 +57,7 @@
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
 {{- include "windlass.nodeConfig.env" . }}
+- { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
 - { name: WINDLASS_SEAL_KEY, value: /etc/windlass/seal/key.pem }
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }

@@ -1,0 +1,195 @@
+import { posix } from 'node:path';
+import { isUid } from '../../crds/uid.ts';
+import type { BusEvent, EventSink } from '../../lib/bus/event-bus.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import { failure } from '../../lib/tools/answers.ts';
+import { chunksOf, type FileOperation, fileRequest, readAnswer } from '../../lib/tools/rows/run-file-tool.ts';
+import type { ToolAnswer, ToolArguments, ToolCaller, ToolRun } from '../../lib/tools/tool.ts';
+import type { ToolRuns } from '../../lib/tools/toolbox.ts';
+import { explained, invalid, textOf } from './give.ts';
+import { type HelperPodsDeps, runHelper } from './helper-pods.ts';
+import { helperFolder, type HelperPlan, helperWorkflow, requestInput } from './helper-workflow.ts';
+import { namespaceOf } from './volume-tools.ts';
+
+export interface FileToolsDeps extends HelperPodsDeps {
+  readonly tenants: Pick<TenantDirectory, 'namespaceOf'>;
+  readonly events: EventSink;
+  readonly newId: NewId;
+  /** Image of helper pods; undefined: there are no file tools. */
+  readonly helperImage: string | undefined;
+  /** Address of the API for downloads, without a slash at its end. */
+  readonly publicUrl: string;
+}
+
+const operations: Readonly<Record<string, readonly [op: FileOperation, kind: 'read' | 'write']>> = {
+  'svc.file.list': ['list', 'read'],
+  'svc.file.read': ['read', 'read'],
+  'svc.file.write': ['write', 'write'],
+  'svc.file.mkdir': ['create_dir', 'write'],
+  'svc.file.delete': ['delete', 'write'],
+};
+
+/** Files of volumes without a pod of an agent: each call is one helper pod (design §12; ADR 0090). */
+export function fileTools(deps: FileToolsDeps): ToolRuns {
+  const { helperImage: image } = deps;
+  if (image === undefined) return {};
+  const helpers: Helpers = { ...deps, image };
+  return {
+    ...Object.fromEntries(Object.keys(operations).map((tool) => [tool, runOf(fileTool(helpers, tool))])),
+    'svc.execution.file': runOf((...call) => executionFile(helpers, ...call)),
+  };
+}
+
+type Helpers = FileToolsDeps & { readonly image: string };
+type Act = (caller: ToolCaller, args: ToolArguments, signal: AbortSignal) => Promise<ToolAnswer>;
+
+const runOf = (act: Act): ToolRun => ({
+  kind: 'api',
+  async run(caller, args, signal) {
+    try {
+      return await act(caller, args, signal);
+    } catch (error) {
+      if (error instanceof AppError) return explained(error);
+      throw error;
+    }
+  },
+});
+
+/** The content of an answer is that of `fs.*`, not JSON. */
+function fileTool(helpers: Helpers, tool: string): Act {
+  return async (caller, args, signal) => {
+    const volume = await volumeOf(helpers, caller, textOf(args, 'volume_id'));
+    const file = { volume, path: insideOf(textOf(args, 'path')) };
+    const answer = await act(helpers, { caller, tool, args, file }, signal);
+    helpers.events.raise(storageEvent(helpers, { caller, tool, file, isError: answer.isError }));
+    return answer;
+  };
+}
+
+interface VolumeFile {
+  readonly volume: HelperPlan['volume'];
+  /** Absolute, from the root of the volume. */
+  readonly path: string;
+}
+
+interface FileCall {
+  readonly caller: ToolCaller;
+  readonly tool: string;
+  readonly args: ToolArguments;
+  readonly file: VolumeFile;
+}
+
+/** `..` does not lead above the root; what symbolic links lead to is refused by the runner. */
+const insideOf = (path: string): string => posix.resolve('/', path);
+
+/** How long helper executions are kept: they hold what was read and written. */
+const keepSeconds = 60;
+const boundaries = [{ path: helperFolder, write: true }];
+
+async function act(helpers: Helpers, { caller, tool, args, file }: FileCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const [op] = operations[tool] ?? ['read'];
+  const path = posix.join(helperFolder, file.path);
+  const input = requestInput(chunksOf(fileRequest(op, args, { path, boundaries, deny: [] })));
+  if (input === undefined) return failure('TOO_LARGE', 'content: a helper pod takes about 190 KiB; write it in parts');
+  const workflow = helperWorkflow(planOf(helpers, caller, file, 'fs'));
+  const { stdout, exit_code, truncated } = await runHelper(helpers, caller, { workflow, input, keepSeconds }, signal);
+  return readAnswer({ stdout, stderr: '', exit_code, truncated });
+}
+
+const planOf = (
+  { image, tenants }: Helpers,
+  caller: ToolCaller,
+  { volume }: VolumeFile,
+  task: HelperPlan['task'],
+): HelperPlan => ({ task, image, volume, namespace: namespaceOf(tenants, caller) });
+
+/** @throws AppError `not_found` also for a volume of another tenant, `conflict` for one that cannot be mounted. */
+async function volumeOf({ operations: api }: Helpers, caller: ToolCaller, id: string): Promise<VolumeFile['volume']> {
+  const view = await api.call('readVolume', caller, { params: { volume_id: id } });
+  const { volume_id: uid, name, phase, message } = isJsonObject(view) ? view : {};
+  if (phase === 'expired' || phase === 'failed')
+    throw new AppError('conflict', `the volume cannot be used: ${typeof message === 'string' ? message : phase}`);
+  return { uid: String(uid), name: String(name) };
+}
+
+/** requirements AMB-199. It holds the path, and nothing of the content. */
+function storageEvent(
+  { clock, newId, tenants }: Helpers,
+  { caller, tool, file, isError }: Omit<FileCall, 'args'> & { readonly isError: boolean },
+): BusEvent {
+  const { executionId = '', agent, tenant } = caller;
+  return {
+    id: newId(),
+    topic: 'volume',
+    source: 'api',
+    type: 'StorageEvent',
+    subject: executionId || file.volume.uid,
+    tenant,
+    time: new Date(clock.now()).toISOString(),
+    data: {
+      operation: operations[tool]?.[1] ?? 'read',
+      tool,
+      volume: file.volume.name,
+      path: file.path.slice(0, 1_024).toWellFormed(),
+      outcome: isError ? 'error' : 'ok',
+      execution_id: executionId,
+      agent_id: agent?.uid,
+      namespace: tenants.namespaceOf(tenant),
+    },
+  };
+}
+
+/** How long the bytes of a file can be downloaded. */
+const downloadSeconds = 3_600;
+
+/** TOOL-RULE-11: text inline, anything else by the URL of its bytes, which the caller's own token opens. */
+async function executionFile(
+  helpers: Helpers,
+  caller: ToolCaller,
+  args: ToolArguments,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const file = await fileOf(helpers, caller, args);
+  const call = { caller, tool: 'svc.execution.file', args: {}, file };
+  const answer = await act(helpers, call, signal);
+  helpers.events.raise(storageEvent(helpers, { ...call, isError: answer.isError }));
+  if (!answer.isError)
+    return { isError: false, content: JSON.stringify({ path: args['path'], content: answer.content }) };
+  return /^(NOT_TEXT|TOO_LARGE)/.test(answer.content) ? download(helpers, call, signal) : answer;
+}
+
+async function download(helpers: Helpers, { caller, file }: FileCall, signal: AbortSignal): Promise<ToolAnswer> {
+  const workflow = helperWorkflow(planOf(helpers, caller, file, 'cat'));
+  const input = { path: posix.join(helperFolder, file.path) };
+  const ran = await runHelper(helpers, caller, { workflow, input, keepSeconds: downloadSeconds }, signal);
+  if (ran.exit_code !== 0) return failure('BACKEND_ERROR', 'the file cannot be read');
+  const url = `${helpers.publicUrl}/v1/workflows/executions/${ran.execution_id}/logs?stream=stdout`;
+  return {
+    isError: false,
+    content: JSON.stringify({ path: file.path, download_url: url, expires_in_seconds: downloadSeconds }),
+  };
+}
+
+/** A path of an execution begins with the name of a volume that its workflow declares, else it is in the workspace. */
+async function fileOf({ operations: api }: Helpers, caller: ToolCaller, args: ToolArguments): Promise<VolumeFile> {
+  const asked = textOf(args, 'execution_id');
+  const known = isUid(asked) ? asked : await uidOf(api, caller, asked);
+  const listed = await api.call('listVolumes', caller, { query: { limit: 200 } });
+  const rows = isJsonObject(listed) && Array.isArray(listed['volumes']) ? listed['volumes'].filter(isJsonObject) : [];
+  const own = rows.filter(({ execution_id: id }) => id === known);
+  const path = insideOf(textOf(args, 'path'));
+  const [, first = '', ...rest] = path.split('/');
+  const named = own.find(({ declared_name: name }) => name === first);
+  const volume = named ?? own.find(({ declared_name: name }) => name === 'workspace');
+  if (volume === undefined) throw invalid('the execution has no volume any more; a path is /workspace/… or /VOLUME/…');
+  const file = { uid: String(volume['volume_id']), name: String(volume['name']) };
+  return { volume: file, path: named === undefined ? path : `/${rest.join('/')}` };
+}
+
+async function uidOf(api: Helpers['operations'], caller: ToolCaller, name: string): Promise<unknown> {
+  const execution = await api.call('readExecution', caller, { params: { execution_id: name } });
+  return isJsonObject(execution) ? execution['execution_id'] : undefined;
+}

@@ -1,0 +1,128 @@
+import type { Workflow } from '../../crds/schema/workflow.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError } from '../../lib/errors.ts';
+import { HttpError } from '../../lib/http/http-error.ts';
+import { isJsonObject } from '../../lib/json-object.ts';
+import { workflows } from '../../lib/kinds.ts';
+import { isAlreadyExists, isInvalid, type KubeClient } from '../../lib/kube/index.ts';
+import { sameJson } from '../../lib/same-json.ts';
+import type { ToolCaller } from '../../lib/tools/tool.ts';
+import { refusalOf } from '../routes/write-refusal.ts';
+import { hasEnded } from './execution-tools.ts';
+import { helperState } from './helper-workflow.ts';
+import type { Operations } from './operations.ts';
+
+export interface HelperPodsDeps {
+  readonly clock: Clock;
+  readonly kube: Pick<KubeClient, 'create' | 'get'>;
+  readonly operations: Pick<Operations, 'call'>;
+  /** Takes a workflow that was just made, so that it is found at once. */
+  readonly remember: (workflow: Workflow) => void;
+}
+
+export interface HelperResult {
+  readonly execution_id: string;
+  readonly exit_code: number;
+  readonly stdout: string;
+  /** The standard output goes on. */
+  readonly truncated: boolean;
+}
+
+interface HelperRun {
+  readonly workflow: Workflow;
+  readonly input: Readonly<Record<string, string>>;
+  /** How long its output is kept. */
+  readonly keepSeconds: number;
+}
+
+/** How often a helper is looked at, and how long at most: its pod has to start. */
+const waiting = { everyMs: 250, ms: 180_000 };
+
+/** Runs a helper of the caller's tenant to its end. A call that is given up cancels it. @throws AppError */
+export async function runHelper(
+  deps: HelperPodsDeps,
+  caller: ToolCaller,
+  { workflow, input, keepSeconds }: HelperRun,
+  signal: AbortSignal,
+): Promise<HelperResult> {
+  const { operations } = deps;
+  const made = await ensure(deps, workflow);
+  const body = { workflow: made.metadata.uid ?? '', input, ttl_seconds_after_finished: keepSeconds };
+  const started = await operations.call('startExecution', caller, { body });
+  const execution_id = isJsonObject(started) ? String(started['execution_id']) : '';
+  const asked = { params: { execution_id } };
+  try {
+    const exit_code = exitCodeOf(await ended(deps, caller, asked, signal));
+    const output = await operations.call('readExecutionLogs', caller, { ...asked, query: { stream: 'stdout' } });
+    const { text, truncated } = isJsonObject(output) ? output : {};
+    return { execution_id, exit_code, stdout: typeof text === 'string' ? text : '', truncated: truncated === true };
+  } catch (error) {
+    if (signal.aborted) await operations.call('cancelExecution', caller, { ...asked, body: {} }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Workflows of one name have one content; another one under the name was made by someone else of the tenant. */
+async function ensure({ kube, remember }: HelperPodsDeps, workflow: Workflow): Promise<Workflow> {
+  const { name, namespace = '' } = workflow.metadata;
+  const made = await kube.create(workflows, workflow).catch(async (error: unknown) => {
+    if (!isAlreadyExists(error)) throw asRefusal(error);
+    return kube.get(workflows, { name, namespace });
+  });
+  if (!isSame(made, workflow)) {
+    const message = `a workflow named ${name} that Windlass did not make is in the way; delete it`;
+    throw new AppError('conflict', message, { reason: 'CONFLICT' });
+  }
+  remember(made);
+  return made;
+}
+
+/** The server may have filled defaults in beside what was asked for. */
+const isSame = ({ spec: made }: Workflow, { spec: wanted }: Workflow): boolean => {
+  const command = ({ states }: Workflow['spec']): unknown => {
+    const state = states[helperState];
+    return state?.kind === 'ContainerRun'
+      ? [Object.keys(states), state.image, state.command, state.volumes]
+      : undefined;
+  };
+  return sameJson(command(made), command(wanted)) && sameJson(made.storage, wanted.storage);
+};
+
+function asRefusal(error: unknown): unknown {
+  if (isInvalid(error)) return new HttpError({ code: 'invalid', message: error.serverMessage, cause: error });
+  const tooLarge = (cause: unknown) => new HttpError({ code: 'limit_exceeded', message: 'too large', cause });
+  return refusalOf(error, tooLarge) ?? error;
+}
+
+interface Asked {
+  readonly params: { readonly execution_id: string };
+}
+
+async function ended(
+  { clock, operations }: HelperPodsDeps,
+  caller: ToolCaller,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const until = clock.now() + waiting.ms;
+  for (;;) {
+    signal.throwIfAborted();
+    const value = await operations.call('readExecution', caller, asked);
+    if (hasEnded(value)) return value;
+    if (clock.now() >= until) {
+      await operations.call('cancelExecution', caller, { ...asked, body: {} });
+      throw new AppError('limit_exceeded', `no helper pod came to its end in ${waiting.ms / 1_000} s; try again`);
+    }
+    await clock.sleep(waiting.everyMs, signal);
+  }
+}
+
+/** @throws AppError where the command never ran, with the words of its execution. */
+function exitCodeOf(execution: unknown): number {
+  const { blackboard, message } = isJsonObject(execution) ? execution : {};
+  const entry = isJsonObject(blackboard) ? blackboard[helperState] : undefined;
+  const code = isJsonObject(entry) ? entry['exit_code'] : undefined;
+  if (typeof code === 'number') return code;
+  const why = typeof message === 'string' ? message : 'it did not run';
+  throw new AppError('conflict', `the helper pod failed: ${why}`, { reason: 'HELPER_FAILED' });
+}
