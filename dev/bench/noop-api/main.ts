@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createSealInvokeRoutes } from '../../../api/routes/seal/invoke.ts';
 import { createAuditTrail } from '../../../lib/bus/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import { createEnvelopeProof, createSessions } from '../../../lib/envelope/index.ts';
+import { createCallCounter, createEnvelopeProof, createSessions } from '../../../lib/envelope/index.ts';
 import { createHttpApp, createRateLimit } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
@@ -32,6 +32,7 @@ const routes = createSealInvokeRoutes({
       'svc.tools.list': { kind: 'api', run: async () => ({ content: '{}', isError: false }) },
     },
   ),
+  calls: createCallCounter(bus),
   callerOf: async ({ tenant }) => ({ ...caller, tenant }),
   dispatchFor: () => () => Promise.reject(new Error('this tool runs in no pod')),
 });

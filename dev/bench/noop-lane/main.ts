@@ -7,13 +7,13 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { createInvoke } from '../../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../../gateway/routes/invoke/index.ts';
-import { createCallCounter } from '../../../gateway/lane/call-counter.ts';
 import { createSessionView } from '../../../gateway/sessions/session-view.ts';
 import { createToolRegistry } from '../../../gateway/tools/tool-registry.ts';
 import type { GatewayTool } from '../../../gateway/tools/tool-source.ts';
 import { createAuditChain } from '../../../lib/audit-chain/index.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import {
+  createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
