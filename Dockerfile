@@ -22,6 +22,7 @@ COPY controllers controllers
 COPY api api
 COPY gateway gateway
 COPY relay relay
+COPY edge edge
 COPY client client
 COPY cli cli
 RUN node dev/build/main.ts /root-fs/app && echo '{"type":"module"}' >/root-fs/app/package.json

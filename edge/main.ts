@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
+import { getAsset, isSea } from 'node:sea';
 import { pathToFileURL } from 'node:url';
 import { CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
@@ -30,7 +31,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 process.stdout.on('error', () => undefined);
 
-process.exitCode = await main();
+// A single executable is no ES module: nothing may be awaited here.
+void main().then((code) => {
+  process.exitCode = code;
+});
 
 async function main(): Promise<number> {
   try {
@@ -58,6 +62,7 @@ function world(): World {
       env['WINDLASS_EDGE_CONFIG'] ??
       (uid === 0 ? '/etc/windlass-edge/config.yaml' : join(xdg('XDG_CONFIG_HOME', '.config'), 'config.yaml')),
     runner: findRunner(),
+    prlimit: ['/usr/bin/prlimit', '/bin/prlimit', '/usr/local/bin/prlimit'].find((path) => existsSync(path)),
     stop: interrupt.signal,
     chance: Math.random,
     open: createRelayClient,
@@ -92,8 +97,9 @@ function findRunner(): string | undefined {
   );
 }
 
-/** Of the thread that turns pages into Markdown: beside the bundle, and in its folder where the sources are. */
+/** Of the thread that turns pages into Markdown: within a single executable, beside the bundle, or among the sources. */
 function workerUrl(): URL {
+  if (isSea()) return new URL(`data:text/javascript,${encodeURIComponent(getAsset(markdownWorker.bundled, 'utf8'))}`);
   const file = join(import.meta.dirname, markdownWorker.bundled);
   return existsSync(file) ? pathToFileURL(file) : new URL(markdownWorker.source, import.meta.url);
 }

@@ -18,6 +18,8 @@ export interface World {
   readonly configFile: string;
   /** The program that answers file tools; undefined where there is none. */
   readonly runner: string | undefined;
+  /** The program that sets the limits of commands; undefined where there is none. */
+  readonly prlimit: string | undefined;
   readonly stop: AbortSignal;
   readonly chance: () => number;
   readonly open: (address: RelayAddress) => RelayClient;

@@ -10,9 +10,11 @@ export const programs = {
   gateway: 'gateway/main.ts',
   /** The relay of edge hosts. */
   relay: 'relay/main.ts',
+  /** The daemon of edge hosts, so that a pod can be one. */
+  'windlass-edge': 'edge/main.ts',
   /** The thread of the API that reads manifests. */
   'manifest-worker': 'lib/manifest/manifest-worker.ts',
-  /** The thread of the API that turns pages into Markdown. */
+  /** The thread of API and daemon that turns pages into Markdown. */
   'markdown-worker': 'lib/tools/web/markdown-worker.ts',
   /** The command line. */
   windlass: 'cli/main.ts',

@@ -28,6 +28,13 @@ const checks: Readonly<Record<string, Check>> = {
       'the program runner is missing, so there are no fs.* tools; set WINDLASS_EDGE_RUNNER',
     );
   },
+  limits: async ({ config }, { prlimit }) => {
+    const { limits = {} } = config.current;
+    const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+    if (set.length === 0) return 'none are configured';
+    if (prlimit !== undefined) return set.join(', ');
+    throw new AppError('invalid', 'the program prlimit of util-linux is missing, so every command is refused');
+  },
   relay: async ({ identity }, { open }) => {
     using client = open(identity);
     if (await client.isServing()) return `${identity.endpoint} serves`;

@@ -17,11 +17,11 @@ export const runCommand = (world: World): Command =>
     .action(async (options: HostOptions) => run(world, options));
 
 async function run(world: World, options: HostOptions): Promise<void> {
-  const { clock, owner, runner } = world;
+  const { clock, owner, runner, prlimit } = world;
   const host = await openHost(world, options);
   const journal = await openJournal(join(options.state, 'commands'), { clock, owner });
   const current = () => host.config.current;
-  const tools = createHostTools({ clock, config: current, runner, runs: world.toolRuns(current) });
+  const tools = createHostTools({ clock, config: current, runner, prlimit, runs: world.toolRuns(current) });
   const logger = world.logger.child({ nodeId: host.identity.nodeId });
   const daemon = createDaemon({ ...world, ...host, logger, journal, tools });
   await using _ = await serveFacts(options.state, () => daemon.facts(), clock);

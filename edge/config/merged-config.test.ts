@@ -119,4 +119,18 @@ describe('the configuration of the owner', () => {
     expect(read().startsWith('{')).toBe(isTaken);
     expect(read()).toContain('max_concurrent_commands');
   });
+
+  it.each([
+    ['processes', 1, 1_000_000],
+    ['open_files', 8, 1_000_000],
+    ['cpu_seconds', 1, 86_400],
+    ['memory_mib', 1, 16_777_216],
+  ])('bounds limits.%s from %d to %d', (name, least, most) => {
+    for (const value of [least, most]) {
+      expect(readLocalConfig(`limits: { ${name}: ${value} }`)).toEqual({ limits: { [name]: value } });
+    }
+    for (const value of [least - 1, most + 1]) {
+      expect(() => readLocalConfig(`limits: { ${name}: ${value} }`)).toThrow(`limits.${name}`);
+    }
+  });
 });

@@ -19,6 +19,24 @@ const Mount = Type.Object(
   { additionalProperties: false },
 );
 
+/** What one command of `cmd.run` may take; setrlimit(2) has the meaning of each. */
+const CommandLimits = Type.Object(
+  {
+    processes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Processes of the user; root is not bound.' }),
+    ),
+    open_files: Type.Optional(Type.Integer({ minimum: 8, maximum: 1_000_000, description: 'Files of one process.' })),
+    cpu_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400, description: 'Processor time of one process.' }),
+    ),
+    memory_mib: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 16_777_216, description: 'Address space of one process.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CommandLimits = Static<typeof CommandLimits>;
+
 /** The parts that a PushConfig may change. All others are the machine owner's alone (ADR 0068). */
 const shared = { labels: Type.Optional(Labels), security_contexts: Type.Optional(Contexts) };
 
@@ -39,6 +57,7 @@ export const LocalConfig = Type.Object(
     ),
     max_concurrent_commands: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
     command_timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+    limits: Type.Optional(CommandLimits),
     nice: Type.Optional(Type.Integer({ minimum: 0, maximum: 19 })),
     permitted_networks: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9a-fA-F:.]+/[0-9]{1,3}$', maxLength: 64 }), { maxItems: 64 }),

@@ -106,6 +106,19 @@ export function relayError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code = status.UNKNOWN, details = '' } = error as Partial<ServiceError>;
   const name = status[code] ?? 'UNKNOWN';
+  if (code === status.UNAVAILABLE && untrusted.test(details)) return untrustedRelay(details, error);
   const message = `the relay answered ${name}${details === '' ? '' : `: ${details.slice(0, 500)}`}`;
   return new AppError(codes[code] ?? 'unavailable', message, { reason: name, cause: error });
+}
+
+/** What Node and OpenSSL say of a certificate that nothing vouches for, that is over, or that is for another name. */
+const untrusted = /certificate|altnames|self[- ]signed/i;
+
+function untrustedRelay(details: string, cause: unknown): AppError {
+  // The rest of it is advice for programs, and notes of the resolver.
+  const [why = ''] = details.replace(/^.*Last error: (Error: )?/, '').split(/; if the root|\. Resolution note/);
+  const message =
+    `the certificate of the relay is not trusted: ${why.slice(0, 300)}; ` +
+    'give its authority by windlass-edge enroll --ca FILE, and the name that the certificate has by --endpoint';
+  return new AppError('unavailable', message, { reason: 'RelayUntrusted', cause });
 }

@@ -15,6 +15,7 @@ import type {
 import type { LocalConfig } from '../config/schema.ts';
 import { daemonLimits } from '../limits.ts';
 import { hostInfoRow } from './host-info.ts';
+import { limitedCommand } from './limited-command.ts';
 import { type OnOutput, runProcess } from './run-process.ts';
 
 /** One call, after its command was proven. */
@@ -55,12 +56,14 @@ interface HostToolsDeps {
   readonly runs: ToolRuns;
   /** The program `runner`; without it there are no fs.* tools. */
   readonly runner: string | undefined;
+  /** The program `prlimit`; without it no command runs where limits are configured. */
+  readonly prlimit: string | undefined;
 }
 
 /** The environment that a command gets beside what the owner's configuration adds. */
 const basicEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
-export function createHostTools({ clock, config, runs, runner }: HostToolsDeps): HostTools {
+export function createHostTools({ clock, config, runs, runner, prlimit }: HostToolsDeps): HostTools {
   const toolbox = createToolbox({ builtin_dispatchers: [], rows: [hostInfoRow] }, runs);
   const names = toolbox
     .offered(callerOf({ tenant: '', author: '', context: {} }, {}))
@@ -88,7 +91,7 @@ export function createHostTools({ clock, config, runs, runner }: HostToolsDeps):
       const isCommand = call.tool === 'cmd.run';
       const found = isCommand
         ? await runCommand(
-            { clock, config: config() },
+            { clock, config: config(), prlimit },
             { ...plan, timeout_secs: call.seconds + marginSeconds },
             options,
           )
@@ -105,13 +108,14 @@ const marginSeconds = 60;
 
 type RunOptions = Parameters<HostTools['run']>[1];
 
-function runCommand(
-  { clock, config }: { readonly clock: Clock; readonly config: LocalConfig },
+async function runCommand(
+  { clock, config, prlimit }: Pick<HostToolsDeps, 'clock' | 'prlimit'> & { readonly config: LocalConfig },
   plan: DispatchPlan,
   options: RunOptions,
 ): Promise<DispatchResult> {
-  const { working_folder: cwd = '/', environment: added = {}, nice = 0 } = config;
-  return runProcess({ clock, nice, environment: { ...basicEnvironment, ...added } }, { ...plan, cwd }, options);
+  const { working_folder: cwd = '/', environment: added = {}, nice = 0, limits = {} } = config;
+  const limited = limitedCommand({ ...plan, cwd }, limits, prlimit);
+  return runProcess({ clock, nice, environment: { ...basicEnvironment, ...added } }, limited, options);
 }
 
 /** The program answers one request and prints its answer, which is no output of a command. */

@@ -96,7 +96,12 @@ type Answer = sendUnaryData<Uint8Array>;
 type Stream = ServerDuplexStream<Buffer, Uint8Array>;
 
 export async function startTestRelay(
-  options: { readonly tokenLifeMs?: number; readonly heartbeatMs?: number } = {},
+  options: {
+    readonly tokenLifeMs?: number;
+    readonly heartbeatMs?: number;
+    /** PEM; without it the server speaks plain text. */
+    readonly tls?: { readonly key: string; readonly cert: string };
+  } = {},
 ): Promise<TestRelay> {
   const relay = generateKeyPairSync('ed25519');
   const edge = generateKeyPairSync('ed25519');
@@ -238,7 +243,7 @@ export async function startTestRelay(
     },
   );
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync('127.0.0.1:0', credentialsOf(options.tls), (error, bound) =>
       error ? reject(error) : resolve(bound),
     );
   });
@@ -307,17 +312,22 @@ export async function startTestRelay(
           return kind?.$case === 'stdout' || kind?.$case === 'stderr' ? [Buffer.from(kind.value).toString()] : [];
         })
         .join(''),
-    async until(condition, ms = 10_000) {
+    async until(condition, ms = 30_000) {
       const end = performance.now() + ms;
       while (!condition()) {
         if (performance.now() > end)
           throw new Error(
             `not in time: ${condition.toString()}; events: ${JSON.stringify(events.map(({ $case }) => $case))}; ${problems.join()}`,
           );
-        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
     close: () => server.forceShutdown(),
   };
   return self;
+}
+
+function credentialsOf(tls: { readonly key: string; readonly cert: string } | undefined): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  return ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }]);
 }
