@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Environment } from '../lib/config.ts';
-import { type Choice, chooseDoor, flagsOf } from './doors/choose.ts';
+import { type Choice, chooseDoor, chooseGateway, flagsOf } from './doors/choose.ts';
 import type { Door } from './doors/door.ts';
 import type { Cluster } from './doors/kubernetes/deps.ts';
 import { CliError } from './exit-codes.ts';
@@ -35,6 +35,11 @@ export function connect(deps: ConnectDeps): Doors {
           ? 'Name the cluster with --context or --kubeconfig, or unset WINDLASS_SERVER.'
           : 'Leave out --server, and use a kubeconfig.',
       );
+    },
+    async gateway(options) {
+      const choice = chooseGateway(options, deps.env);
+      const [{ openGateway }, login] = await Promise.all([import('./doors/tool-gateway/open.ts'), loginParts(deps)]);
+      return openGateway({ ...deps, ...login }, options, choice);
     },
     server(options) {
       const choice = chooseDoor(options, deps.env);

@@ -22,7 +22,8 @@ export type ExitCode = (typeof exitCodes)[ExitName];
 /** One sentence for each code, for `--help` and the reference page. */
 export const exitMeanings: Readonly<Record<ExitName, string>> = {
   ok: 'done; a watched or awaited execution completed',
-  failed: 'the execution failed or could not be started, a manifest is not valid, or the output cannot be written',
+  failed:
+    'the execution or the tool failed or could not be started, a manifest is not valid, an audit is broken, or the output cannot be written',
   usage: 'the command line or the input is wrong; nothing was changed',
   not_found: 'no such workflow, execution, state, namespace, tenant or route',
   conflict: 'the object is not in a state that allows this, or somebody else was first',

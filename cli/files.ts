@@ -5,3 +5,9 @@ export interface FilePort {
   /** The manifests among what `path` names: itself, or the `.yaml`, `.yml` and `.json` files below a directory. */
   manifests(path: string): Promise<readonly string[]>;
 }
+
+/** Files that commands write. */
+export interface FileWriter {
+  /** Writes a file that its owner alone can read. Throws a usage error where it exists, unless `replace`. */
+  writePrivate(path: string, text: string, options: { readonly replace: boolean }): Promise<void>;
+}

@@ -1,14 +1,16 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CliError } from './exit-codes.ts';
-import type { FilePort } from './files.ts';
+import type { FilePort, FileWriter } from './files.ts';
 
 /** Files of this machine; `-` is `stdin`. A file that cannot be read is a usage error that says why. */
-export function createFiles(stdin: Readable): FilePort {
+export function createFiles(stdin: Readable): FilePort & FileWriter {
   return {
     read: (path) => (path === '-' ? text(stdin) : orExplain(path, readFile(path, 'utf8'))),
+    writePrivate: (path, text, { replace }) => writePrivate(path, text, replace),
     async manifests(path) {
       if (path === '-') return [path];
       const found = await orExplain(path, stat(path));
@@ -20,6 +22,22 @@ export function createFiles(stdin: Readable): FilePort {
         .map((name) => join(path, name));
     },
   };
+}
+
+/** Whole or not at all: the text is there under the name once it is complete. */
+async function writePrivate(path: string, text: string, replace: boolean): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+    await (replace ? rename(draft, path) : link(draft, path));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const isThere = code === 'EEXIST';
+    const hint = isThere ? 'Give --force to replace it, or another name.' : 'Check the path.';
+    throw new CliError('usage', `cannot write ${path}: ${isThere ? 'it exists' : (reasons[code] ?? code)}`, hint);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 const reasons: Readonly<Record<string, string>> = {

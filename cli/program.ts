@@ -9,6 +9,7 @@ import { approveCommand, rejectCommand, signalCommand } from './commands/decide.
 import { deleteCommand } from './commands/delete.ts';
 import { edgeCommand } from './commands/edge.ts';
 import { execCommand } from './commands/exec.ts';
+import { gatewayCommand } from './commands/tool-gateway/gateway.ts';
 import { getCommand } from './commands/get.ts';
 import { listCommand } from './commands/list.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from './commands/login.ts';
@@ -16,6 +17,7 @@ import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { stimulusCommand } from './commands/stimulus.ts';
 import { tenantCommand } from './commands/tenant.ts';
+import { toolsCommand } from './commands/tools.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
 import { workflowCommand } from './commands/workflow.ts';
@@ -68,6 +70,8 @@ const commands: readonly ((launch: Launch) => Command)[] = [
   execCommand,
   edgeCommand,
   stimulusCommand,
+  toolsCommand,
+  gatewayCommand,
   convertCommand,
   loginCommand,
   logoutCommand,

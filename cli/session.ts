@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Door } from './doors/door.ts';
+import type { GatewayDoor } from './doors/tool-gateway/door.ts';
 import type { Cluster } from './doors/kubernetes/deps.ts';
-import type { FilePort } from './files.ts';
+import type { FilePort, FileWriter } from './files.ts';
 import type { Accounts } from './login/accounts.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,13 +17,15 @@ export interface GlobalOptions {
   readonly server?: string;
   readonly tenant?: string;
   readonly tokenFile?: string;
+  /** Of commands for the tool gateway. */
+  readonly gateway?: string;
   readonly output?: OutputFormat;
 }
 
 /** What `main.ts` knows of the real world, given to every command. */
 export interface World {
   readonly terminal: Terminal;
-  readonly files: FilePort;
+  readonly files: FilePort & FileWriter;
   readonly clock: Clock;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
@@ -35,6 +38,8 @@ export interface Doors {
   readonly door: (options: GlobalOptions) => Promise<Door>;
   /** For what only somebody with rights in the cluster can do. Throws a usage error where the options lead elsewhere. */
   readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
+  /** The tool gateway. Throws a usage error where nothing says where it is. */
+  readonly gateway: (options: GlobalOptions) => Promise<GatewayDoor>;
   /** The server that the options lead to. Throws a usage error where they lead to Kubernetes. */
   readonly server: (options: GlobalOptions) => string;
   readonly accounts: () => Promise<Accounts>;
@@ -47,6 +52,7 @@ export interface Session extends World {
   /** The same each time. */
   readonly door: () => Promise<Door>;
   readonly cluster: () => Promise<Cluster>;
+  readonly gateway: () => Promise<GatewayDoor>;
 }
 
 /** Opens the session of one command. */
@@ -58,5 +64,6 @@ export function openSession(world: World, options: GlobalOptions): Session {
     format: options.output,
     door: () => (door ??= world.open.door(options)),
     cluster: () => world.open.cluster(options),
+    gateway: () => world.open.gateway(options),
   };
 }

@@ -66,8 +66,17 @@ function bodyOf(text: string, { status, statusText }: Response): ErrorBody {
       details: Array.isArray(details) ? details.filter(isProblem) : undefined,
     };
   }
+  const rpc = rpcError(parsed?.['error']);
+  if (rpc !== undefined) return rpc;
   const what = [`HTTP status ${status}`, statusText].filter(Boolean).join(' ');
   return { error: `http_${status}`, message: `the server answered ${what} without saying why` };
+}
+
+/** An error of JSON-RPC, as calls of tools are answered with. */
+function rpcError(error: unknown): ErrorBody | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error)) return undefined;
+  if (typeof error.code !== 'number' || typeof error.message !== 'string') return undefined;
+  return { error: `rpc_${error.code}`, message: error.message, data: 'data' in error ? error.data : null };
 }
 
 function parsedObject(text: string): Record<string, unknown> | undefined {

@@ -1,5 +1,9 @@
 import { byteStream } from './byte-stream.ts';
 import { followEvents } from './follow-events.ts';
+import {
+  type Operations as GatewayOperations,
+  operations as gatewayOperations,
+} from './generated/gateway-operations.ts';
 import { type Operations, operations } from './generated/operations.ts';
 import type { CallOptions, Operation, OperationRequest } from './operation.ts';
 import { type Sleep, sleep } from './sleep.ts';
@@ -35,12 +39,25 @@ export interface ClientOptions {
 /** A client of one server: a method for each operation of its API. */
 export type WindlassClient = Operations;
 
+/** A client of one tool gateway: a method for each operation of it. */
+export type GatewayClient = GatewayOperations;
+
 /**
  * A client whose methods are the operations of the API. Reads, and calls with an idempotency key, are repeated when
  * the server is away for a moment; calls that take such a key get one of their own unless one is given. Nothing is sent
  * before the first call. Throws a TypeError when `server` is not an http or https address.
  */
 export function createWindlassClient(options: ClientOptions): WindlassClient {
+  // The table and the interface are generated from the same document.
+  return methodsOf(operations, options) as unknown as WindlassClient;
+}
+
+/** The same for the tool gateway, which takes the tenant from the token alone. */
+export function createGatewayClient(options: Omit<ClientOptions, 'tenant'>): GatewayClient {
+  return methodsOf(gatewayOperations, options) as unknown as GatewayClient;
+}
+
+function methodsOf(table: Readonly<Record<string, Operation>>, options: ClientOptions): object {
   const transport = createTransport({
     server: serverOf(options.server),
     getToken: options.getToken ?? (() => options.token),
@@ -52,9 +69,7 @@ export function createWindlassClient(options: ClientOptions): WindlassClient {
     attempts: options.attempts ?? 4,
     timeoutMs: options.timeoutMs ?? 30_000,
   });
-  const methods = Object.entries(operations).map(([id, operation]) => [id, methodOf(transport, operation)]);
-  // The table and the interface are generated from the same document.
-  return Object.fromEntries(methods) as unknown as WindlassClient;
+  return Object.fromEntries(Object.entries(table).map(([id, operation]) => [id, methodOf(transport, operation)]));
 }
 
 function methodOf(transport: Transport, operation: Operation) {

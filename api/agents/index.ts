@@ -44,7 +44,9 @@ export interface Agents {
   routes<Caller>(): Route<Caller>[];
 }
 
-type SealDeps = Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
+type SealDeps = Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> & {
+  readonly key: SealKey;
+};
 
 export function createAgents(deps: AgentsDeps): Agents {
   const { bus, clock, kube, logger, newId, nodeConfig, cluster, toolbox, metrics } = deps;
@@ -89,6 +91,7 @@ function sealDeps(
 ): Omit<SealDeps, 'calls'> {
   const { cache } = cluster.informers.agentExecutions;
   return {
+    key,
     toolbox,
     prove: createEnvelopeProof({ bus, clock, key, sessions }),
     async callerOf({ execution_id: executionId, tenant }: Pick<Session, 'execution_id' | 'tenant'>) {

@@ -27,6 +27,7 @@ import { createExecutionRoutes } from './executions/index.ts';
 import { createHumanApprovalRoutes } from './human-approvals/index.ts';
 import { createHealthRoutes } from '../../lib/http/service/index.ts';
 import { createSealInvokeRoutes, type SealInvokeDeps } from './seal/invoke.ts';
+import { createSealTokenRoute, type SealTokenDeps } from './seal/token.ts';
 import { createStimuliRoutes } from './stimuli/index.ts';
 import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
@@ -53,7 +54,8 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly feed: ConversationFeed;
   /** Undefined where edge mode is off. */
   readonly edge: EdgeRoutesDeps['edge'];
-  readonly seal: Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'>;
+  readonly seal: Pick<SealInvokeDeps, 'prove' | 'calls' | 'toolbox' | 'callerOf' | 'dispatchFor'> &
+    Pick<SealTokenDeps, 'key'>;
 }
 
 /** The routes of the public listener. */
@@ -78,6 +80,7 @@ export function createRoutes(deps: RoutesDeps): Route<Caller>[] {
     createStimuliRoutes({ ...stimuli, clock }),
     createWebhookRoutes({ ...stimuli, clock, secrets, events: bus, rateLimit }),
     createSealInvokeRoutes({ ...deps.seal, audit: deps.audit, clock, rateLimit }),
+    createSealTokenRoute({ ...deps, key: deps.seal.key, tenants: cluster.tenants }),
     createHealthRoutes<Caller>(),
     createDiscoveryRoutes<Caller>(deps),
     createDocsRoutes<Caller>(deps),

@@ -42,6 +42,28 @@ export function chooseDoor(options: GlobalOptions, env: Environment): Choice {
   throw new CliError('usage', `${forHttp} is for the HTTP API`, 'Say where that is: --server URL, or WINDLASS_SERVER.');
 }
 
+/** Where the tool gateway is, and the HTTP API beside it, if that is known. */
+export interface GatewayChoice {
+  readonly gateway: string;
+  readonly server?: string;
+}
+
+/** `--gateway`, else `WINDLASS_GATEWAY`. Throws a usage error without either, and for options of Kubernetes. */
+export function chooseGateway(options: GlobalOptions, env: Environment): GatewayChoice {
+  const forKubernetes = given(options, kubernetesFlags);
+  if (forKubernetes !== undefined) {
+    const hint = 'The tool gateway takes the tenant from the token; kubectl apply does the same with the kinds.';
+    throw new CliError('usage', `${forKubernetes} is for Kubernetes, not for the tool gateway`, hint);
+  }
+  const gateway = options.gateway ?? env['WINDLASS_GATEWAY'];
+  if (!gateway) {
+    const hint = 'Give --gateway URL, or set WINDLASS_GATEWAY; in the cluster it is http://windlass-gateway:8090.';
+    throw new CliError('usage', 'where is the tool gateway?', hint);
+  }
+  const server = options.server ?? env['WINDLASS_SERVER'];
+  return { gateway: addressOf(gateway), ...(server ? { server: addressOf(server) } : {}) };
+}
+
 /** The first option that is given, by its flag. */
 function given(options: GlobalOptions, flags: Flags): string | undefined {
   return Object.entries(flags).find(([, name]) => options[name] !== undefined)?.[0];

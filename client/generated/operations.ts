@@ -1953,6 +1953,20 @@ export type ReadFleetRunAnswer = {
   })[];
 };
 
+export type IssueSealTokenBody = {
+  /** Name of the security context that bounds the session. */
+  readonly security_context: string;
+  /** Seconds for which calls may be signed with it. */
+  readonly ttl_seconds?: number;
+};
+
+export type IssueSealTokenAnswer = {
+  /** A JWT. */
+  readonly security_token: string;
+  /** When it can be used no more. */
+  readonly expires_at: string;
+};
+
 export type ListPricesAnswer = {
   readonly tiers: readonly ({
     /** What the tier is called */
@@ -2668,6 +2682,14 @@ export interface ReadFleetRunRequest {
 
 /** What is answered by {@link Operations.readFleetRun}. */
 export type ReadFleetRunReply = ReadFleetRunAnswer;
+
+/** What {@link Operations.issueSealToken} is given. */
+export interface IssueSealTokenRequest {
+  readonly body: IssueSealTokenBody;
+}
+
+/** What is answered by {@link Operations.issueSealToken}. */
+export type IssueSealTokenReply = IssueSealTokenAnswer;
 
 /** What is answered by {@link Operations.listPrices}. */
 export type ListPricesReply = ListPricesAnswer;
@@ -3449,6 +3471,19 @@ export interface Operations {
    */
   readFleetRun(request: ReadFleetRunRequest, options?: CallOptions): Promise<ReadFleetRunReply>;
   /**
+   * Issue a token for a session of the tool gateway
+   *
+   * A token of the SEAL issuer for the tenant of the call. `POST /v1/seal/sessions` of the tool gateway takes it;
+   * alone it permits nothing. Needs the role `svc:operator` or `svc:admin`. The token is shown here and nowhere
+   * else.
+   *
+   * `POST /v1/seal/tokens`
+   *
+   * - 403 `forbidden`: The caller is no operator.
+   * - 404 `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
+   */
+  issueSealToken(request: IssueSealTokenRequest, options?: CallOptions): Promise<IssueSealTokenReply>;
+  /**
    * List what can be bought
    *
    * At most a minute old. docs/billing.md says how products and prices are set up at the payment provider.
@@ -3597,6 +3632,7 @@ export const operations: Readonly<Record<keyof Operations, Operation>> = {
   cancelFleet: {"method":"POST","path":"/v1/edge/fleet/{fleet_command_id}/cancel","bearer":true,"query":[],"headers":{},"reply":"json"},
   listFleetRuns: {"method":"GET","path":"/v1/edge/fleet/runs","bearer":true,"query":["tool","outcome","limit","cursor"],"headers":{},"reply":"json"},
   readFleetRun: {"method":"GET","path":"/v1/edge/fleet/runs/{fleet_command_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  issueSealToken: {"method":"POST","path":"/v1/seal/tokens","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   listPrices: {"method":"GET","path":"/v1/billing/prices","bearer":true,"query":[],"headers":{},"reply":"json"},
   createCheckout: {"method":"POST","path":"/v1/billing/checkout","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
   openPortal: {"method":"POST","path":"/v1/billing/portal","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},

@@ -31,6 +31,7 @@ const policies = (): [string, string][] =>
 /** Every generated file by its path from the root of the repository. The same sources give the same bytes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const document = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+  const gateway = `${JSON.stringify(gatewayDocument(), null, 2)}\n`;
   return new Map([
     ...definitions(),
     ...policies(),
@@ -43,8 +44,9 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/limits.md', limitsPage()],
     ['docs/reference/tools.md', toolsPage()],
     ['api/generated/openapi.json', document],
-    ['gateway/generated/openapi.json', `${JSON.stringify(gatewayDocument(), null, 2)}\n`],
-    // Made from the text, so that the client is what anybody's generator would see.
+    ['gateway/generated/openapi.json', gateway],
+    // Made from the text, so that the clients are what anybody's generator would see.
     ['client/generated/operations.ts', clientFile(JSON.parse(document) as OpenApiDocument)],
+    ['client/generated/gateway-operations.ts', clientFile(JSON.parse(gateway) as OpenApiDocument)],
   ]);
 }

@@ -28,6 +28,7 @@ export const auditTypes = [
   'HumanApprovalRejected',
   'ToolInvoked',
   'ToolInvocationEnded',
+  'SealTokenIssued',
   'EdgeEnrollmentTokenIssued',
   'EdgeHostChanged',
   'EdgeHostRevoked',

@@ -12,3 +12,4 @@ export { createRevocations, type Revocations } from './revocations.ts';
 export { EnvelopeError, type EnvelopeFault } from './envelope-error.ts';
 export { activeSession, createEnvelopeProof, type ProveEnvelope } from './prove-envelope.ts';
 export { type Envelope, readEnvelope } from './read-envelope.ts';
+export { type CallToSign, signEnvelope } from './sign-envelope.ts';

@@ -68,7 +68,7 @@ function identityOf(server: string, token: string, problem: string | undefined):
   };
 }
 
-function warnOfClearText({ terminal }: OpenDeps, server: string): void {
+export function warnOfClearText({ terminal }: Pick<OpenDeps, 'terminal'>, server: string): void {
   const url = new URL(server);
   if (url.protocol === 'https:' || isLoopback(url)) return;
   terminal.note(`warning: the token goes to ${server} in clear; whoever sees it can act as you`);

@@ -1,0 +1,107 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { Command } from 'commander';
+import type { ChainReport, ChainVerifier } from '../../../lib/audit-chain/verify-chain.ts';
+import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { auditOf, type AuditSource, savedAudit, savedLine } from '../../tool-gateway/audit-record.ts';
+import { withGateway } from '../../tool-gateway/gateway-option.ts';
+import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { printedValue } from '../../print-object.ts';
+import type { Session } from '../../session.ts';
+
+interface VerifyOptions {
+  readonly publicKey?: string;
+  readonly file?: string;
+  readonly save?: string;
+  readonly force?: boolean;
+  readonly ofTenant?: string;
+}
+
+export const verifyCommand = (launch: Launch): Command =>
+  withGateway(new Command('verify'))
+    .summary('prove that no event is missing or changed')
+    .description(
+      'Reads all retained events of the tenant and proves that none since the oldest is missing, changed, swapped, or cut ' +
+        'off before the newest checkpoint. Exit code 1 says that a chain is broken. Without --public-key the key is the ' +
+        'one that the gateway shows, which proves nothing about who runs the gateway.',
+    )
+    .option('--public-key <file>', 'the public key (PEM) that you kept, for checkpoints')
+    .option('--save <file>', 'also write what was read to a file that you alone can read')
+    .option('--force', 'replace that file')
+    .option('--file <file>', 'verify a saved file, without any server')
+    .option('--of-tenant <slug>', 'chains of this tenant, for an svc:admin whose token names none')
+    .addHelpText(
+      'after',
+      examples(
+        'windlass gateway audit verify --public-key audit.pem --save audit.jsonl',
+        'windlass gateway audit verify --file audit.jsonl --public-key audit.pem',
+      ),
+    )
+    .action(launch(verify));
+
+const verify: Run<VerifyOptions> = async (session, _args, options): Promise<ExitCode> => {
+  const { file, save, publicKey } = options;
+  if (file !== undefined && save !== undefined)
+    throw new CliError('usage', '--file and --save exclude each other', 'Keep one of them.');
+  const source = await sourceOf(session, options);
+  const pem = publicKey === undefined ? source.vouchers.public_key : await session.files.read(publicKey);
+  const { keyIdOf } = await import('../../../lib/audit-chain/checkpoint.ts');
+  const { createChainVerifier } = await import('../../../lib/audit-chain/verify-chain.ts');
+  const key = keyOf(pem, publicKey ?? 'the answer of the gateway');
+  const { checkpoints, retained_from: from } = source.vouchers;
+  const keys = new Map([[keyIdOf(key), key]]);
+  const verifier = createChainVerifier({ checkpoints, keys, ...(from === null ? {} : { retainedFrom: from }) });
+  const text = await readThrough(source, verifier, save !== undefined);
+  if (save !== undefined) await session.files.writePrivate(save, text, { replace: options.force === true });
+  const report = verifier.report();
+  const isWhole = report.problems.length === 0;
+  const shown = { whole: isWhole, ...report, retained_from: from, key_id: keyIdOf(key) };
+  if (!(await printedValue(session, shown))) tell(session, report, { from, keyId: keyIdOf(key) });
+  return isWhole ? ok : exitCodes.failed;
+};
+
+async function sourceOf(session: Session, { file, ofTenant }: VerifyOptions): Promise<AuditSource> {
+  if (file !== undefined) return savedAudit(session.files, file);
+  return auditOf((await session.gateway()).client, ofTenant);
+}
+
+/** Gives the text of the record where it is to be saved. */
+async function readThrough(
+  { vouchers, events }: AuditSource,
+  verifier: ChainVerifier,
+  isKept: boolean,
+): Promise<string> {
+  const lines = [savedLine(vouchers)];
+  for await (const event of events) {
+    verifier.add(event);
+    if (isKept) lines.push(savedLine(event));
+  }
+  return lines.join('');
+}
+
+function keyOf(pem: string, place: string): KeyObject {
+  try {
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // Said below, with the place.
+  }
+  throw new CliError('usage', `${place} holds no public Ed25519 key as PEM`, 'It begins with BEGIN PUBLIC KEY.');
+}
+
+interface Proof {
+  readonly from: string | null;
+  readonly keyId: string;
+}
+
+function tell({ terminal }: Session, { events, chains, problems }: ChainReport, { from, keyId }: Proof): void {
+  for (const { tenant, lane, first, last, vouched } of chains) {
+    const until = vouched === 0 ? 'no checkpoint vouches for it yet' : `a checkpoint vouches for it up to ${vouched}`;
+    terminal.out(`tenant ${tenant ?? '-'} lane ${lane}: events ${first} to ${last}; ${until}`);
+  }
+  for (const { tenant, lane, sequence, kind, message } of problems)
+    terminal.note(`${kind}: tenant ${tenant ?? '-'} lane ${lane} event ${sequence}: ${message}`);
+  const counted = `${events} event${events === 1 ? '' : 's'} in ${chains.length} chain${chains.length === 1 ? '' : 's'}`;
+  const since = from === null ? '' : ` since ${from}`;
+  if (problems.length > 0) terminal.note(`error: the audit is broken: ${problems.length} problems in ${counted}`);
+  else terminal.out(`${counted}: none is missing or changed${since} (checkpoints of key ${keyId})`);
+}

@@ -1,0 +1,135 @@
+import { Command } from 'commander';
+import { parseTimeout } from '../../duration.ts';
+import { CliError, type ExitCode, exitCodes } from '../../exit-codes.ts';
+import { type AuditEvent, type AuditFilter, eventsOf } from '../../tool-gateway/audit-record.ts';
+import { withGateway } from '../../tool-gateway/gateway-option.ts';
+import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { printedValue } from '../../print-object.ts';
+import type { Session } from '../../session.ts';
+import { type Column, tableLines } from '../../table.ts';
+import { verifyCommand } from './audit-verify.ts';
+
+interface ListOptions {
+  readonly type?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly since?: string;
+  readonly ofTenant?: string;
+  readonly cursor?: string;
+  readonly limit?: string;
+  readonly follow?: boolean;
+}
+
+export function auditCommand(launch: Launch): Command {
+  return new Command('audit')
+    .summary('read and check what was done')
+    .description('Reads the audit of the tool gateway, and proves that nothing of it is missing or changed.')
+    .addCommand(
+      withGateway(new Command('list'))
+        .alias('ls')
+        .summary('list events')
+        .description(
+          'Lists events of the tool gateway, the oldest first. With --follow it goes on until Ctrl-C; -o json prints one ' +
+            'event a line then.',
+        )
+        .option('--type <type>', 'only events of this type, such as ToolInvocationStarted')
+        .option('--from <time>', 'only events of this time (RFC 3339) or later')
+        .option('--to <time>', 'only events before this time')
+        .option('--since <duration>', 'only events of the last 90s, 5m, 1h30m')
+        .option('--cursor <cursor>', 'go on where an earlier read ended')
+        .option('--limit <events>', 'at most so many events')
+        .option('--of-tenant <slug>', 'events of this tenant, for an svc:admin whose token names none')
+        .option('-f, --follow', 'go on with events as they come')
+        .addHelpText(
+          'after',
+          examples('windlass gateway audit list --since 1h', 'windlass gateway audit list --follow -o json'),
+        )
+        .action(launch(list)),
+    )
+    .addCommand(verifyCommand(launch));
+}
+
+const columns: readonly Column<AuditEvent>[] = [
+  { heading: 'TIME', cell: ({ time }) => time },
+  { heading: 'TYPE', cell: ({ type }) => type },
+  { heading: 'SUBJECT', cell: ({ subject }) => subject },
+  { heading: 'DATA', cell: ({ data }) => summary(data) },
+  { heading: 'TENANT', cell: ({ tenant }) => tenant, wide: true },
+  { heading: 'INVOCATION', cell: ({ invocationid }) => invocationid, wide: true },
+  { heading: 'CHAIN', cell: ({ lane, sequence }) => `${lane}/${sequence}`, wide: true },
+];
+
+/** Characters of the data that a table shows. */
+const summaryLength = 100;
+
+function summary(data: AuditEvent['data']): string {
+  const text = Object.entries(data)
+    .flatMap(([name, value]) =>
+      value === null || typeof value === 'object' || name.endsWith('_id') ? [] : [`${name}=${JSON.stringify(value)}`],
+    )
+    .join(' ');
+  return text.length > summaryLength ? `${text.slice(0, summaryLength - 1)}…` : text;
+}
+
+const list: Run<ListOptions> = async (session, _args, options): Promise<ExitCode> => {
+  const filter = filterOf(session, options);
+  const { client } = await session.gateway();
+  if (options.follow) return follow(session, filter, options.cursor);
+  const most = limitOf(options.limit);
+  const rows: AuditEvent[] = [];
+  for await (const event of eventsOf(client, filter, options.cursor)) {
+    if (rows.length >= most) break;
+    rows.push(event);
+  }
+  if (await printedValue(session, rows)) return ok;
+  if (rows.length === 0) session.terminal.note('no events');
+  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  return ok;
+};
+
+function filterOf({ clock }: Session, { type, from, to, since, ofTenant }: ListOptions): AuditFilter {
+  if (from !== undefined && since !== undefined)
+    throw new CliError('usage', '--from and --since exclude each other', 'Keep one of them.');
+  const begin = since === undefined ? from : new Date(clock.now() - parseTimeout(since)).toISOString();
+  // The server knows the types, and refuses another one with the list of them.
+  return { type: type as AuditFilter['type'], from: begin, to, tenant: ofTenant };
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new CliError('usage', `--limit ${text} is no number of events`, 'Give a whole number above zero.');
+}
+
+/** Between two looks for what has come. */
+const followMs = 1_000;
+
+async function follow(session: Session, filter: AuditFilter, begin: string | undefined): Promise<ExitCode> {
+  const { clock, interrupted } = session;
+  const { client } = await session.gateway();
+  let cursor = begin;
+  let isFirst = true;
+  while (!interrupted.aborted) {
+    const page = await client.listAuditEvents({ ...filter, cursor }).catch((error: unknown) => {
+      if (interrupted.aborted) return undefined;
+      throw error;
+    });
+    if (page === undefined) break;
+    isFirst = show(session, page.items, isFirst);
+    cursor = page.end_cursor;
+    if (page.next_cursor === null) await clock.sleep(followMs, interrupted);
+  }
+  return exitCodes.interrupted;
+}
+
+/** Whether the heading is still to come. */
+function show({ format, terminal }: Session, events: readonly AuditEvent[], isFirst: boolean): boolean {
+  if (events.length === 0) return isFirst;
+  if (format === 'json' || format === 'yaml') {
+    for (const event of events) terminal.out(JSON.stringify(event));
+    return isFirst;
+  }
+  const lines = tableLines(columns, events, format === 'wide');
+  for (const line of isFirst ? lines : lines.slice(1)) terminal.out(line);
+  return false;
+}

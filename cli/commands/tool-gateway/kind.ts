@@ -1,0 +1,99 @@
+import { Command } from 'commander';
+import { isUid } from '../../../crds/uid.ts';
+import type { GatewayClient } from '../../../client/index.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { findRow, missing } from '../../tool-gateway/find.ts';
+import { withGateway } from '../../tool-gateway/gateway-option.ts';
+import { allRows, type GatewayKind } from '../../tool-gateway/kinds.ts';
+import { examples, type Launch, ok, type Run } from '../../launch.ts';
+import { printedValue, serialised } from '../../print-object.ts';
+import { tableLines } from '../../table.ts';
+import { registerOf } from './register.ts';
+
+/** `windlass gateway spec`, and the same for each kind. */
+export function kindCommand(launch: Launch, kind: GatewayKind): Command {
+  return new Command(kind.word)
+    .summary(`register ${kind.plural}`)
+    .description(`Registers ${kind.plural}.`)
+    .addCommand(registerKindCommand(launch, kind))
+    .addCommand(listCommand(launch, kind))
+    .addCommand(oneCommand(kind, 'get').action(launch(getOf(kind))))
+    .addCommand(oneCommand(kind, 'delete').action(launch(deleteOf(kind))));
+}
+
+const wordsOf = ({ word }: GatewayKind): string => `windlass gateway ${word}`;
+
+function registerKindCommand(launch: Launch, kind: GatewayKind): Command {
+  const { plural, word } = kind;
+  const update = kind.isNamed ? 'One of the same name is replaced.' : 'A name that is taken is refused.';
+  return withGateway(new Command('register'))
+    .summary(`register ${plural} of files`)
+    .description(
+      `Registers ${plural} from YAML or JSON: custom resources of kind ${kind.kind}, or the body of the HTTP request. ` +
+        `All files are read first; when one has a problem, nothing is sent. ${update}`,
+    )
+    .argument('<file...>', 'files or directories; - reads standard input')
+    .addHelpText('after', examples(`${wordsOf(kind)} register ${word}.yaml`))
+    .action(launch(registerOf(kind)));
+}
+
+const listCommand = (launch: Launch, kind: GatewayKind): Command =>
+  withGateway(new Command('list'))
+    .alias('ls')
+    .summary(`list ${kind.plural}`)
+    .description(`Lists the ${kind.plural} of the tenant, and those that all tenants share.`)
+    .addHelpText('after', examples(`${wordsOf(kind)} list`, `${wordsOf(kind)} list -o wide`))
+    .action(launch(listOf(kind)));
+
+const described = {
+  get: ['show', 'Shows the record of one', 'by default as YAML. Credentials are never shown.'],
+  delete: ['delete', 'Deletes one', 'and leaves alone what is under way.'],
+} as const;
+
+function oneCommand(kind: GatewayKind, act: keyof typeof described): Command {
+  const { noun, word } = kind;
+  const [verb, begin, end] = described[act];
+  return withGateway(new Command(act))
+    .summary(`${verb} one ${noun}`)
+    .description(`${begin} ${noun}, ${end}`)
+    .argument(`<${word}>`, kind.isNamed ? `name of the ${noun}` : `name or id of the ${noun}`)
+    .addHelpText('after', examples(`${wordsOf(kind)} ${act} desk`));
+}
+
+const listOf =
+  (kind: GatewayKind): Run<object> =>
+  async (session): Promise<ExitCode> => {
+    const { client } = await session.gateway();
+    const rows = await allRows(kind, client);
+    if (await printedValue(session, rows)) return ok;
+    if (session.format === 'name') for (const { name } of rows) session.terminal.out(name);
+    else if (rows.length === 0)
+      session.terminal.note(`no ${kind.plural}; register one: windlass gateway ${kind.word} register FILE`);
+    else for (const line of tableLines(kind.columns, rows, session.format === 'wide')) session.terminal.out(line);
+    return ok;
+  };
+
+const getOf =
+  (kind: GatewayKind): Run<object> =>
+  async (session, [name = '']): Promise<ExitCode> => {
+    const { client } = await session.gateway();
+    const id = await idOf(kind, client, name);
+    const record = await kind.read(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
+    if (await printedValue(session, record)) return ok;
+    session.terminal.out(session.format === 'name' ? name : await serialised(record, 'yaml'));
+    return ok;
+  };
+
+const deleteOf =
+  (kind: GatewayKind): Run<object> =>
+  async (session, [name = '']): Promise<ExitCode> => {
+    const { client } = await session.gateway();
+    const id = await idOf(kind, client, name);
+    await kind.delete(client, id).catch((error: unknown) => Promise.reject(missing(error, kind, name)));
+    if (await printedValue(session, { kind: kind.kind, name, deleted: true })) return ok;
+    session.terminal.out(session.format === 'name' ? name : `${kind.noun} ${name} deleted`);
+    return ok;
+  };
+
+const idOf = async (kind: GatewayKind, client: GatewayClient, name: string): Promise<string> =>
+  kind.isNamed || isUid(name) ? name : (await findRow(kind, client, name)).id;

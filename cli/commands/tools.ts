@@ -1,0 +1,144 @@
+import { Command } from 'commander';
+import { WindlassApiError } from '../../client/index.ts';
+import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts';
+import { withGateway } from '../tool-gateway/gateway-option.ts';
+import type { GatewayToolRow } from '../tool-gateway/kinds.ts';
+import { readSessionFile } from '../tool-gateway/session-file.ts';
+import { examples, type Launch, ok, repeatable, type Run } from '../launch.ts';
+import { printedValue } from '../print-object.ts';
+import { type InputOptions, readInput } from '../run-input.ts';
+import type { Session } from '../session.ts';
+import { type Column, tableLines } from '../table.ts';
+
+interface ListOptions {
+  readonly query?: string;
+  readonly source?: string;
+  readonly securityContext?: string;
+}
+
+interface CallOptions extends InputOptions {
+  readonly sign?: string | true;
+  readonly dryRun?: boolean;
+}
+
+export function toolsCommand(launch: Launch): Command {
+  return new Command('tools')
+    .summary('list and call tools')
+    .description('Lists the tools of the tool gateway, and calls them.')
+    .addCommand(
+      withGateway(new Command('list'))
+        .alias('ls')
+        .summary('list tools')
+        .description(
+          'Lists the tools that the tenant sees: built-in ones, tool workflows, CLI tools and those of MCP servers.',
+        )
+        .option('--query <words>', 'only tools with this in their name or description')
+        .option('--source <source>', 'only tools of this source: workflow, cli, builtin or mcp')
+        .option('--security-context <name>', 'only tools that this security context permits')
+        .addHelpText('after', examples('windlass tools list', 'windlass tools list --source workflow -o wide'))
+        .action(launch(list)),
+    )
+    .addCommand(callCommand(launch, 'windlass tools call'));
+}
+
+/** The same command under two names. */
+export const callCommand = (launch: Launch, words: string): Command =>
+  withGateway(new Command('call'))
+    .summary('call a tool')
+    .description(
+      'Signs one call with the key of a session, sends it to the tool gateway, and prints the answer. Exit code 1 says ' +
+        'that the tool itself failed.',
+    )
+    .argument('<tool>', 'name of the tool')
+    .option('--sign [file]', 'the file of the session that signs; by default session.json')
+    .option('-i, --input <key=value>', 'an argument; can be repeated; JSON where it is JSON', repeatable)
+    .option('--input-file <file>', 'arguments from a JSON or YAML file; - reads standard input')
+    .option('--dry-run', 'print the envelope, and send nothing')
+    .addHelpText(
+      'after',
+      examples(
+        `${words} orders.place --sign session.json -i customer=ada -i item=tea -i quantity=2`,
+        `${words} orders.place --sign --input-file order.json -o json`,
+      ),
+    )
+    .action(launch(call));
+
+const columns: readonly Column<GatewayToolRow>[] = [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'SOURCE', cell: ({ source }) => source },
+  { heading: 'DESCRIPTION', cell: ({ description }) => description, wide: true },
+];
+
+const list: Run<ListOptions> = async (session, _args, { query: q, source, securityContext }): Promise<ExitCode> => {
+  const { client } = await session.gateway();
+  // The server knows the sources, and names them where it is given another.
+  const filter = { q, source: source as GatewayToolRow['source'], security_context: securityContext };
+  const rows: GatewayToolRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools({ ...filter, cursor }).catch((error: unknown) => {
+      if (!(error instanceof WindlassApiError) || error.status !== 404 || securityContext === undefined) throw error;
+      throw new CliError('not_found', error.message, 'List them: windlass gateway context list');
+    });
+    rows.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  if (await printedValue(session, rows)) return ok;
+  if (session.format === 'name') for (const { name } of rows) session.terminal.out(name);
+  else if (rows.length === 0) session.terminal.note('no tools');
+  else for (const line of tableLines(columns, rows, session.format === 'wide')) session.terminal.out(line);
+  return ok;
+};
+
+const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...input }): Promise<ExitCode> => {
+  if (sign === undefined) {
+    const hint = 'Give --sign FILE; make one: windlass gateway session create EXECUTION --out FILE';
+    throw new CliError('usage', 'calls are signed, and by which session?', hint);
+  }
+  const file = sign === true ? 'session.json' : sign;
+  const { session: signer, key } = await readSessionFile(session.files, file);
+  const args = (await readInput(session.files, input)) ?? {};
+  const { signEnvelope } = await import('../../lib/envelope/sign-envelope.ts');
+  const now = session.clock.now();
+  const { execution_id: executionId, security_token: token } = signer;
+  const body = JSON.stringify(signEnvelope(key, { executionId, token, tool, arguments: args, id: 1, now }));
+  if (dryRun) {
+    session.terminal.out(body);
+    return ok;
+  }
+  const { createGatewayClient } = await import('../../client/index.ts');
+  // The envelope is all that proves who calls: no token of an operator goes along.
+  const client = createGatewayClient({ server: session.options.gateway ?? signer.gateway, attempts: 1, timeoutMs });
+  const answer = await client
+    .invokeTool({ body }, { signal: session.interrupted })
+    .catch((error: unknown) => Promise.reject(refused(error, file)));
+  return shown(session, answer.result, answer);
+};
+
+/** Of a refused envelope: there is no token that expired. */
+function refused(error: unknown, file: string): unknown {
+  if (!(error instanceof WindlassApiError) || !error.error.startsWith('rpc_')) return error;
+  const again = `Make another session: windlass gateway session create EXECUTION --out ${file}`;
+  if (error.status === 401) return new CliError('cluster', error.message, again);
+  if (error.status === 403)
+    return new CliError('cluster', error.message, 'List what there is: windlass tools list --security-context NAME');
+  if (error.status === 404) return new CliError('not_found', error.message);
+  return error.status < 429 ? new CliError('usage', error.message) : error;
+}
+
+/** Of one call; the gateway ends it after ten minutes. */
+const timeoutMs = 620_000;
+
+interface Result {
+  readonly content: readonly { readonly text: string }[];
+  readonly isError: boolean;
+}
+
+async function shown(session: Session, { content, isError }: Result, answer: unknown): Promise<ExitCode> {
+  const text = content.map((one) => one.text).join('\n');
+  if (!(await printedValue(session, answer))) {
+    if (isError) session.terminal.note(`error: the tool failed: ${text}`);
+    else session.terminal.out(text);
+  }
+  return isError ? exitCodes.failed : ok;
+}

@@ -1,0 +1,1081 @@
+// Generated from the OpenAPI document by "npm run generate". Change the sources there, not this file.
+
+import type { CallOptions, Operation } from '../operation.ts';
+
+export type ListAuditEventsAnswer = {
+  readonly items: readonly ({
+    readonly specversion: "1.0";
+    /** Unique. */
+    readonly id: string;
+    /** `/windlass/gateway`. */
+    readonly source: string;
+    /** Name of the event (spec 3 §6). */
+    readonly type: string;
+    /** Who acted. */
+    readonly subject: string;
+    /** RFC 3339. */
+    readonly time: string;
+    readonly datacontenttype: "application/json";
+    /** Absent for events of no tenant. */
+    readonly tenant?: string;
+    /** The same in all events of a call. */
+    readonly invocationid?: string;
+    /** Part of the record that one replica writes at a time. */
+    readonly lane: string;
+    /** Rises by one in a chain, which is a tenant and a lane. */
+    readonly sequence: number;
+    /** `hash` of the event before in the chain. */
+    readonly previous: string;
+    /** SHA-256 of the canonical JSON (RFC 8785) of the other members. */
+    readonly hash: string;
+    /** Content of the event. */
+    readonly data: Readonly<Record<string, unknown>>;
+  })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+  /** `cursor` of a later read. */
+  readonly end_cursor: string;
+};
+
+export type ListAuditCheckpointsAnswer = {
+  readonly items: readonly ({
+    /** Absent for the chain of events of no tenant. */
+    readonly tenant?: string;
+    /** Lane of the chain. */
+    readonly lane: string;
+    /** Where the chain ended. */
+    readonly sequence: number;
+    /** `hash` of the event there. */
+    readonly hash: string;
+    /** Time of that event, RFC 3339. */
+    readonly time: string;
+    /** Which key signed it. */
+    readonly key_id: string;
+    /** Ed25519, Base64 (docs/gateway.md). */
+    readonly signature: string;
+  })[];
+  /** Key that this installation signs with, PEM (SPKI). */
+  readonly public_key: string;
+  /** When the oldest event that is retained was stored, RFC 3339. */
+  readonly retained_from: string | null;
+};
+
+export type ReadHealthAnswer = {
+  readonly status: "ok";
+};
+
+export type RegisterApiSpecBody = {
+  /** Name of the API. */
+  readonly name: string;
+  /** The API, in words. */
+  readonly description?: string;
+  /** Base URL of all operations. Default: the first server of the document. */
+  readonly server_url?: string;
+  /** The OpenAPI 3.0 or 3.1 document, JSON or YAML, as text; 5 MiB at most. */
+  readonly document: string;
+  /** How calls to the upstream are authenticated. */
+  readonly credentials?: {
+    readonly kind: "none";
+  } | {
+    readonly kind: "static_header";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Header that carries the value. */
+    readonly header: string;
+  } | {
+    readonly kind: "basic";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+  } | {
+    readonly kind: "bearer";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+  } | {
+    readonly kind: "api_key_header";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Header that carries the key. */
+    readonly header: string;
+  } | {
+    readonly kind: "api_key_query";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Query parameter that carries the key. */
+    readonly param: string;
+  } | {
+    readonly kind: "oauth2_client_credentials";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Where tokens are issued. */
+    readonly token_url: string;
+    /** Scopes that are asked for. */
+    readonly scopes?: readonly string[];
+    /** Audience that is asked for. */
+    readonly audience?: string;
+  };
+  /** Internal networks in which the upstream may be, in CIDR form; an svc:admin sets it. */
+  readonly allow_internal_addresses?: readonly string[];
+  /** The tenant of the token; another one is refused. */
+  readonly tenant_id?: string;
+};
+
+export type RegisterApiSpecAnswer = {
+  readonly id: string;
+  readonly name: string;
+};
+
+export type ListApiSpecsAnswer = {
+  readonly items: readonly ReadApiSpecAnswer[];
+  /** `cursor` of the next page; absent on the last one. */
+  readonly next_cursor?: string;
+};
+
+export type ReadApiSpecAnswer = {
+  readonly id: string;
+  readonly name: string;
+  /** Whether all tenants share it. */
+  readonly scope: "tenant" | "global";
+  readonly created_at: string;
+  /** The verdict of the controllers; absent until they have looked. */
+  readonly ready?: {
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  };
+  /** The API, in words. */
+  readonly description?: string;
+  /** As registered. */
+  readonly server_url?: string;
+  /** How calls to the upstream are authenticated. */
+  readonly credentials?: {
+    readonly kind: "none";
+  } | {
+    readonly kind: "static_header";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Header that carries the value. */
+    readonly header: string;
+  } | {
+    readonly kind: "basic";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+  } | {
+    readonly kind: "bearer";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+  } | {
+    readonly kind: "api_key_header";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Header that carries the key. */
+    readonly header: string;
+  } | {
+    readonly kind: "api_key_query";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Query parameter that carries the key. */
+    readonly param: string;
+  } | {
+    readonly kind: "oauth2_client_credentials";
+    /**
+     * The Secret of the credential. Its keys by kind: static_header value; basic username, password; bearer token;
+     * api_key_header and api_key_query key; oauth2_client_credentials client_id, client_secret.
+     */
+    readonly secret: {
+      /** A Secret of this namespace with the label windlass.dev/credential=true. */
+      readonly name: string;
+    };
+    /** Where tokens are issued. */
+    readonly token_url: string;
+    /** Scopes that are asked for. */
+    readonly scopes?: readonly string[];
+    /** Audience that is asked for. */
+    readonly audience?: string;
+  };
+  /** Internal networks in which the upstream may be, in CIDR form; an svc:admin sets it. */
+  readonly allow_internal_addresses?: readonly string[];
+  /** Title in the document. */
+  readonly title?: string;
+  /** Base URL of operations that name no server of their own. */
+  readonly server?: string;
+  /** Operations that steps can name. */
+  readonly operation_count?: number;
+};
+
+export type RegisterToolWorkflowBody = {
+  /** Name that agents call. */
+  readonly name: string;
+  /** Shown in the listing of tools. */
+  readonly description: string;
+  /** JSON Schema of the arguments, with type: object. */
+  readonly input_schema: unknown;
+  /** Id of the API spec of all steps. */
+  readonly api_spec_id: string;
+  /** 1 to 64 operations, in their order. */
+  readonly steps: readonly ({
+    /** Unique; prefix of extracted values. */
+    readonly name: string;
+    /** An operationId of the API spec. */
+    readonly operation_id: string;
+    /** Handlebars text that renders the JSON body; {} where none is needed. */
+    readonly body_template: unknown;
+    /** Map from a variable to a JSONPath over the response. */
+    readonly extractors?: unknown;
+    /** AbortWorkflow, Continue, or {"RetryN": n}. */
+    readonly on_error: unknown;
+  })[];
+  /** The tenant of the token; another one is refused. */
+  readonly tenant_id?: string;
+};
+
+export type ListToolWorkflowsAnswer = {
+  readonly items: readonly ({
+    readonly id: string;
+    readonly name: string;
+    /** Whether all tenants share it. */
+    readonly scope: "tenant" | "global";
+    readonly created_at: string;
+    /** The verdict of the controllers; absent until they have looked. */
+    readonly ready?: {
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    };
+    readonly description: string;
+    readonly api_spec_id?: string;
+    readonly step_count: number;
+  })[];
+  /** `cursor` of the next page; absent on the last one. */
+  readonly next_cursor?: string;
+};
+
+export type ReadToolWorkflowAnswer = {
+  readonly id: string;
+  readonly name: string;
+  /** Whether all tenants share it. */
+  readonly scope: "tenant" | "global";
+  readonly created_at: string;
+  /** The verdict of the controllers; absent until they have looked. */
+  readonly ready?: {
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  };
+  readonly description: string;
+  readonly input_schema: unknown;
+  readonly api_spec_id?: string;
+  readonly steps: readonly ({
+    /** Unique; prefix of extracted values. */
+    readonly name: string;
+    /** An operationId of the API spec. */
+    readonly operation_id: string;
+    /** Handlebars text that renders the JSON body; {} where none is needed. */
+    readonly body_template: unknown;
+    /** Map from a variable to a JSONPath over the response. */
+    readonly extractors?: unknown;
+    /** AbortWorkflow, Continue, or {"RetryN": n}. */
+    readonly on_error: unknown;
+  })[];
+};
+
+export type RegisterCliToolBody = {
+  /** Shown in the listing of tools. */
+  readonly description: string;
+  /** Reference of the container image, as registry.example.org/team/app:1.2. */
+  readonly image: string;
+  /** When the image is pulled. */
+  readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+  /**
+   * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+   * as kubelets read no other.
+   */
+  readonly registry_credentials?: string;
+  /** Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument. */
+  readonly command: readonly string[];
+  /** Environment variables. Each value is a template. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the command runs. */
+  readonly workdir?: string;
+  /** Longest time of the command. */
+  readonly timeout_seconds?: number;
+  /** Resources of the container. */
+  readonly resources?: {
+    /** Millicores. */
+    readonly cpu?: number;
+    /** A quantity of Kubernetes above zero, as 512Mi. */
+    readonly memory?: string;
+  };
+  /** Name that agents call. */
+  readonly name: string;
+  /** JSON Schema of the arguments, with type: object. */
+  readonly input_schema: unknown;
+  /** The tenant of the token; another one is refused. */
+  readonly tenant_id?: string;
+};
+
+export type ListCliToolsAnswer = {
+  readonly items: readonly ReadCliToolAnswer[];
+  /** `cursor` of the next page; absent on the last one. */
+  readonly next_cursor?: string;
+};
+
+export type ReadCliToolAnswer = {
+  /** Shown in the listing of tools. */
+  readonly description: string;
+  /** Reference of the container image, as registry.example.org/team/app:1.2. */
+  readonly image: string;
+  /** When the image is pulled. */
+  readonly image_pull_policy?: "Always" | "IfNotPresent" | "Never";
+  /**
+   * NAME or NAME/KEY of a pull secret in the namespace of the execution; KEY is .dockerconfigjson or .dockercfg,
+   * as kubelets read no other.
+   */
+  readonly registry_credentials?: string;
+  /** Runs in the container. Each element is a template, as {{input.FIELD}}, and becomes exactly one argument. */
+  readonly command: readonly string[];
+  /** Environment variables. Each value is a template. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the command runs. */
+  readonly workdir?: string;
+  /** Longest time of the command. */
+  readonly timeout_seconds?: number;
+  /** Resources of the container. */
+  readonly resources?: {
+    /** Millicores. */
+    readonly cpu?: number;
+    /** A quantity of Kubernetes above zero, as 512Mi. */
+    readonly memory?: string;
+  };
+  readonly input_schema: unknown;
+  readonly id: string;
+  readonly name: string;
+  /** Whether all tenants share it. */
+  readonly scope: "tenant" | "global";
+  readonly created_at: string;
+  /** The verdict of the controllers; absent until they have looked. */
+  readonly ready?: {
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  };
+};
+
+export type InvokeToolAnswer = {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number | null;
+  readonly result: {
+    readonly content: readonly ({
+      readonly type: "text";
+      readonly text: string;
+    })[];
+    readonly structuredContent?: unknown;
+    readonly isError: boolean;
+  };
+};
+
+export type ListToolsAnswer = {
+  readonly items: readonly ({
+    readonly name: string;
+    readonly description: string;
+    /** JSON Schema of the arguments. */
+    readonly input_schema: unknown;
+    readonly source: "workflow" | "cli" | "builtin" | "mcp";
+    readonly skip_judge: boolean;
+    readonly fleet_capable: boolean;
+  })[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type CreateSessionBody = {
+  /** Calls name their session by it. */
+  readonly execution_id: string;
+  /** Names the caller in audit events. */
+  readonly agent_id: string;
+  /** Name of a security context. */
+  readonly security_context: string;
+  /** Base64 of the raw Ed25519 public key of 32 bytes, not PEM. */
+  readonly public_key_b64: string;
+  /** A JWT of the SEAL issuer for the tenant and the security context. No route gives it back. */
+  readonly security_token: string;
+  /** ISO 8601 with its zone. Default: in an hour; in seven days at most. */
+  readonly expires_at?: string;
+  /** Globs of the tools that may be called. Default: every tool. An empty list permits none. */
+  readonly allowed_tool_patterns?: readonly string[];
+  readonly tenant_id?: string;
+};
+
+export type CreateSessionAnswer = {
+  readonly id: string;
+  readonly name: string;
+  readonly execution_id: string;
+  readonly agent_id: string;
+  readonly security_context: string;
+  readonly public_key_b64: string;
+  readonly expires_at: string;
+  readonly allowed_tool_patterns: readonly string[];
+  readonly tenant_id: string | null;
+  readonly state: "active" | "revoked" | "expired";
+};
+
+export type ListSessionsAnswer = {
+  readonly items: readonly ReadSessionAnswer[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadSessionAnswer = {
+  readonly execution_id: string;
+  readonly agent_id: string;
+  readonly security_context: string;
+  readonly public_key_b64: string;
+  readonly expires_at: string;
+  readonly allowed_tool_patterns: readonly string[];
+  readonly tenant_id: string | null;
+  readonly state: "active" | "revoked" | "expired";
+};
+
+export type RevokeSessionAnswer = {
+  readonly execution_id: string;
+  readonly state: "revoked";
+};
+
+export type CreateSecurityContextBody = {
+  /** A name of Kubernetes, such as `desk`. */
+  readonly name: string;
+  readonly tenant_id?: string;
+  /** Tools that may be called, as globs. Default: all. */
+  readonly tools?: readonly string[];
+  /** Tools that may not be called, as globs; wins over tools. */
+  readonly deny_list?: readonly string[];
+  /** Paths that fs.* tools may touch, as globs. */
+  readonly path_allowlist?: readonly string[];
+  /** Hosts that web.* tools may ask: a host, or *.suffix. */
+  readonly domain_allowlist?: readonly string[];
+  /** Commands that cmd.run may run, with the first arguments that each may have. */
+  readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
+  /** The container reaches DNS and the API alone; listed hosts are not built yet. */
+  readonly network?: "none";
+  /** Tool calls of one execution, signed ones included. */
+  readonly max_calls?: number;
+  /** Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user. */
+  readonly tier?: "user" | "tenant-admin" | "operator";
+};
+
+export type CreateSecurityContextAnswer = {
+  readonly id: string;
+  readonly name: string;
+};
+
+export type ListSecurityContextsAnswer = {
+  readonly items: readonly ReadSecurityContextAnswer[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type ReadSecurityContextAnswer = {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: string;
+  /** Tools that may be called, as globs. Default: all. */
+  readonly tools?: readonly string[];
+  /** Tools that may not be called, as globs; wins over tools. */
+  readonly deny_list?: readonly string[];
+  /** Paths that fs.* tools may touch, as globs. */
+  readonly path_allowlist?: readonly string[];
+  /** Hosts that web.* tools may ask: a host, or *.suffix. */
+  readonly domain_allowlist?: readonly string[];
+  /** Commands that cmd.run may run, with the first arguments that each may have. */
+  readonly subcommand_allowlist?: Readonly<Record<string, readonly string[]>>;
+  /** The container reaches DNS and the API alone; listed hosts are not built yet. */
+  readonly network?: "none";
+  /** Tool calls of one execution, signed ones included. */
+  readonly max_calls?: number;
+  /** Whose context it is; svc.edge.* tools need tenant-admin or operator. Default: user. */
+  readonly tier?: "user" | "tenant-admin" | "operator";
+};
+
+export type DeleteSecurityContextAnswer = {
+  readonly name: string;
+};
+
+/** What {@link Operations.listAuditEvents} is given. */
+export interface ListAuditEventsRequest {
+  /** Events a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+  /** Slug of the tenant. Only an `svc:admin` whose token names no tenant may give it; absent: all tenants. */
+  readonly tenant?: string;
+  /** Only events of this type. */
+  readonly type?: "WorkflowRegistered" | "WorkflowInvocationStarted" | "WorkflowStepExecuted" | "WorkflowInvocationCompleted" | "WorkflowInvocationFailed" | "CredentialExchangeCompleted" | "CredentialExchangeFailed" | "TenantMismatch" | "ToolInvocationStarted" | "ToolInvocationCompleted" | "ToolInvocationRefused" | "SessionCreated" | "SessionRevoked" | "WorkflowStepStarted";
+  /** Only events of this time (RFC 3339) or later. */
+  readonly from?: string;
+  /** Only events before this time (RFC 3339). */
+  readonly to?: string;
+}
+
+/** What is answered by {@link Operations.listAuditEvents}. */
+export type ListAuditEventsReply = ListAuditEventsAnswer;
+
+/** What {@link Operations.listAuditCheckpoints} is given. */
+export interface ListAuditCheckpointsRequest {
+  /** Slug of the tenant. Only an `svc:admin` whose token names no tenant may give it; absent: all tenants. */
+  readonly tenant?: string;
+}
+
+/** What is answered by {@link Operations.listAuditCheckpoints}. */
+export type ListAuditCheckpointsReply = ListAuditCheckpointsAnswer;
+
+/** What is answered by {@link Operations.readHealth}. */
+export type ReadHealthReply = ReadHealthAnswer;
+
+/** What {@link Operations.listApiSpecs} is given. */
+export interface ListApiSpecsRequest {
+  /** Items a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listApiSpecs}. */
+export type ListApiSpecsReply = ListApiSpecsAnswer;
+
+/** What {@link Operations.registerApiSpec} is given. */
+export interface RegisterApiSpecRequest {
+  readonly body: RegisterApiSpecBody;
+}
+
+/** What is answered by {@link Operations.registerApiSpec}. */
+export type RegisterApiSpecReply = RegisterApiSpecAnswer;
+
+/** What {@link Operations.readApiSpec} is given. */
+export interface ReadApiSpecRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readApiSpec}. */
+export type ReadApiSpecReply = ReadApiSpecAnswer;
+
+/** What {@link Operations.deleteApiSpec} is given. */
+export interface DeleteApiSpecRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What {@link Operations.listToolWorkflows} is given. */
+export interface ListToolWorkflowsRequest {
+  /** Items a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listToolWorkflows}. */
+export type ListToolWorkflowsReply = ListToolWorkflowsAnswer;
+
+/** What {@link Operations.registerToolWorkflow} is given. */
+export interface RegisterToolWorkflowRequest {
+  readonly body: RegisterToolWorkflowBody;
+}
+
+/** What is answered by {@link Operations.registerToolWorkflow}. */
+export type RegisterToolWorkflowReply = RegisterApiSpecAnswer;
+
+/** What {@link Operations.readToolWorkflow} is given. */
+export interface ReadToolWorkflowRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readToolWorkflow}. */
+export type ReadToolWorkflowReply = ReadToolWorkflowAnswer;
+
+/** What {@link Operations.deleteToolWorkflow} is given. */
+export interface DeleteToolWorkflowRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What {@link Operations.listCliTools} is given. */
+export interface ListCliToolsRequest {
+  /** Items a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listCliTools}. */
+export type ListCliToolsReply = ListCliToolsAnswer;
+
+/** What {@link Operations.registerCliTool} is given. */
+export interface RegisterCliToolRequest {
+  readonly body: RegisterCliToolBody;
+}
+
+/** What is answered by {@link Operations.registerCliTool}. */
+export type RegisterCliToolReply = RegisterApiSpecAnswer;
+
+/** What {@link Operations.readCliTool} is given. */
+export interface ReadCliToolRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What is answered by {@link Operations.readCliTool}. */
+export type ReadCliToolReply = ReadCliToolAnswer;
+
+/** What {@link Operations.deleteCliTool} is given. */
+export interface DeleteCliToolRequest {
+  /** Id, as the list shows it. */
+  readonly id: string;
+}
+
+/** What {@link Operations.invokeTool} is given. */
+export interface InvokeToolRequest {
+  readonly body?: Uint8Array | string;
+}
+
+/** What is answered by {@link Operations.invokeTool}. */
+export type InvokeToolReply = InvokeToolAnswer;
+
+/** What {@link Operations.invokeToolAlias} is given. */
+export interface InvokeToolAliasRequest {
+  readonly body?: Uint8Array | string;
+}
+
+/** What is answered by {@link Operations.invokeToolAlias}. */
+export type InvokeToolAliasReply = InvokeToolAnswer;
+
+/** What {@link Operations.listTools} is given. */
+export interface ListToolsRequest {
+  /** Tools a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+  /** Text in the name or description. */
+  readonly q?: string;
+  readonly source?: "workflow" | "cli" | "builtin" | "mcp";
+  /** Only tools that this security context permits. */
+  readonly security_context?: string;
+}
+
+/** What is answered by {@link Operations.listTools}. */
+export type ListToolsReply = ListToolsAnswer;
+
+/** What {@link Operations.listSessions} is given. */
+export interface ListSessionsRequest {
+  /** Sessions a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listSessions}. */
+export type ListSessionsReply = ListSessionsAnswer;
+
+/** What {@link Operations.createSession} is given. */
+export interface CreateSessionRequest {
+  readonly body: CreateSessionBody;
+}
+
+/** What is answered by {@link Operations.createSession}. */
+export type CreateSessionReply = CreateSessionAnswer;
+
+/** What {@link Operations.readSession} is given. */
+export interface ReadSessionRequest {
+  readonly execution_id: string;
+}
+
+/** What is answered by {@link Operations.readSession}. */
+export type ReadSessionReply = ReadSessionAnswer;
+
+/** What {@link Operations.revokeSession} is given. */
+export interface RevokeSessionRequest {
+  readonly execution_id: string;
+}
+
+/** What is answered by {@link Operations.revokeSession}. */
+export type RevokeSessionReply = RevokeSessionAnswer;
+
+/** What {@link Operations.listSecurityContexts} is given. */
+export interface ListSecurityContextsRequest {
+  /** Security contexts a page; more than 200 counts as 200. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** What is answered by {@link Operations.listSecurityContexts}. */
+export type ListSecurityContextsReply = ListSecurityContextsAnswer;
+
+/** What {@link Operations.createSecurityContext} is given. */
+export interface CreateSecurityContextRequest {
+  readonly body: CreateSecurityContextBody;
+}
+
+/** What is answered by {@link Operations.createSecurityContext}. */
+export type CreateSecurityContextReply = CreateSecurityContextAnswer;
+
+/** What {@link Operations.readSecurityContext} is given. */
+export interface ReadSecurityContextRequest {
+  readonly name: string;
+}
+
+/** What is answered by {@link Operations.readSecurityContext}. */
+export type ReadSecurityContextReply = ReadSecurityContextAnswer;
+
+/** What {@link Operations.deleteSecurityContext} is given. */
+export interface DeleteSecurityContextRequest {
+  readonly name: string;
+}
+
+/** What is answered by {@link Operations.deleteSecurityContext}. */
+export type DeleteSecurityContextReply = DeleteSecurityContextAnswer;
+
+/** Every operation of the API, as a method. */
+export interface Operations {
+  /**
+   * List audit events
+   *
+   * Events of the gateway as CloudEvents, the oldest first. A page may hold fewer events than `limit`, even none,
+   * where the filters leave few; `next_cursor` goes on. `end_cursor` is where a later read finds what comes next.
+   *
+   * `GET /v1/audit-events`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 403 `forbidden`: The query names another tenant than the token.
+   */
+  listAuditEvents(request?: ListAuditEventsRequest, options?: CallOptions): Promise<ListAuditEventsReply>;
+  /**
+   * List signed ends of audit chains
+   *
+   * The newest checkpoints of each chain. Read them before the events that they are to vouch for.
+   *
+   * `GET /v1/audit-checkpoints`
+   *
+   * - 403 `forbidden`: The query names another tenant than the token.
+   */
+  listAuditCheckpoints(request?: ListAuditCheckpointsRequest, options?: CallOptions): Promise<ListAuditCheckpointsReply>;
+  /**
+   * Tell whether the service runs
+   *
+   * `GET /health`
+   */
+  readHealth(options?: CallOptions): Promise<ReadHealthReply>;
+  /**
+   * List APIs
+   *
+   * Those of the tenant, and those that all tenants share.
+   *
+   * `GET /v1/specs`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listApiSpecs(request?: ListApiSpecsRequest, options?: CallOptions): Promise<ListApiSpecsReply>;
+  /**
+   * Register an API by its OpenAPI document
+   *
+   * `POST /v1/specs`
+   *
+   * - 400 `Validation`: The registration breaks a rule; `details` names each place. Nothing was written.
+   *   `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
+   * - 409 `already_exists`: Something that the tenant sees has the name, be it shared by all tenants.
+   */
+  registerApiSpec(request: RegisterApiSpecRequest, options?: CallOptions): Promise<RegisterApiSpecReply>;
+  /**
+   * Read an API
+   *
+   * `GET /v1/specs/{id}`
+   *
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  readApiSpec(request: ReadApiSpecRequest, options?: CallOptions): Promise<ReadApiSpecReply>;
+  /**
+   * Delete an API
+   *
+   * Invocations of tool workflows that name it are answered with 404.
+   *
+   * `DELETE /v1/specs/{id}`
+   *
+   * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  deleteApiSpec(request: DeleteApiSpecRequest, options?: CallOptions): Promise<void>;
+  /**
+   * List tool workflows
+   *
+   * Those of the tenant, and those that all tenants share.
+   *
+   * `GET /v1/workflows`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listToolWorkflows(request?: ListToolWorkflowsRequest, options?: CallOptions): Promise<ListToolWorkflowsReply>;
+  /**
+   * Register a tool workflow
+   *
+   * There is no update: delete it and register it again, under another id (spec 3 §3.2).
+   *
+   * `POST /v1/workflows`
+   *
+   * - 400 `Validation`: The registration breaks a rule; `details` names each place. Nothing was written.
+   *   `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
+   * - 409 `already_exists`: Something that the tenant sees has the name, be it shared by all tenants.
+   */
+  registerToolWorkflow(request: RegisterToolWorkflowRequest, options?: CallOptions): Promise<RegisterToolWorkflowReply>;
+  /**
+   * Read a tool workflow
+   *
+   * `GET /v1/workflows/{id}`
+   *
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  readToolWorkflow(request: ReadToolWorkflowRequest, options?: CallOptions): Promise<ReadToolWorkflowReply>;
+  /**
+   * Delete a tool workflow
+   *
+   * Invocations under way finish; further ones are answered with 404. No event is emitted.
+   *
+   * `DELETE /v1/workflows/{id}`
+   *
+   * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  deleteToolWorkflow(request: DeleteToolWorkflowRequest, options?: CallOptions): Promise<void>;
+  /**
+   * List CLI tools
+   *
+   * Those of the tenant, and those that all tenants share.
+   *
+   * `GET /v1/cli-tools`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listCliTools(request?: ListCliToolsRequest, options?: CallOptions): Promise<ListCliToolsReply>;
+  /**
+   * Register a command in a container as a tool
+   *
+   * `POST /v1/cli-tools`
+   *
+   * - 400 `Validation`: The registration breaks a rule; `details` names each place. Nothing was written.
+   *   `invalid_request`: A parameter, header or the body is not as described; `details` names each place.
+   * - 409 `already_exists`: Something that the tenant sees has the name, be it shared by all tenants.
+   */
+  registerCliTool(request: RegisterCliToolRequest, options?: CallOptions): Promise<RegisterCliToolReply>;
+  /**
+   * Read a CLI tool
+   *
+   * `GET /v1/cli-tools/{id}`
+   *
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  readCliTool(request: ReadCliToolRequest, options?: CallOptions): Promise<ReadCliToolReply>;
+  /**
+   * Delete a CLI tool
+   *
+   * `DELETE /v1/cli-tools/{id}`
+   *
+   * - 403 `forbidden`: All tenants share it; an svc:admin without tenant_id writes it.
+   * - 404 `NotFound`: The tenant sees nothing of that id.
+   */
+  deleteCliTool(request: DeleteCliToolRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Call a tool
+   *
+   * Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects; `error.data.code` is 1003 for a
+   * timestamp outside the freshness window and 1004 for a signature that does not verify.
+   *
+   * `POST /v1/invoke`
+   */
+  invokeTool(request?: InvokeToolRequest, options?: CallOptions): Promise<InvokeToolReply>;
+  /**
+   * Call a tool
+   *
+   * Takes a signed envelope (docs/tools.md). Errors are JSON-RPC objects; `error.data.code` is 1003 for a
+   * timestamp outside the freshness window and 1004 for a signature that does not verify.
+   *
+   * `POST /v1/seal/invoke`
+   */
+  invokeToolAlias(request?: InvokeToolAliasRequest, options?: CallOptions): Promise<InvokeToolAliasReply>;
+  /**
+   * List tools
+   *
+   * Tools that the tenant sees, of all sources.
+   *
+   * `GET /v1/tools`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   * - 404 `not_found`: There is no such security context.
+   */
+  listTools(request?: ListToolsRequest, options?: CallOptions): Promise<ListToolsReply>;
+  /**
+   * List the active sessions of the tenant
+   *
+   * `GET /v1/seal/sessions`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listSessions(request?: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsReply>;
+  /**
+   * Create a session
+   *
+   * The same body again gives the same session.
+   *
+   * `POST /v1/seal/sessions`
+   *
+   * - 409 `conflict`: The execution has another session, or a revoked one.
+   */
+  createSession(request: CreateSessionRequest, options?: CallOptions): Promise<CreateSessionReply>;
+  /**
+   * Read a session
+   *
+   * `GET /v1/seal/sessions/{execution_id}`
+   *
+   * - 404 `not_found`: The tenant has no session of this execution.
+   */
+  readSession(request: ReadSessionRequest, options?: CallOptions): Promise<ReadSessionReply>;
+  /**
+   * Revoke a session
+   *
+   * Answers when calls that were admitted before have ended, on every replica; no call begins after that.
+   *
+   * `DELETE /v1/seal/sessions/{execution_id}`
+   *
+   * - 404 `not_found`: The tenant has no session of this execution.
+   */
+  revokeSession(request: RevokeSessionRequest, options?: CallOptions): Promise<RevokeSessionReply>;
+  /**
+   * List security contexts
+   *
+   * Those of the tenant, and shared ones of a name that the tenant has not.
+   *
+   * `GET /v1/security-contexts`
+   *
+   * - 400 `invalid_request`: The cursor was not given by this list.
+   */
+  listSecurityContexts(request?: ListSecurityContextsRequest, options?: CallOptions): Promise<ListSecurityContextsReply>;
+  /**
+   * Create or change a security context
+   *
+   * Replaces the one of the same name. Needs the role svc:admin without a tenant for a shared one.
+   *
+   * `POST /v1/security-contexts`
+   */
+  createSecurityContext(request: CreateSecurityContextRequest, options?: CallOptions): Promise<CreateSecurityContextReply>;
+  /**
+   * Read a security context
+   *
+   * `GET /v1/security-contexts/{name}`
+   *
+   * - 404 `not_found`: The tenant sees no such security context.
+   */
+  readSecurityContext(request: ReadSecurityContextRequest, options?: CallOptions): Promise<ReadSecurityContextReply>;
+  /**
+   * Delete a security context
+   *
+   * Sessions that name it can call nothing any more, except where a shared one has the name.
+   *
+   * `DELETE /v1/security-contexts/{name}`
+   *
+   * - 404 `not_found`: The tenant sees no such security context.
+   */
+  deleteSecurityContext(request: DeleteSecurityContextRequest, options?: CallOptions): Promise<DeleteSecurityContextReply>;
+}
+
+/** What the runtime knows of each operation. */
+export const operations: Readonly<Record<keyof Operations, Operation>> = {
+  listAuditEvents: {"method":"GET","path":"/v1/audit-events","bearer":true,"query":["limit","cursor","tenant","type","from","to"],"headers":{},"reply":"json"},
+  listAuditCheckpoints: {"method":"GET","path":"/v1/audit-checkpoints","bearer":true,"query":["tenant"],"headers":{},"reply":"json"},
+  readHealth: {"method":"GET","path":"/health","bearer":false,"query":[],"headers":{},"reply":"json"},
+  listApiSpecs: {"method":"GET","path":"/v1/specs","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  registerApiSpec: {"method":"POST","path":"/v1/specs","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readApiSpec: {"method":"GET","path":"/v1/specs/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteApiSpec: {"method":"DELETE","path":"/v1/specs/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  listToolWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  registerToolWorkflow: {"method":"POST","path":"/v1/workflows","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readToolWorkflow: {"method":"GET","path":"/v1/workflows/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteToolWorkflow: {"method":"DELETE","path":"/v1/workflows/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  listCliTools: {"method":"GET","path":"/v1/cli-tools","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  registerCliTool: {"method":"POST","path":"/v1/cli-tools","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readCliTool: {"method":"GET","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteCliTool: {"method":"DELETE","path":"/v1/cli-tools/{id}","bearer":true,"query":[],"headers":{},"reply":"none"},
+  invokeTool: {"method":"POST","path":"/v1/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/octet-stream","reply":"json"},
+  invokeToolAlias: {"method":"POST","path":"/v1/seal/invoke","bearer":false,"query":[],"headers":{},"mediaType":"application/octet-stream","reply":"json"},
+  listTools: {"method":"GET","path":"/v1/tools","bearer":true,"query":["limit","cursor","q","source","security_context"],"headers":{},"reply":"json"},
+  listSessions: {"method":"GET","path":"/v1/seal/sessions","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  createSession: {"method":"POST","path":"/v1/seal/sessions","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readSession: {"method":"GET","path":"/v1/seal/sessions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  revokeSession: {"method":"DELETE","path":"/v1/seal/sessions/{execution_id}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  listSecurityContexts: {"method":"GET","path":"/v1/security-contexts","bearer":true,"query":["limit","cursor"],"headers":{},"reply":"json"},
+  createSecurityContext: {"method":"POST","path":"/v1/security-contexts","bearer":true,"query":[],"headers":{},"mediaType":"application/json","reply":"json"},
+  readSecurityContext: {"method":"GET","path":"/v1/security-contexts/{name}","bearer":true,"query":[],"headers":{},"reply":"json"},
+  deleteSecurityContext: {"method":"DELETE","path":"/v1/security-contexts/{name}","bearer":true,"query":[],"headers":{},"reply":"json"},
+};

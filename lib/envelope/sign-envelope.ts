@@ -1,0 +1,30 @@
+import { type KeyObject, sign } from 'node:crypto';
+import { canonicalJson } from '../definition/canonical.ts';
+
+/** One call of a tool before it is signed. */
+export interface CallToSign {
+  readonly executionId: string;
+  readonly token: string;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Of the JSON-RPC request. */
+  readonly id: string | number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The envelope of a call, signed by a private Ed25519 key (spec 3 §2.2, docs/tools.md). */
+export function signEnvelope(key: KeyObject, call: CallToSign) {
+  const { executionId, token, tool, id, now } = call;
+  const payload = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: tool, arguments: call.arguments } };
+  const timestamp = Math.floor(now / 1_000);
+  const signed = Buffer.from(canonicalJson({ payload, security_token: token, timestamp }));
+  return {
+    protocol: 'seal/v1',
+    security_token: token,
+    signature: sign(null, signed, key).toString('base64'),
+    timestamp,
+    payload,
+    metadata: { execution_id: executionId },
+  };
+}
