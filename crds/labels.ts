@@ -30,6 +30,8 @@ export const labels = {
   /** On executions that a stimulus started: its id and its source. */
   stimulus: 'windlass.dev/stimulus',
   stimulusSource: 'windlass.dev/stimulus-source',
+  /** On the workflow of a CLI tool and on the executions of its calls: uid of the CliTool. */
+  cliTool: 'windlass.dev/cli-tool',
   managedBy: 'app.kubernetes.io/managed-by',
 } as const;
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { OutputReader } from '../lib/execution/output-reader.ts';
 import type { NewId } from '../lib/ids.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { OpenApiReader } from '../lib/manifest/index.ts';
@@ -16,6 +17,8 @@ export interface GatewayDeps {
   readonly clock: Clock;
   readonly kube: KubeClient;
   readonly runtime: ProcessRuntime;
+  /** Reads what executions have stored. */
+  readonly outputs: OutputReader;
   readonly newId: NewId;
   /** Reads documents of APIs in threads of their own. */
   readonly openApi: OpenApiReader;

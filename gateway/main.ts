@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
+import { createOutputReader } from '../lib/execution/output-reader.ts';
 import { newId } from '../lib/ids.ts';
 import { createKubeClient, findCredentials } from '../lib/kube/index.ts';
 import { gatheredOutput } from '../lib/log-output.ts';
@@ -43,6 +44,7 @@ async function main(): Promise<number> {
       clock,
       kube,
       runtime,
+      outputs: createOutputReader(kube, process.env),
       newId,
       openApi,
       resolve: (host) => lookup(host, { all: true }),

@@ -16,6 +16,8 @@ import { createTenancy, type Tenancy } from './identity/tenancy.ts';
 import { createLane } from './lane/lane.ts';
 import type { RoutesDeps } from './routes/index.ts';
 import type { ToolSource } from './tools/tool-source.ts';
+import { createCliRuns } from './tools/cli-runs.ts';
+import { createCliSource } from './tools/cli-source.ts';
 import { createWorkflowSource } from './tools/workflow-source.ts';
 
 /** Parts below the routes, and everything with a life of its own: caches, connections. */
@@ -47,8 +49,8 @@ export function createServices(deps: GatewayDeps): Services {
   const rateLimit = createRateLimit(config.WINDLASS_RATE_LIMIT_PER_SECOND);
   const upstream = createUpstream(deps);
   const documents = createDocuments(deps, cluster);
-  const workflows = createWorkflows(deps, { audit, cluster, tenancy, upstream, documents });
-  const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources: [workflows] });
+  const toolSources = createSources(deps, { audit, cluster, tenancy, upstream, documents });
+  const lane = createLane({ ...deps, bus, audit, cluster, tenancy, rateLimit, toolSources });
   const following = new AbortController();
   let followed: Promise<unknown> = Promise.resolve();
   return {
@@ -100,6 +102,13 @@ function createWorkflows({ kube, clock, logger }: GatewayDeps, parts: WorkflowPa
     apiSpecs: apiSpecs.cache,
     credentials: createCredentials({ kube, tokens: createTokenExchange({ clock, upstream }) }),
   });
+}
+
+function createSources(deps: GatewayDeps, parts: WorkflowParts): ToolSource[] {
+  const { cliTools, cliRuns } = parts.cluster.informers;
+  const { tenancy } = parts;
+  const clis = createCliSource({ ...deps, tenancy, tools: cliTools.cache, runs: createCliRuns(cliRuns) });
+  return [createWorkflows(deps, parts), clis];
 }
 
 function createCluster({ kube, clock, logger, metrics, config }: GatewayDeps): GatewayCluster {

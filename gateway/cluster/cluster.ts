@@ -1,10 +1,13 @@
 import type { SecurityContext } from '../../crds/schema/agent.ts';
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
 import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import { labels } from '../../crds/labels.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { ToolWorkflow } from '../../crds/schema/tool-workflow.ts';
 import { isWholeApiSpec, isWholeToolWorkflow, slimApiSpec, slimToolWorkflow } from '../../lib/api-spec/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import { slimExecution } from '../../lib/execution/slim-execution.ts';
 import {
   createInformer,
   createWholeObjects,
@@ -12,7 +15,7 @@ import {
   type ReflectorDeps,
   stripStrangers,
 } from '../../lib/informer/index.ts';
-import { apiSpecs, cliTools, securityContexts, toolWorkflows } from '../../lib/kinds.ts';
+import { apiSpecs, cliTools, securityContexts, toolWorkflows, workflowExecutions } from '../../lib/kinds.ts';
 import type { KubeClient, KubeObject, Namespace, Resource } from '../../lib/kube/index.ts';
 import {
   createTenantDirectory,
@@ -30,6 +33,8 @@ export interface GatewayInformers {
   /** Without the templates and extractors of their steps. */
   readonly toolWorkflows: Informer<ToolWorkflow, 'namespace'>;
   readonly cliTools: Informer<CliTool, 'namespace'>;
+  /** Executions of CLI tools: how far they are, and nothing of what they hold. */
+  readonly cliRuns: Informer<WorkflowExecution>;
 }
 
 /** Objects of the cluster that the gateway knows, kept in step by watches. */
@@ -83,7 +88,9 @@ export function createGatewayCluster(deps: ClusterDeps): GatewayCluster {
 const keptBytes = 8 * 1024 * 1024;
 
 /** Kinds that tools are made of; of a large object the cache keeps what lists and checks need. */
-function toolInformers(deps: ClusterDeps): Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools'> {
+function toolInformers(
+  deps: ClusterDeps,
+): Pick<GatewayInformers, 'apiSpecs' | 'toolWorkflows' | 'cliTools' | 'cliRuns'> {
   const indexes = { namespace: namespaceIndex };
   const wholes = <T extends KubeObject>(
     resource: Resource<T>,
@@ -108,6 +115,12 @@ function toolInformers(deps: ClusterDeps): Pick<GatewayInformers, 'apiSpecs' | '
       parse: withSpec,
       strip: stripStrangers,
       indexes,
+    }),
+    cliRuns: createInformer(deps.reflector('WorkflowExecution'), {
+      resource: workflowExecutions,
+      labelSelector: labels.cliTool,
+      parse: withSpec,
+      strip: (execution) => slimExecution(execution),
     }),
   };
 }

@@ -44,9 +44,14 @@ export function workflowOf({ metadata, spec }: CliTool, namespace: string): Work
     metadata: {
       name: `cli-tool-${createHash('sha256').update(uid).digest('hex').slice(0, 40)}`,
       namespace,
-      labels: { [labels.managedBy]: 'windlass' },
+      labels: { ...cliToolLabels({ metadata }), [labels.managedBy]: 'windlass' },
       ...(namespace === metadata.namespace && { ownerReferences: [owner] }),
     },
     spec: workflowSpecOf(spec),
   };
 }
+
+/** Labels of the workflow of a tool, and of the executions of its calls. */
+export const cliToolLabels = ({ metadata }: Pick<CliTool, 'metadata'>): Record<string, string> => ({
+  [labels.cliTool]: metadata.uid ?? '',
+});

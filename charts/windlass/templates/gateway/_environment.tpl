@@ -28,6 +28,7 @@
 - { name: WINDLASS_GATEWAY_AUDIT_KEY, value: /etc/windlass/gateway-audit/key.pem }
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
+{{- include "windlass.s3.env" . }}
 {{- include "windlass.bus.env" . }}
 {{ include "windlass.nodeOptions" . }}
 {{- end -}}

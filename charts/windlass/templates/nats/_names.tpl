@@ -33,9 +33,11 @@
 {{/* The streams reserve what they may come to hold: what cannot fit is better refused here than by the server. */}}
 {{- define "windlass.nats.checkSize" -}}
 {{- $archive := ternary (int64 .Values.archive.maxMb) 0 (and .Values.archive.enabled (ne .Values.outputStore.kind "s3")) -}}
-{{- $wanted := mul (add (int64 .Values.nats.events.maxMb) (int64 .Values.nats.audit.maxMb) (int64 .Values.nats.keys.maxMb) (int64 .Values.nats.conversations.maxMb) $archive) 1048576 -}}
+{{- /* A store of audit events of its own, as large as the API's, and 64 MiB for the ends of its chains. */}}
+{{- $gateway := ternary (add (int64 .Values.nats.audit.maxMb) 64) 0 .Values.gateway.enabled -}}
+{{- $wanted := mul (add (int64 .Values.nats.events.maxMb) (int64 .Values.nats.audit.maxMb) (int64 .Values.nats.keys.maxMb) (int64 .Values.nats.conversations.maxMb) $archive $gateway) 1048576 -}}
 {{- if gt $wanted (int64 (include "windlass.nats.storeBytes" .)) -}}
-{{- fail (printf "nats.events.maxMb, nats.audit.maxMb, nats.keys.maxMb, nats.conversations.maxMb and archive.maxMb need more than nine tenths of nats.storage.size (%s)" .Values.nats.storage.size) -}}
+{{- fail (printf "nats.events.maxMb, nats.audit.maxMb, nats.keys.maxMb, nats.conversations.maxMb and archive.maxMb%s need more than nine tenths of nats.storage.size (%s)" (ternary ", and nats.audit.maxMb and 64 MiB again for the gateway," "" .Values.gateway.enabled) .Values.nats.storage.size) -}}
 {{- end -}}
 {{- end -}}
 

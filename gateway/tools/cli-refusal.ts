@@ -1,0 +1,18 @@
+import { limits } from '../../crds/limits.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isDenied, isInvalid, isNamespaceGone, isQuotaExceeded, isTooLarge } from '../../lib/kube/index.ts';
+
+/** What the API server holds against the run of a CLI tool, as an answer to its caller; undefined for anything else. */
+export function refusedRun(cause: unknown): AppError | undefined {
+  const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation', cause });
+  if (isTooLarge(cause)) return invalid(`the arguments may have ${limits.executionInputBytes} bytes; send less`);
+  if (isQuotaExceeded(cause)) {
+    return new AppError('limit_exceeded', 'the quota of the tenant has no room for another run', { cause });
+  }
+  if (isNamespaceGone(cause)) {
+    return new AppError('not_found', 'the tenant is not set up', { reason: 'NotFound', cause });
+  }
+  // The rules of the kind, and admission policies, speak of the object.
+  if (isInvalid(cause) || isDenied(cause)) return invalid(`the run was refused: ${cause.serverMessage}`);
+  return undefined;
+}

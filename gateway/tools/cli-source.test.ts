@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { Json } from '../../crds/schema/parts.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import type { BlobRef } from '../../crds/schema/workflow-execution-status.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { InformerChange } from '../../lib/informer/index.ts';
+import { KubeError, type KubeObject, type Resource } from '../../lib/kube/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import { anExecution } from '../../test/builders/execution-builder.ts';
+import { cliAnswer } from './cli-answer.ts';
+import { createCliRuns } from './cli-runs.ts';
+import { createCliSource } from './cli-source.ts';
+import type { GatewayCaller } from './tool-source.ts';
+
+const uid = '22222222-2222-4222-8222-222222222222';
+const caller: GatewayCaller = {
+  tenant: 'acme',
+  subject: 'agent-1',
+  executionId: 'e-1',
+  agentId: 'agent-1',
+  securityContextName: 'default',
+  security: {},
+  namespace: 'tenant-acme',
+};
+
+const aTool = (more: object = {}): CliTool =>
+  ({
+    apiVersion: 'windlass.dev/v1',
+    kind: 'CliTool',
+    metadata: { name: 'count', namespace: 'tenant-acme', uid, generation: 1 },
+    spec: {
+      name: 'text.count',
+      description: 'Counts.',
+      input_schema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+      image: 'busybox',
+      command: ['wc', '{{input.text}}'],
+    },
+    ...more,
+  }) as CliTool;
+
+const reading = async ({ ref }: Pick<BlobRef, 'ref'>): Promise<Uint8Array> => Buffer.from(`blob ${ref}`);
+const ended = (entry: Json, refs?: BlobRef[]): WorkflowExecution => {
+  const { status, ...rest } = anExecution('cli-1').past({ state: 'run' }, entry).ended('completed', 9).build();
+  const stored = { value: entry, ...(refs && { refs }) };
+  return { ...rest, status: { phase: 'completed', ...status, blackboard: { run: stored } } };
+};
+
+/** The API server, as far as a run needs it: what it was sent, and one execution that the watch brings to its end. */
+function open({ refusal, tool = aTool() }: { readonly refusal?: KubeError; readonly tool?: CliTool } = {}) {
+  const sent: { verb: string; object: KubeObject }[] = [];
+  const patches: object[] = [];
+  const cache = { get: () => latest };
+  const handlers: ((change: InformerChange<WorkflowExecution>) => void)[] = [];
+  let latest: WorkflowExecution | undefined;
+  const bring = (execution: WorkflowExecution | undefined): void => {
+    const before = latest;
+    latest = execution;
+    const key = 'tenant-acme/cli-i-1';
+    for (const handler of handlers) handler({ key, before, after: execution } as InformerChange<WorkflowExecution>);
+  };
+  const write = (verb: string) => async (_kind: Resource<KubeObject>, object: KubeObject) => {
+    sent.push({ verb, object });
+    if (verb === 'create' && refusal !== undefined) throw refusal;
+    if (verb === 'create') latest = { ...object, metadata: { ...object.metadata, uid: 'run-1' } } as WorkflowExecution;
+    return verb === 'create' ? latest : object;
+  };
+  const source = createCliSource({
+    clock: systemClock,
+    logger: silentLogger,
+    kube: {
+      apply: write('apply') as never,
+      create: write('create') as never,
+      get: (async () => latest) as never,
+      mergePatch: (async (_kind: unknown, _ref: unknown, patch: object) => void patches.push(patch)) as never,
+      whoAmI: async () => ({ username: 'gateway', groups: [] }),
+    },
+    outputs: () => reading,
+    runs: createCliRuns({ cache, onChange: (handler) => void handlers.push(handler) }),
+    tenancy: { visibleTo: (tenant) => (tenant === 'acme' ? ['tenant-acme', 'shared'] : ['shared']) },
+    tools: { byIndex: (_index, place) => (place === 'tenant-acme' ? [tool] : []) },
+  });
+  const call = (signal = new AbortController().signal, who = caller, args: Record<string, unknown> = { text: 'a b' }) =>
+    source.find('acme', 'text.count')?.call(who, args, { signal, invocationId: 'i-1' }) ??
+    Promise.reject(new Error('no tool'));
+  const isCreated = () => expect.poll(() => sent.some(({ verb }) => verb === 'create')).toBe(true);
+  const end = (execution: WorkflowExecution): void =>
+    bring({ ...execution, metadata: { name: 'cli-i-1', namespace: 'tenant-acme', uid: 'run-1' } });
+  return { source, sent, patches, call, isCreated, bring, end };
+}
+
+describe('a call of a CLI tool', () => {
+  it('is an execution of a workflow with one state, in the tenant of the caller, of the version that was written', async () => {
+    const world = open();
+    const answer = world.call();
+    await world.isCreated();
+    world.end(ended({ exit_code: 0, stdout: '2', stderr: 'w' }));
+    expect(await answer).toMatchObject({ isError: false, structured: { stdout: '2', stderr: 'w', exit_code: 0 } });
+    const objects = world.sent.map(({ object }) => object as WorkflowExecution & { spec: { version?: string } });
+    const [workflow, execution] = objects;
+    expect(workflow).toMatchObject({
+      metadata: { namespace: 'tenant-acme', labels: { 'windlass.dev/cli-tool': uid } },
+    });
+    expect(execution).toMatchObject({
+      metadata: { name: 'cli-i-1', namespace: 'tenant-acme', labels: { 'windlass.dev/cli-tool': uid } },
+      spec: { workflow: workflow?.metadata.name, input: { text: 'a b' } },
+    });
+    expect(execution?.spec.version).toBe(workflow?.spec.version);
+  });
+
+  it('writes the workflow of a version once', async () => {
+    const world = open();
+    for (let times = 0; times < 2; times += 1) {
+      const answer = world.call();
+      await expect.poll(() => world.sent.filter(({ verb }) => verb === 'create').length).toBe(times + 1);
+      world.end(ended({ exit_code: 0, stdout: '', stderr: '' }));
+      await answer;
+    }
+    expect(world.sent.map(({ verb }) => verb)).toEqual(['apply', 'create', 'create']);
+  });
+
+  it('is cancelled when the call is over before its end', async () => {
+    const world = open();
+    const stop = new AbortController();
+    const answer = world.call(stop.signal);
+    await world.isCreated();
+    stop.abort(new Error('over'));
+    await expect(answer).rejects.toThrow('over');
+    expect(world.patches).toMatchObject([{ spec: { cancel: { by: 'gateway' } } }]);
+  });
+
+  it('ends with an error when its execution is deleted, or replaced by another one of the name', async () => {
+    for (const after of [
+      undefined,
+      { ...ended({}), metadata: { name: 'cli-i-1', namespace: 'tenant-acme', uid: 'other' } },
+    ]) {
+      const world = open();
+      const answer = world.call();
+      await world.isCreated();
+      world.bring(after);
+      await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  const asked = { verb: 'create', resource: 'workflowexecutions' };
+  it.each([
+    ['a quota that is full', new KubeError(403, { message: 'exceeded quota: x' }, asked), 'limit_exceeded'],
+    ['an object that is too large', new KubeError(413, { message: 'request is too large' }, asked), 'invalid'],
+    [
+      'an object that breaks a rule',
+      new KubeError(422, { reason: 'Invalid', message: 'spec.input' }, asked),
+      'invalid',
+    ],
+  ])('is refused to its caller for %s', async (_title, refusal, code) => {
+    await expect(open({ refusal }).call()).rejects.toMatchObject({ code });
+  });
+
+  it('cancels what may have been created, where the answer got lost', async () => {
+    const world = open({ refusal: new KubeError(500, {}, asked) });
+    world.bring(anExecution('cli-i-1').build());
+    await expect(world.call()).rejects.toBeInstanceOf(KubeError);
+    expect(world.patches).toHaveLength(1);
+  });
+
+  it('runs nothing for a tool that the controllers refuse, arguments that do not fit, and a caller without a tenant', async () => {
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'NameTaken', message: 'x', observedGeneration: 1 }];
+    const refused = open({ tool: aTool({ status: { conditions } }) });
+    await expect(refused.call()).rejects.toThrow('NameTaken');
+    const world = open();
+    await expect(world.call(undefined, caller, { text: 1 })).rejects.toMatchObject({ reason: 'Validation' });
+    const nobody = { ...caller, tenant: undefined, namespace: undefined };
+    await expect(world.call(undefined, nobody)).rejects.toMatchObject({ reason: 'Validation' });
+    await expect(world.call(undefined, { ...caller, namespace: undefined })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect([...refused.sent, ...world.sent]).toEqual([]);
+  });
+
+  it('is seen by its tenant alone', () => {
+    const { source } = open();
+    expect([source.find('other', 'text.count'), source.find(undefined, 'text.count')]).toEqual([undefined, undefined]);
+    expect([...source.list('acme')]).toMatchObject([{ name: 'text.count', source: 'cli' }]);
+  });
+});
+
+describe('the answer of a CLI tool', () => {
+  it('has both streams and the exit code, and is an error for any code but 0', async () => {
+    const answer = await cliAnswer(ended({ exit_code: 3, stdout: { a: 1 }, stderr: 'no' }), reading);
+    expect(answer).toMatchObject({ isError: true, structured: { stdout: '{"a":1}', stderr: 'no', exit_code: 3 } });
+    expect(JSON.parse(answer.content)).toEqual(answer.structured);
+  });
+
+  const part = (path: string, bytes: number): BlobRef => ({ path, ref: 'a'.repeat(64), bytes, encoding: 'text' });
+  it('reads 1 MiB of large output and no byte more, and then says that it is cut', async () => {
+    const entry = { exit_code: 0, stdout: null, stderr: null, output: { stdout: null } };
+    const limit = 1024 * 1024;
+    const whole = [part('/stdout', limit - 6), part('/stderr', 6), part('/output/stdout', limit)];
+    expect((await cliAnswer(ended(entry, whole), reading)).structured).toMatchObject({
+      stdout: expect.stringMatching(/^blob a+$/),
+    });
+    const large = [part('/stdout', limit - 6), part('/stderr', 7)];
+    expect((await cliAnswer(ended(entry, large), reading)).structured).toMatchObject({ stdout: '', truncated: true });
+  });
+
+  it('says why no command ran', async () => {
+    const entry = { exit_code: -1, stdout: '', stderr: '', error: 'ImagePullFailed: no such image' };
+    expect(await cliAnswer(ended(entry), reading)).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('ImagePullFailed: no such image'),
+    });
+    const cancelled = anExecution('cli-1')
+      .status({ reason: 'Cancelled', message: 'by x' })
+      .ended('cancelled', 1)
+      .build();
+    expect((await cliAnswer(cancelled, reading)).content).toContain('Cancelled: by x (execution cli-1)');
+  });
+});

@@ -1,0 +1,149 @@
+import { LRUCache } from 'lru-cache';
+import { readyOf } from '../../crds/ready.ts';
+import type { CliTool } from '../../crds/schema/cli-tool.ts';
+import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
+import { holderOf, registeredNameOf } from '../../lib/api-spec/index.ts';
+import { cliToolLabels, workflowOf } from '../../lib/cli-tool/workflow-of.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { AppError, messageOf } from '../../lib/errors.ts';
+import { buildExecution } from '../../lib/execution/build-execution.ts';
+import { finished } from '../../lib/execution/finished.ts';
+import type { OutputReader } from '../../lib/execution/output-reader.ts';
+import { inputProblems } from '../../lib/json-schema/input-problems.ts';
+import { workflowExecutions, workflows } from '../../lib/kinds.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Tenancy } from '../identity/tenancy.ts';
+import { cliAnswer } from './cli-answer.ts';
+import { refusedRun } from './cli-refusal.ts';
+import type { CliRun, CliRuns } from './cli-runs.ts';
+import type { GatewayAnswer, GatewayCallContext, GatewayCaller, JsonObject, ToolSource } from './tool-source.ts';
+
+export interface CliSourceDeps {
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly kube: Pick<KubeClient, 'apply' | 'create' | 'get' | 'mergePatch' | 'whoAmI'>;
+  readonly outputs: OutputReader;
+  readonly runs: CliRuns;
+  readonly tenancy: Pick<Tenancy, 'visibleTo'>;
+  readonly tools: { byIndex(index: 'namespace', key: string): readonly CliTool[] };
+}
+
+/** How long the object of a run is kept after its end: the archive and the audit know of it for longer. */
+const keptSeconds = 600;
+/** Longest time of the request that cancels a run. */
+const cancelMs = 5_000;
+const fieldManager = 'windlass-gateway';
+
+/** Workflows that this process has written, by namespace, tool and version. */
+type Written = LRUCache<string, true>;
+
+/** CLI tools as tools: a call is an execution of a workflow with one state, in the namespace of the caller's tenant (design §13). */
+export function createCliSource(deps: CliSourceDeps): ToolSource {
+  const written: Written = new LRUCache({ max: 10_000 });
+  const visible = (tenant: string | undefined): CliTool[] =>
+    deps.tenancy.visibleTo(tenant).flatMap((place) => deps.tools.byIndex('namespace', place));
+  const toolOf = (tool: CliTool) => ({
+    name: registeredNameOf(tool),
+    description: tool.spec.description,
+    input_schema: tool.spec.input_schema as JsonObject,
+    source: 'cli' as const,
+    skip_judge: false,
+    fleet_capable: false,
+    call: (caller: GatewayCaller, args: JsonObject, context: GatewayCallContext) =>
+      invoke({ ...deps, written }, { tool, caller, args, context }),
+  });
+  return {
+    list: (tenant) => visible(tenant).map(toolOf),
+    find(tenant, name) {
+      const holder = holderOf(visible(tenant).filter((tool) => registeredNameOf(tool) === name));
+      return holder && toolOf(holder);
+    },
+  };
+}
+
+interface Invocation {
+  readonly tool: CliTool;
+  readonly caller: GatewayCaller;
+  readonly args: JsonObject;
+  readonly context: GatewayCallContext;
+}
+
+type InvokeDeps = CliSourceDeps & { readonly written: Written };
+
+async function invoke(deps: InvokeDeps, invocation: Invocation): Promise<GatewayAnswer> {
+  const { tool, caller, args, context } = invocation;
+  const { namespace } = caller;
+  if (namespace === undefined) throw noNamespace(registeredNameOf(tool), caller);
+  const ready = readyOf(tool);
+  if (ready?.status === 'False') throw invalid(`the tool cannot run: ${ready.reason}: ${ready.message}`);
+  const [problem] = inputProblems(tool.spec.input_schema, args);
+  if (problem !== undefined) throw invalid(`${problem.path}: ${problem.message}`);
+  const { signal } = context;
+  const execution = await start(deps, invocation, namespace);
+  const run = { namespace, name: execution.metadata.name, uid: execution.metadata.uid ?? '' };
+  const ended = await end(deps, run, signal);
+  return cliAnswer(ended, deps.outputs(ended));
+}
+
+/** Creates the execution, whose name follows from the id of the invocation, which audit events hold. */
+async function start(deps: InvokeDeps, invocation: Invocation, namespace: string): Promise<WorkflowExecution> {
+  const { tool, args, context } = invocation;
+  const { signal, invocationId } = context;
+  const workflow = workflowOf(tool, namespace);
+  const { version } = workflow.spec;
+  const memo = `${namespace}/${tool.metadata.uid}/${version}`;
+  const object = buildExecution({
+    name: `cli-${invocationId}`,
+    namespace,
+    workflow: { reference: workflow.metadata.name, version },
+    spec: { input: args as WorkflowExecution['spec']['input'], ttl_seconds_after_finished: keptSeconds },
+    labels: cliToolLabels(tool),
+  });
+  try {
+    if (!deps.written.has(memo)) await deps.kube.apply(workflows, workflow, { fieldManager, force: true, signal });
+    deps.written.set(memo, true);
+    return await deps.kube.create(workflowExecutions, object, { signal });
+  } catch (error) {
+    deps.written.delete(memo);
+    const refusal = refusedRun(error);
+    // Whether it was created is unknown otherwise: nothing runs on behalf of a call that has failed.
+    if (refusal === undefined) await cancel(deps, { namespace, name: object.metadata.name });
+    throw refusal ?? error;
+  }
+}
+
+/** The execution at its end. One that has no end is cancelled when the call is over. */
+async function end(deps: InvokeDeps, run: CliRun, signal: AbortSignal): Promise<WorkflowExecution> {
+  const { namespace, name } = run;
+  try {
+    await deps.runs.ended(run, signal);
+    return await deps.kube.get(workflowExecutions, { namespace, name }, { signal });
+  } catch (error) {
+    await cancel(deps, run);
+    throw error;
+  }
+}
+
+/** Never rejects: an execution that nobody cancels ends by its own timeout. */
+async function cancel(deps: InvokeDeps, { namespace, name }: Omit<CliRun, 'uid'>): Promise<void> {
+  const { kube, clock, logger } = deps;
+  const options = { timeoutMs: cancelMs };
+  try {
+    const found = await kube.get(workflowExecutions, { namespace, name }, options).catch(() => undefined);
+    if (found === undefined || finished(found)) return;
+    const { username: by } = await kube.whoAmI(options);
+    const at = new Date(clock.now()).toISOString();
+    const patch = { spec: { cancel: { by, at, reason: 'the call of the tool is over' } } };
+    await kube.mergePatch(workflowExecutions, { namespace, name }, patch, options);
+  } catch (error) {
+    logger.warn({ namespace, execution: name, problem: messageOf(error) }, 'cli tool not cancelled');
+  }
+}
+
+const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'Validation' });
+
+const noNamespace = (name: string, { tenant }: GatewayCaller): AppError =>
+  tenant === undefined
+    ? invalid(`${name} runs for a tenant, and the development bypass has none`)
+    : new AppError('not_found', `tenant ${tenant} is not set up`, { reason: 'NotFound' });
