@@ -250,7 +250,7 @@ describe('sessions of operators', () => {
     ['field', async () => ({ tenant_id: 'rival' })],
     ['token', async () => ({ security_token: await tokenOf({ tenant_id: 'rival' }) })],
   ])(
-    'GW-TEN-04 GW-TEN-07 AMB-123 are refused with one TenantMismatch for a %s of another tenant',
+    'GW-TEN-04 GW-TEN-07 GW-EVT-07 AMB-123 are refused with one TenantMismatch for a %s of another tenant',
     async (_name, change) => {
       expect((await register(await change()))[0]).toBe(403);
       expect(replicas[0]?.events).toMatchObject([

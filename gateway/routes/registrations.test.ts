@@ -223,13 +223,24 @@ describe('/v1/specs', () => {
 });
 
 describe('/v1/workflows', () => {
-  it('GW-OP-16 GW-WF-28 registers a tool workflow under a UUID, and tells of it', async () => {
+  it('GW-OP-16 GW-WF-28 GW-EVT-01 registers a tool workflow under a UUID, and tells of it', async () => {
     const api = await specId();
     const { status, body } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api));
     expect([status, body]).toEqual([200, { id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'order.create' }]);
     const data = { workflow_id: body.id, name: 'order.create', step_count: 1 };
     expect(events).toEqual([{ type: 'WorkflowRegistered', tenant: 'acme', subject: 'me', data }]);
   });
+
+  it.each([{ delay: '5s' }, { wait_seconds: 5 }, { poll: { until: '$.ready' } }, { retry: { backoff: '1s' } }])(
+    'GW-WF-34 has no step that waits, delays or polls: %j',
+    async (field) => {
+      const api = await specId();
+      for (const step of [aStep(field), { name: 'later', on_error: 'Continue', ...field }]) {
+        const { status } = await ask('POST', '/v1/workflows', 'acme', aWorkflow(api, { steps: [aStep(), step] }));
+        expect(status).toBe(400);
+      }
+    },
+  );
 
   it('keeps nothing where the event of a registration cannot be stored', async () => {
     const api = await specId();
