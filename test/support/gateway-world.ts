@@ -5,7 +5,7 @@ import { marked } from '../../gateway/bypass.ts';
 import type { Operator } from '../../gateway/identity/operator.ts';
 import { createTenancy } from '../../gateway/identity/tenancy.ts';
 import { createBypassProof } from '../../gateway/lane/bypass-proof.ts';
-import { createCallCounter } from '../../gateway/lane/call-counter.ts';
+
 import { createInvoke } from '../../gateway/lane/invoke.ts';
 import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';
@@ -18,6 +18,7 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCredentials, createTokenExchange } from '../../lib/credentials/index.ts';
 import {
+  createCallCounter,
   createCallsUnderWay,
   createEnvelopeProof,
   createRevocations,
