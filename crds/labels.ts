@@ -68,6 +68,8 @@ export const annotations = {
   linkedFrom: 'windlass.dev/linked-from',
   linkRoot: 'windlass.dev/link-root',
   linkDepth: 'windlass.dev/link-depth',
+  /** On an AgentExecution: the installation whose API drives its conversation. */
+  drivenBy: 'windlass.dev/driven-by',
   /** On an execution that an agent started, and on what it starts: uid of the first agent, and the starts in between. */
   agentRoot: 'windlass.dev/agent-root',
   agentDepth: 'windlass.dev/agent-depth',

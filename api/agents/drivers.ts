@@ -1,28 +1,18 @@
-import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { aborted } from '../../lib/aborted.ts';
-import type { EventBus, TenantLogs } from '../../lib/bus/index.ts';
+import type { TenantLogs } from '../../lib/bus/index.ts';
 import type { Responder } from '../../lib/bus/request/requester.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { conversationLogs } from '../../lib/conversation/record.ts';
 import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
-import type { CallCounter } from '../../lib/envelope/index.ts';
-import type { NewId } from '../../lib/ids.ts';
-import type { CacheReader } from '../../lib/informer/cache.ts';
-import type { Informer } from '../../lib/informer/index.ts';
-import type { KubeClient } from '../../lib/kube/index.ts';
-import type { Logger } from '../../lib/logger.ts';
-import type { Models } from '../../lib/models/models.ts';
-import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
-import type { Toolbox } from '../../lib/tools/tool.ts';
 import { callerOf } from './caller-of.ts';
 import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
 import { DeadlineSignal } from './deadline-signal.ts';
+import type { DriversDeps } from './drivers-deps.ts';
 import { liveAddress, type LiveNews } from './live.ts';
 import { ConversationLog, Overtaken, Stopped } from './log.ts';
 import { isLost } from './lost.ts';
@@ -30,26 +20,6 @@ import { needsDriving } from './needs-driving.ts';
 import { writeOutcome } from './outcome.ts';
 import { PodDoor } from './pod-door.ts';
 import { renderTask } from './task.ts';
-
-export interface DriversDeps {
-  readonly kube: Pick<KubeClient, 'jsonPatch'>;
-  readonly bus: EventBus;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly newId: NewId;
-  readonly models: Models;
-  readonly toolbox: Toolbox;
-  readonly calls: CallCounter;
-  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
-    readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
-  };
-  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
-  /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
-  readonly definitionOf: (execution: AgentExecution) => Promise<{
-    readonly spec: AgentSpec;
-    readonly security: SecurityContextSpec;
-  }>;
-}
 
 /** A conversation that this replica drives. */
 export interface OpenConversation {
@@ -213,6 +183,7 @@ class ConversationDrivers implements Drivers {
     const { uid = '' } = execution.metadata;
     // Before anything is read: most of those that another replica drives are looked at again and again.
     if (await this.#isServed(uid)) throw new Stopped();
+    if (!(await this.#mayDrive(execution))) throw new Stopped();
     const log = this.#logOf(execution, deadline.signal);
     const problem = await log.load().then(() => undefined, isLost);
     if (problem !== undefined) {
@@ -230,6 +201,14 @@ class ConversationDrivers implements Drivers {
       return 'done';
     }
     return this.#serveAndConverse(execution, { ...within, conversation });
+  }
+
+  /** One whose definition is gone fails wherever it is driven. */
+  async #mayDrive(execution: AgentExecution): Promise<boolean> {
+    const { claims, definitionOf } = this.#deps;
+    const definition = await definitionOf(execution).catch(isLost);
+    const model = definition instanceof AppError ? '' : definition.spec.runtime.model;
+    return claims.mayDrive(execution, model ?? 'default');
   }
 
   async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<'done' | 'grown'> {

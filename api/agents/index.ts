@@ -19,6 +19,7 @@ import { createAgentPodRoutes } from '../routes/agent-pods/index.ts';
 import type { SealInvokeDeps } from '../routes/seal/invoke.ts';
 import { createAttestations } from './attestations.ts';
 import { callerOf } from './caller-of.ts';
+import { createClaims } from './claims.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createDrivers, type Drivers } from './drivers.ts';
 import type { ConversationFeed } from './feed.ts';
@@ -63,6 +64,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     models,
     toolbox,
     calls,
+    claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),

@@ -8,7 +8,13 @@ import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 /** Who started it and by which request, and for which execution. */
 const marks: Marks = {
   labels: [labels.parentUid],
-  annotations: [annotations.startedBy, annotations.request, annotations.agentRoot, annotations.agentDepth],
+  annotations: [
+    annotations.startedBy,
+    annotations.request,
+    annotations.agentRoot,
+    annotations.agentDepth,
+    annotations.drivenBy,
+  ],
 };
 
 const isSame = (field: string): string =>

@@ -33,6 +33,7 @@ export function createAbsentBus(clock: Clock): EventBus {
     subscribe: () => fail('subscriptions'),
     serve: () => fail('requests between processes'),
     watch: () => fail('watching buckets'),
+    identity: refuse,
     problem: () => notConfiguredProblem,
     close: async () => undefined,
   };

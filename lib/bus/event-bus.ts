@@ -74,6 +74,8 @@ export interface EventBus
     Requester,
     KeyValueWatcher {
   bucket<T>(definition: BucketDefinition): KeyValueBucket<T>;
+  /** The same for all processes that share the store of one server or cluster, and for no others. */
+  identity(): Promise<string>;
   /** Undefined while calls can succeed, else why they cannot, in one phrase. */
   problem(): string | undefined;
   /** Ends subscriptions and responders, stores what was raised, and ends the connection; gives up after `graceMs`. */

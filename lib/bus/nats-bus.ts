@@ -179,6 +179,10 @@ class NatsBus implements EventBus {
     return watchBucket({ ...this.#deps, keeper: this.#keeper }, definition, signal);
   }
 
+  identity(): Promise<string> {
+    return this.#calls.long('read', (session) => session.identity());
+  }
+
   problem(): string | undefined {
     return this.#keeper.problem();
   }

@@ -16,6 +16,7 @@ import { createSessionRequests, type SessionRequests } from './request/session-r
 import { createSessionBucket, type SessionBucket } from './kv/session-bucket.ts';
 import { createSessionObjects, type SessionObjects } from './objects/session-objects.ts';
 import { accountStream, bucketName, bucketStream, eventStreams, sharedStreams } from './streams.ts';
+import { streamNames } from './subjects.ts';
 import { createSessionConsumers, type SessionConsumers } from './subscribe/session-consumers.ts';
 import { openShares, type StreamShares } from './stream-shares.ts';
 import { createTenantShares, type TenantShares } from './tenant-shares.ts';
@@ -38,6 +39,8 @@ export interface Session extends Publisher {
   bounds(stream: string): Promise<{ readonly first: number; readonly last: number }>;
   /** The first message from a place on whose subject a filter matches, by the leader of the stream. */
   next(stream: string, filter: string, from: number): Promise<StoredMsg | null>;
+  /** When the store was made: to the nanosecond, so that no other store has the same. */
+  identity(): Promise<string>;
   /** Which of the servers it is. */
   readonly server: string;
   /** Resolves when the connection is of no more use. Calls under way fail by then, or in their own time. */
@@ -154,7 +157,7 @@ function sessionOf(
   open: (definition: BucketDefinition) => Promise<SessionBucket>,
 ): Omit<
   Session,
-  'shares' | 'tenantShares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'
+  'shares' | 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'requests' | 'prepare' | 'next' | 'last' | 'bounds'
 > {
   const over = new AbortController();
   const ended = Promise.race([endOf(connection, logger), connection.closed()]).then(() => over.abort());
@@ -191,12 +194,13 @@ interface SessionParts {
 
 function streamsOf(
   parts: SessionParts,
-): Pick<Session, 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
+): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
   return {
     objects: createSessionObjects(parts),
     consumers: createSessionConsumers(parts),
+    identity: async () => (await streams.info(streamNames.events)).created,
     tenantShares: tenantSharesOf(parts),
     prepare: once(async (definition: StreamDefinition) => {
       const wanted = ownStream(definition, replicas);

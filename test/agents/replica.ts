@@ -2,10 +2,12 @@ import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts'
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createClaims } from '../../api/agents/claims.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
+import { KubeError } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
@@ -21,6 +23,19 @@ export class SharedExecutions {
     const before = this.objects.get(key);
     this.objects.set(key, execution);
     for (const handler of this.#handlers) handler({ key, before, after: execution, own: false });
+  }
+
+  /** As the API server takes a merge patch of annotations on one version. */
+  annotate(uid: string, version: string, annotations: Readonly<Record<string, string>>): AgentExecution {
+    const execution = this.objects.get(uid);
+    const ref = { verb: 'patch', resource: 'agentexecutions' };
+    if (execution === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
+    const { metadata } = execution;
+    if (metadata.resourceVersion !== version) throw new KubeError(409, { reason: 'Conflict', message: 'stale' }, ref);
+    const changed = { ...metadata, resourceVersion: `${Number(version) + 1}`, annotations: { ...annotations } };
+    const after = { ...execution, metadata: changed };
+    this.put(after);
+    return after;
   }
 
   /** As the API server takes it: once. */
@@ -91,6 +106,8 @@ interface ReplicaOptions {
   readonly tools?: readonly Tool[];
   readonly spec?: AgentSpec;
   readonly security?: SecurityContextSpec;
+  /** Whether its node configuration has the model. */
+  readonly isModelKnown?: boolean;
 }
 
 export interface Replica {
@@ -107,6 +124,7 @@ export function startReplica({
   tools = [],
   spec = specOf(),
   security = {},
+  isModelKnown = true,
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
   const toolbox: Toolbox = {
@@ -134,6 +152,19 @@ export function startReplica({
     models: { ask, limitsOf: () => ({ maxOutputTokens: 1_000 }) },
     toolbox,
     calls: createCallCounter(bus),
+    claims: createClaims({
+      kube: {
+        get: async (_resource, { name }) => shared.objects.get(name.replace('run-', '')) as never,
+        mergePatch: async (_resource, { name }, patch) => {
+          const { metadata } = patch as Pick<AgentExecution, 'metadata'>;
+          const { resourceVersion = '', annotations = {} } = metadata;
+          return shared.annotate(name.replace('run-', ''), resourceVersion, annotations) as never;
+        },
+      },
+      bus,
+      clock: systemClock,
+      isKnown: () => isModelKnown,
+    }),
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),

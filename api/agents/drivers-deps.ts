@@ -1,0 +1,36 @@
+import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
+import type { EventBus } from '../../lib/bus/index.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CallCounter } from '../../lib/envelope/index.ts';
+import type { NewId } from '../../lib/ids.ts';
+import type { CacheReader } from '../../lib/informer/cache.ts';
+import type { Informer } from '../../lib/informer/index.ts';
+import type { KubeClient } from '../../lib/kube/index.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Models } from '../../lib/models/models.ts';
+import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import type { Toolbox } from '../../lib/tools/tool.ts';
+import type { Claims } from './claims.ts';
+
+/** Everything that the drivers of conversations work with. */
+export interface DriversDeps {
+  readonly kube: Pick<KubeClient, 'jsonPatch'>;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: NewId;
+  readonly models: Models;
+  readonly toolbox: Toolbox;
+  readonly calls: CallCounter;
+  readonly claims: Claims;
+  readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
+    readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
+  };
+  readonly tenants: Pick<TenantDirectory, 'tenantOf'>;
+  /** The definition that an execution was fixed to, and the SecurityContext that bounds it. */
+  readonly definitionOf: (execution: AgentExecution) => Promise<{
+    readonly spec: AgentSpec;
+    readonly security: SecurityContextSpec;
+  }>;
+}
