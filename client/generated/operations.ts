@@ -180,6 +180,8 @@ export type Execution = {
     readonly reason: string | null;
     readonly message: string | null;
     readonly attempts: number;
+    readonly exit_code: number | null;
+    readonly steps: Readonly<Record<string, number>> | null;
     readonly started_at: string;
     readonly completed_at: string;
     readonly rule: number | null;
@@ -191,6 +193,29 @@ export type Execution = {
       readonly response: string;
     } | null;
   })[];
+  readonly current: {
+    readonly state: string;
+    readonly kind: "Agent" | "System" | "Human" | "ParallelAgents" | "ContainerRun" | "ParallelContainerRun" | "Subworkflow";
+    readonly visit: number;
+    readonly started_at: string;
+    readonly deadline: string | null;
+    readonly attempt: number;
+    readonly retry_at: string | null;
+    readonly failure: {
+      readonly reason: string;
+      readonly message: string;
+    } | null;
+    readonly waiting: {
+      readonly reason: string;
+      readonly message: string;
+      readonly since: string;
+    } | null;
+    readonly prompt: string | null;
+    /** Responses that match a rule, as far as the rules name them. */
+    readonly answers: readonly string[];
+    /** Signals that matched no rule of this visit. */
+    readonly signals_refused: number;
+  } | null;
   /** Values that the states share, by key; large parts as {ref, bytes, truncated}. */
   readonly blackboard: Readonly<Record<string, unknown>>;
   readonly final_output: Readonly<Record<string, unknown>> | null;

@@ -46,6 +46,16 @@ export const PastVisit = Type.Object(
     reason: orNull(Type.String()),
     message: orNull(Type.String()),
     attempts: Type.Integer({ minimum: 0 }),
+    exit_code: orNull(
+      Type.Integer({ description: 'Of a command. Null where the whole entry is in the output store.' }),
+    ),
+    steps: orNull(
+      Type.Unsafe<Record<string, number>>({
+        type: 'object',
+        additionalProperties: { type: 'integer' },
+        description: 'Of a parallel state: the exit code of each step.',
+      }),
+    ),
     started_at: timestamp(),
     completed_at: timestamp(),
     rule: orNull(Type.Integer({ minimum: 0, description: 'Index of the transition rule that was taken.' })),
@@ -71,6 +81,33 @@ export const PastVisit = Type.Object(
 );
 export type PastVisit = Static<typeof PastVisit>;
 
+const Cause = Type.Object({ reason: Type.String(), message: Type.String() }, { additionalProperties: false });
+
+/** The visit that an execution is in, or that its end interrupted. */
+export const CurrentVisit = Type.Object(
+  {
+    state: Type.String(),
+    kind: oneOf(stateKinds),
+    visit: Type.Integer({ minimum: 1 }),
+    started_at: timestamp(),
+    deadline: orNull(timestamp({ description: 'When the state times out.' })),
+    attempt: Type.Integer({ minimum: 1 }),
+    retry_at: orNull(timestamp({ description: 'When the next attempt starts.' })),
+    failure: orNull(Cause),
+    waiting: orNull(
+      Type.Object(
+        { ...Cause.properties, since: timestamp() },
+        { additionalProperties: false, description: 'The cause for which it cannot run yet.' },
+      ),
+    ),
+    prompt: orNull(Type.String({ description: 'The question of a Human state; of a long one the beginning.' })),
+    answers: Type.Array(Type.String(), { description: 'Responses that match a rule, as far as the rules name them.' }),
+    signals_refused: Type.Integer({ minimum: 0, description: 'Signals that matched no rule of this visit.' }),
+  },
+  { additionalProperties: false, description: 'The visit that it is in, or that its end interrupted.' },
+);
+export type CurrentVisit = Static<typeof CurrentVisit>;
+
 /** An execution in full (requirements AMB-154). */
 export const Execution = Type.Object(
   {
@@ -78,6 +115,7 @@ export const Execution = Type.Object(
     input: anyObject({ description: 'What it was started with.' }),
     intent: orNull(Type.String()),
     history: Type.Array(PastVisit, { description: 'The states that it has been in, in their order.' }),
+    current: orNull(CurrentVisit),
     blackboard: anyObject({
       description: 'Values that the states share, by key; large parts as {ref, bytes, truncated}.',
     }),
@@ -122,6 +160,8 @@ export const executionExample: Execution = {
       reason: null,
       message: null,
       attempts: 1,
+      exit_code: 0,
+      steps: null,
       started_at: '2026-01-02T03:04:05.000Z',
       completed_at: '2026-01-02T03:04:06.250Z',
       rule: null,
@@ -129,6 +169,7 @@ export const executionExample: Execution = {
       decision: null,
     },
   ],
+  current: null,
   blackboard: { greet: { status: 'success', exit_code: 0, stdout: 'Hello, Ada!\n', stderr: '' } },
   final_output: { greeting: 'Hello, Ada!' },
 };

@@ -6,7 +6,6 @@ import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.
 import type { Phase } from '../../../crds/schema/workflow-execution-status.ts';
 import { isCancelled } from '../../../lib/decision/commit-cancel.ts';
 import { signalFor } from '../../../lib/decision/human-decision.ts';
-import { finished } from '../../../lib/execution/finished.ts';
 import { workflowName } from '../../../lib/manifest/object-name.ts';
 import type {
   AgainRequest,
@@ -21,33 +20,21 @@ import type {
 import { nameTaken, noExecution } from '../refusals.ts';
 import { allPages } from './all-pages.ts';
 import { executionOf, wholeExecutionOf } from './execution-object.ts';
-import { atEnd, catchUp, completed, followTold, type Told } from './follow.ts';
+import { followExecution } from './follow.ts';
 import type { HttpDeps } from './deps.ts';
 import { notFoundHere, onlyKubernetes } from './refusals.ts';
 
 /** Executions as the API shows them. */
 export function createExecutions(deps: HttpDeps): ExecutionDoor {
   const { client } = deps;
-  /** How far the events of an execution have been read, by uid: whoever follows it goes on from there. */
-  const told = new Map<string, Told>();
-  const read = async (nameOrUid: string, timeoutMs?: number): Promise<WorkflowExecution> => {
-    const found = await readTold(deps, nameOrUid, timeoutMs);
-    told.set(found.execution.metadata.uid ?? '', found);
-    return found.execution;
-  };
   return {
     start: (request) => start(deps, request),
     list: (filter) => list(deps, filter),
-    read: (nameOrUid, options = {}) => read(nameOrUid, options.timeoutMs),
+    read: (nameOrUid, options = {}) => read(deps, nameOrUid, options.timeoutMs),
     questions: () => questions(deps),
-    async *follow(execution, signal) {
-      const known = told.get(execution.metadata.uid ?? '');
-      const begin = known ?? { execution: { ...execution, status: undefined }, lastEventId: undefined };
-      for await (const { execution: latest } of followTold(deps, begin, signal)) yield latest;
-    },
-    async inFull({ metadata, ...execution }) {
-      const full = await client.readExecution({ execution_id: metadata.uid ?? '', full: true });
-      return completed({ metadata, ...execution }, wholeExecutionOf(full));
+    follow: (execution, signal) => followExecution(deps, execution, signal),
+    async inFull({ metadata }) {
+      return wholeExecutionOf(await client.readExecution({ execution_id: metadata.uid ?? '', full: true }));
     },
     finalOutput: (execution) => finalOutput(deps, execution),
     again: (execution, request) => again(deps, execution, request),
@@ -59,7 +46,7 @@ export function createExecutions(deps: HttpDeps): ExecutionDoor {
   };
 }
 
-/** Attempts to make up a name that nobody has taken. */
+/** Attempts to make up a name that is free. */
 const nameAttempts = 3;
 
 async function start({ client }: HttpDeps, request: StartRequest): Promise<WorkflowExecution> {
@@ -115,17 +102,13 @@ async function questions(deps: HttpDeps): Promise<Question[]> {
   });
 }
 
-async function readTold(deps: HttpDeps, nameOrUid: string, timeoutMs: number | undefined): Promise<Told> {
-  const { client, words } = deps;
+async function read(
+  { client, words }: HttpDeps,
+  nameOrUid: string,
+  timeoutMs: number | undefined,
+): Promise<WorkflowExecution> {
   const answer = client.readExecution({ execution_id: nameOrUid }, { timeoutMs });
-  const found = await notFoundHere(answer, noExecution(nameOrUid, words));
-  const whole = wholeExecutionOf(found);
-  // Nothing tells events of one that is gone.
-  if (found.archived) return { execution: whole, lastEventId: undefined };
-  const begin = { execution: { ...whole, status: undefined }, lastEventId: undefined };
-  const told = await catchUp(deps, begin, found);
-  if (finished(told.execution) && !finished(whole)) return atEnd(deps, told, new AbortController().signal);
-  return { ...told, execution: completed(told.execution, whole) };
+  return wholeExecutionOf(await notFoundHere(answer, noExecution(nameOrUid, words)));
 }
 
 async function finalOutput({ client }: HttpDeps, { status, metadata }: WorkflowExecution): Promise<Json | undefined> {
@@ -162,13 +145,13 @@ async function cancel(
   const execution_id = execution.metadata.uid ?? '';
   // Refused with the same words as through Kubernetes.
   const wasCancelled = isCancelled(execution);
-  const told = await client.cancelExecution({ execution_id, body: { reason } });
+  const cancelled = await client.cancelExecution({ execution_id, body: { reason } });
   const latest = wholeExecutionOf(await client.readExecution({ execution_id }));
-  const wasBefore = wasCancelled || told.by !== (await subject());
-  return { execution: completed(execution, latest), ...(wasBefore ? earlierOf(told) : {}) };
+  const wasBefore = wasCancelled || cancelled.by !== (await subject());
+  return { execution: latest, ...(wasBefore ? earlierOf(cancelled) : {}) };
 }
 
-/** One that ended with its parent was cancelled by nobody. */
+/** One that ended with its parent has no person who cancelled it. */
 function earlierOf({ by, at }: { readonly by?: string; readonly at?: string }): Pick<Cancelled, 'earlier'> {
   return by === undefined || at === undefined ? {} : { earlier: { by, at } };
 }

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Execution, ExecutionEvent, ServerEvent } from '../../../client/index.ts';
-import { WindlassConnectionError } from '../../../client/index.ts';
+import {
+  type Execution,
+  type ExecutionEvent,
+  type ServerEvent,
+  WindlassApiError,
+  WindlassConnectionError,
+} from '../../../client/index.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { wholeExecutionOf } from './execution-object.ts';
-import { catchUp, type FollowDeps, followTold, type Told } from './follow.ts';
+import { type FollowDeps, followExecution } from './follow.ts';
 
 const execution_id = 'a8a5f0c2-3f0b-4a52-8f5d-7f3b6f0b1c22';
 const at = '2026-01-02T03:04:05.000Z';
-const visit = { execution_id, visit: 1 };
 
-const summary = (changes: Partial<Execution> = {}): Execution => ({
+const present: Execution = {
   execution_id,
   name: 'demo-1',
   workflow_id: execution_id,
@@ -26,164 +30,178 @@ const summary = (changes: Partial<Execution> = {}): Execution => ({
   completed_at: null,
   archived: false,
   history: [],
+  current: null,
   input: {},
   intent: null,
   blackboard: {},
   final_output: null,
-  ...changes,
+};
+
+const visitOf = (state: string, kind: 'ContainerRun' | 'Human'): NonNullable<Execution['current']> => ({
+  state,
+  kind,
+  visit: 1,
+  started_at: at,
+  deadline: null,
+  attempt: 1,
+  retry_at: null,
+  failure: null,
+  waiting: null,
+  prompt: null,
+  answers: [],
+  signals_refused: 0,
 });
 
-const events = {
-  start: {
-    workflow_execution_started: {
-      execution_id,
-      workflow_id: execution_id,
-      workflow: 'demo',
-      version: '1.0.0',
-      started_at: at,
-    },
-  },
-  build: { state_started: { ...visit, state: 'build', kind: 'ContainerRun', started_at: at } },
-  built: {
-    state_completed: { ...visit, state: 'build', status: 'success', exit_code: 0, target: 'ask', completed_at: at },
-  },
-  ask: { state_started: { ...visit, state: 'ask', kind: 'Human', started_at: at } },
-  asked: {
-    human_approval_requested: {
-      ...visit,
-      state: 'ask',
-      request_id: execution_id,
-      requested_at: at,
-      prompt: 'Ship it?',
-    },
-  },
-  end: { workflow_execution_cancelled: { execution_id, by: 'kim', transitions: 1, cancelled_at: at } },
-  deleted: { workflow_execution_deleted: { execution_id } },
-} as const satisfies Record<string, ExecutionEvent>;
-type Name = keyof typeof events;
+const past: Execution['history'][number] = {
+  state: 'build',
+  kind: 'ContainerRun',
+  visit: 1,
+  status: 'success',
+  reason: null,
+  message: null,
+  attempts: 1,
+  exit_code: 0,
+  steps: null,
+  started_at: at,
+  completed_at: at,
+  rule: 0,
+  target: 'ask',
+  decision: null,
+};
 
-/** What a server sends: events, pauses in milliseconds, a failure. It then says no more. */
-type Script = readonly (Name | number | Error)[];
+const pending: Execution = { ...present, current_state: null, started_at: null, status: 'pending' };
+const building: Execution = { ...present, current: visitOf('build', 'ContainerRun') };
+const retrying: Execution = { ...present, current: { ...visitOf('build', 'ContainerRun'), attempt: 2 } };
+const asking: Execution = { ...present, status: 'waiting', history: [past], current: visitOf('ask', 'Human') };
+const over: Execution = { ...present, status: 'cancelled', history: [past], completed_at: at, current: asking.current };
 
-function scripted(script: Script, reads: readonly Execution[] = []) {
-  const left = [...reads];
-  const asked: (string | undefined)[] = [];
-  let open = 0;
-  async function* stream(
-    lastEventId: string | undefined,
-    signal: AbortSignal,
-  ): AsyncGenerator<ServerEvent<ExecutionEvent>> {
-    asked.push(lastEventId);
-    open++;
+/** The execution that the server has, and the errors of its next answers. */
+interface Server {
+  execution: Execution;
+  readonly failures: unknown[];
+}
+
+const refusal = (status: number): WindlassApiError => new WindlassApiError(status, { error: 'refused', message: 'no' });
+
+/** A server whose stream sends an event at each `ring`. */
+function served(first: Execution, failures: unknown[] = []) {
+  const server: Server = { execution: first, failures };
+  const bells: (() => void)[] = [];
+  let [reads, open] = [0, 0];
+  async function* stream(signal: AbortSignal): AsyncGenerator<ServerEvent<ExecutionEvent>> {
+    open += 1;
     try {
-      for (const step of script) {
-        if (step instanceof Error) throw step;
-        if (typeof step === 'number') await systemClock.sleep(step, signal);
-        else yield { id: step, event: 'message', data: events[step] };
+      for (;;) {
+        await new Promise<void>((resolve, reject) => {
+          bells.push(resolve);
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+        yield { id: '1', event: 'message', data: { workflow_execution_deleted: { execution_id } } };
       }
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     } finally {
-      open--;
+      open -= 1;
     }
   }
   const client: FollowDeps['client'] = {
-    streamExecution: ({ lastEventId }, options) => stream(lastEventId, options?.signal ?? new AbortController().signal),
-    readExecution: async () => left.shift() ?? summary({ status: 'cancelled', reason: 'Cancelled', completed_at: at }),
+    streamExecution: (_request, options) => stream(options?.signal ?? new AbortController().signal),
+    readExecution: async () => {
+      reads += 1;
+      const failure = server.failures.shift();
+      if (failure !== undefined) throw failure;
+      return server.execution;
+    },
   };
-  return { deps: { client, clock: systemClock }, asked, isOpen: () => open > 0 };
+  const ring = (): void => bells.splice(0).forEach((bell) => bell());
+  return { server, ring, deps: { client, clock: systemClock }, reads: () => reads, isOpen: () => open > 0 };
 }
 
-const unread = (found = summary()): Told => ({
-  execution: { ...wholeExecutionOf(found), status: undefined },
-  lastEventId: undefined,
-});
-const stateOf = ({ status }: WorkflowExecution): string => `${status?.phase} ${status?.current?.state ?? '-'}`;
+const stateOf = ({ status }: WorkflowExecution): string =>
+  `${status?.phase} ${status?.current?.state ?? status?.interrupted?.state ?? '-'}`;
 const never = new AbortController().signal;
+const unread = wholeExecutionOf(present);
 
-async function states(deps: FollowDeps, signal = never, begin = unread()): Promise<string[]> {
+/** The states that are shown where the server changes after each of them. */
+async function shown(world: ReturnType<typeof served>, changes: readonly (Execution | Error)[]): Promise<string[]> {
+  const left = [...changes];
   const seen: string[] = [];
-  for await (const { execution } of followTold(deps, begin, signal)) seen.push(stateOf(execution));
+  for await (const execution of followExecution(world.deps, unread, never)) {
+    seen.push(stateOf(execution));
+    while (left[0] instanceof Error) world.server.failures.push(left.shift());
+    world.server.execution = (left.shift() as Execution | undefined) ?? world.server.execution;
+    setImmediate(world.ring);
+  }
   return seen;
 }
 
-describe('catching up with what a server has said of an execution', () => {
-  it('reads events up to there and no further, and lets go of the stream', async () => {
-    const { deps, isOpen } = scripted(['start', 'build', 'built', 'ask', 'asked']);
-    const found = summary({ status: 'waiting', current_state: 'ask', transitions: 1 });
-    const told = await catchUp(deps, unread(found), found);
-    expect(told.lastEventId).toBe('asked');
-    expect(told.execution.status).toMatchObject({
-      phase: 'waiting',
-      current: { prompt: 'Ship it?' },
-      history: [{ state: 'build' }],
-    });
-    await systemClock.sleep(1);
-    expect(isOpen()).toBe(false);
+describe('following an execution through the API', () => {
+  it('shows each state that is read after an event, and ends with the end', async () => {
+    const seen = await shown(served(pending), [building, asking, over]);
+    expect(seen).toEqual(['undefined -', 'running build', 'waiting ask', 'cancelled ask']);
   });
 
-  it('waits for a replica that has seen less', async () => {
-    const { deps } = scripted(['start', 30, 'build', 30, 'built', 'ask']);
-    const told = await catchUp(deps, unread(), summary({ current_state: 'ask', transitions: 1 }));
-    expect(stateOf(told.execution)).toBe('running ask');
+  it('shows what no event says, such as that a pod waits', async () => {
+    const world = served(building);
+    const waiting = { reason: 'Unschedulable', message: 'no room', since: at };
+    const seen: (string | undefined)[] = [];
+    for await (const { status } of followExecution(world.deps, unread, never)) {
+      seen.push(status?.current?.waiting?.message);
+      if (seen.length === 2) break;
+      world.server.execution = { ...building, current: { ...visitOf('build', 'ContainerRun'), waiting } };
+    }
+    expect(seen).toEqual([undefined, 'no room']);
   });
 
-  it('takes what a replica has seen more', async () => {
-    const { deps } = scripted(['start', 'build', 'end']);
-    const told = await catchUp(deps, unread(), summary({ status: 'running', current_state: 'other', transitions: 5 }));
-    expect(told.execution.status?.phase).toBe('cancelled');
+  it.each([
+    ['a visit less', asking, building],
+    ['an attempt less', retrying, building],
+    ['a state not entered', building, present],
+    ['a question not asked', asking, { ...asking, status: 'running' } as const],
+  ])('does not show %s, which a replica that lags behind says', async (_name, first, older) => {
+    const world = served(first);
+    const seen: string[] = [];
+    const changes = [older, over];
+    const poll = setInterval(() => {
+      world.server.execution = changes.shift() ?? over;
+      world.ring();
+    }, 50);
+    for await (const execution of followExecution(world.deps, unread, never)) seen.push(stateOf(execution));
+    clearInterval(poll);
+    expect(seen).toEqual([stateOf(wholeExecutionOf(first)), 'cancelled ask']);
   });
 
-  it('asks nothing of an execution that nobody has begun', async () => {
-    const { deps, asked } = scripted([]);
-    await catchUp(deps, unread(), summary({ status: 'pending', current_state: null, started_at: null }));
-    expect(asked).toEqual([]);
+  it.each([
+    ['a lost connection', new WindlassConnectionError('gone')],
+    ['a server that is busy', refusal(429)],
+    ['a server that fails', refusal(503)],
+  ])('survives %s', async (_name, failure) => {
+    expect(await shown(served(building), [failure, over])).toEqual(['running build', 'cancelled ask']);
   });
 
   it('throws what the server refuses', async () => {
-    const { deps } = scripted([new WindlassConnectionError('gone')]);
-    await expect(catchUp(deps, unread(), summary())).rejects.toThrow('gone');
-  });
-});
-
-describe('following an execution', () => {
-  it('tells each state once, those that come at once as one, and the end with why', async () => {
-    const { deps } = scripted(['start', 'build', 60, 'built', 'ask', 'asked', 60, 'end']);
-    const seen: WorkflowExecution[] = [];
-    for await (const { execution } of followTold(deps, unread(), never)) seen.push(execution);
-    expect(seen.map(stateOf)).toEqual(['undefined -', 'running build', 'waiting ask', 'cancelled -']);
-    expect(seen.at(-1)?.status).toMatchObject({ reason: 'Cancelled', transitions: 1 });
-  });
-
-  it('waits a moment for a replica that has not seen the end', async () => {
-    const { deps } = scripted(['end'], [summary(), summary()]);
-    expect(await states(deps)).toEqual(['undefined -', 'cancelled -']);
-  });
-
-  it('goes on behind the last event that was read', async () => {
-    const { deps, asked } = scripted(['end']);
-    await states(deps, never, { ...unread(), lastEventId: '1.started' });
-    expect(asked).toEqual(['1.started']);
-  });
-
-  it('asks nothing of one that has ended', async () => {
-    const { deps, asked } = scripted([]);
-    const ended = { execution: wholeExecutionOf(summary({ status: 'completed' })), lastEventId: 'end' };
-    expect(await states(deps, never, ended)).toEqual(['completed -']);
-    expect(asked).toEqual([]);
-  });
-
-  it('ends quietly when it is told to, and when its reader leaves, though no event ever comes', async () => {
-    const stop = new AbortController();
-    const { deps, isOpen } = scripted(['start', 'build']);
-    setTimeout(() => stop.abort(), 60);
-    expect(await states(deps, stop.signal)).toEqual(['undefined -', 'running build']);
-    for await (const { execution } of followTold(deps, unread(), never)) if (execution.status?.current) break;
-    await systemClock.sleep(1);
-    expect(isOpen()).toBe(false);
+    await expect(shown(served(building, [refusal(403)]), [])).rejects.toMatchObject({ status: 403 });
   });
 
   it('says that it was deleted', async () => {
-    const { deps } = scripted(['start', 'deleted']);
-    await expect(states(deps)).rejects.toMatchObject({ reason: 'Deleted', message: 'execution demo-1 was deleted' });
+    const deletion = shown(served(building), [refusal(404), building]);
+    await expect(deletion).rejects.toMatchObject({ reason: 'Deleted', message: 'execution demo-1 was deleted' });
+  });
+
+  it('reads one that has ended once', async () => {
+    const world = served(over);
+    expect(await shown(world, [])).toEqual(['cancelled ask']);
+    expect(world.reads()).toBe(1);
+  });
+
+  it('ends quietly when it is stopped, and closes its stream when its reader leaves', async () => {
+    const stop = new AbortController();
+    const world = served(building);
+    const seen: string[] = [];
+    for await (const execution of followExecution(world.deps, unread, stop.signal)) {
+      seen.push(stateOf(execution));
+      stop.abort();
+    }
+    expect(seen).toEqual(['running build']);
+    for await (const _ of followExecution(world.deps, unread, never)) break;
+    await expect.poll(world.isOpen).toBe(false);
   });
 });

@@ -6,9 +6,8 @@ import type {
 } from '../../../../crds/schema/workflow-execution-status.ts';
 import { approvalId } from '../../../../lib/decision/approval-id.ts';
 import { defined } from '../../../../lib/defined.ts';
-import { entryOf, fieldsOf, outputOf } from '../../../../lib/execution/blackboard-entry.ts';
 import { finished, succeeded } from '../../../../lib/execution/finished.ts';
-import { finalOutputOf } from '../present.ts';
+import { exitCodes, finalOutputOf } from '../present.ts';
 import type { EventFields, EventType, ExecutionEvent } from './event-schema.ts';
 import {
   approvalRequested,
@@ -154,28 +153,11 @@ function outcomeOf(status: WorkflowExecutionStatus, visit: Visit): Outcome {
   });
 }
 
-/** Left out where the whole entry stands in the output store. */
-function exitCodes(status: WorkflowExecutionStatus, visit: Visit): Pick<Outcome, 'exit_code' | 'steps'> {
-  const output = outputOf(entryOf(status, visit)) ?? {};
-  if (visit.kind !== 'ParallelContainerRun') {
-    return visit.kind === 'System' || visit.kind === 'ContainerRun' ? { exit_code: codeOf(output['exit_code']) } : {};
-  }
-  const codes = Object.entries(output).flatMap(([step, result]) => {
-    const code = codeOf(fieldsOf(result)?.['exit_code']);
-    return code === undefined ? [] : [[step, code] as const];
-  });
-  return codes.length === 0 ? {} : { steps: Object.fromEntries(codes) };
-}
-
 /** That a workflow which came to its end did not do what it was for (requirements AMB-169). */
 function shortfall(
   status: WorkflowExecutionStatus,
 ): Pick<EventFields['workflow_execution_completed'], 'reason' | 'message'> {
   return succeeded(status) ? {} : { reason: status.reason, message: status.message };
-}
-
-function codeOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }
 
 function ended(execution: WorkflowExecution, status: WorkflowExecutionStatus): PlacedEvent | undefined {
