@@ -159,6 +159,13 @@ const agents: LimitGroup = {
   rows: [
     items('`tools`', 'agentTools'),
     characters('Name of a tool', 'toolNameLength'),
+    row('Agents that start one another in a row', 'agentDepthMax', 'starts', 'which may start none'),
+    row(
+      'Executions under way below one first agent',
+      'agentFamilyMax',
+      'executions',
+      'executions that this agent and those below it started',
+    ),
     characters('Input of an execution', 'agentInputLength'),
     characters('Final text of an execution', 'agentOutputLength'),
     row('Verdict of a judge', 'judgeOutputLength', 'characters', 'characters and a verdict takes …'),
@@ -233,6 +240,7 @@ const tools: LimitGroup = {
     ),
     items('ConfigMaps of one document', 'apiDocumentParts'),
     characters('`code` of a Script', 'scriptLength'),
+    items('`tags` of a Script', 'scriptTags'),
     row('`timeout_seconds` of a CliTool', 'cliToolTimeoutSecondsMax', 's', 'must be at most …, not …'),
   ],
 };
