@@ -27,15 +27,24 @@ const runs: ToolRuns = {
 };
 
 let counted: Record<string, number>;
+/** Names of tools of which it was asked whether a judge looks at them. */
+let judged: string[];
 
 async function serve(take: (tenant: string) => Promise<void> = async () => undefined): Promise<void> {
   const prove = createEnvelopeProof(base);
+  const toolbox = createToolbox({ builtin_dispatchers: [] }, runs);
   const routes = createSealInvokeRoutes({
     audit: { record: (entry) => void audited.push(entry) },
     clock: base.clock,
     prove,
     rateLimit: { take },
-    toolbox: createToolbox({ builtin_dispatchers: [] }, runs),
+    toolbox: {
+      ...toolbox,
+      isJudged: (tool) => {
+        judged.push(tool.name);
+        return toolbox.isJudged(tool);
+      },
+    },
     calls: { take: async ({ execution_id: id }, most) => (counted[id] = (counted[id] ?? 0) + 1) <= most },
     callerOf: async ({ tenant }) => caller && { ...caller, tenant },
     dispatchFor: (executionId) => async (plan) => {
@@ -53,6 +62,7 @@ beforeEach(async () => {
   token = (await base.begin(signer)).security_token;
   plans = [];
   counted = {};
+  judged = [];
   audited = [];
   const config = { subcommand_allowlist: { ls: [] } };
   const tools = [{ name: 'cmd', config }, { name: 'fs.*' }, { name: 'svc.*' }];
@@ -95,6 +105,14 @@ describe('POST /v1/seal/invoke', () => {
       { result: { isError: false, content: [{ text: expect.stringContaining('"stdout":"a"') }] } },
     ]);
     expect(plans).toMatchObject([['e-1', { command: 'ls', cwd: '/workspace' }]]);
+  });
+
+  it('TOOL-RULE-03 no judge looks at a call, although the manifest of the agent has one', async () => {
+    const tools = [{ name: 'cmd', config: { subcommand_allowlist: { ls: [] } } }];
+    caller = aToolCaller({ spec: { tools, execution: { tool_validation: { enabled: true } } } });
+    expect((await post(envelope(call('cmd.run', { command: 'ls' }))))[0]).toBe(200);
+    expect(plans).toHaveLength(1);
+    expect(judged).toEqual([]);
   });
 
   it('AMB-130 a failure of the tool is a result', async () => {
