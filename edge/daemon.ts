@@ -165,7 +165,7 @@ class Life {
       ...this.#deps,
       nodeId: identity.nodeId,
       relayKey: pinnedKeys(identity).relay,
-      heartbeatMs: identity.heartbeatMs,
+      heartbeatMs: () => this.#credential.heartbeatMs ?? identity.heartbeatMs,
       credential: () => this.#credential,
       executor: this.#executor,
       capabilities: () => capabilitiesOf(tools.names, config.current),

@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts';
 import { type ChallengeNodeResponse, NodeRole } from '../proto/generated/windlass/node/v1/node.ts';
 import { type HostState, type Identity, publicKeyOf, type RelayAddress } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
-import { millisecondsOf } from './work/results.ts';
+import { heartbeatMsOf } from './heartbeat.ts';
 
 interface EnrollDeps {
   readonly clock: Clock;
@@ -56,14 +56,10 @@ export async function enroll({ clock, state, open, version }: EnrollDeps, reques
   return identity;
 }
 
-/** Heartbeats come at most so seldom, whatever the server says: beyond it the host would be Unhealthy. */
-const heartbeatMostMs = 60_000;
-
 /** @throws AppError `invalid` where the server's keys are none. */
 function identityOf(answer: ChallengeNodeResponse, { address, name }: EnrollRequest, now: number): Identity {
   readRawPublicKey(answer.relayPublicKey, 'relay_public_key');
   readRawPublicKey(answer.commandPublicKey, 'command_public_key');
-  const heartbeatMs = millisecondsOf(answer.heartbeatInterval) ?? edgeLimits.heartbeatMs;
   return {
     ...address,
     nodeId: answer.nodeId,
@@ -71,7 +67,7 @@ function identityOf(answer: ChallengeNodeResponse, { address, name }: EnrollRequ
     name,
     relayKey: Buffer.from(answer.relayPublicKey).toString('base64'),
     commandKey: Buffer.from(answer.commandPublicKey).toString('base64'),
-    heartbeatMs: Math.min(heartbeatMostMs, Math.max(1_000, heartbeatMs)),
+    heartbeatMs: heartbeatMsOf(answer.heartbeatInterval) ?? edgeLimits.heartbeatMs,
     enrolledAt: now,
   };
 }

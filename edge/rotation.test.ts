@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { heartbeatMsOf } from './heartbeat.ts';
 import { isRotationDue } from './rotation.ts';
 import { pauseBefore } from './stream/backoff.ts';
 
@@ -28,5 +29,21 @@ describe('the pause before a connection', () => {
     expect(pauseBefore(failures, 0)).toBe(0);
     expect(pauseBefore(failures, chance)).toBeGreaterThanOrEqual(bound - 1);
     expect(pauseBefore(failures, chance)).toBeLessThan(bound);
+  });
+});
+
+describe('EDGE-FLOW-07 the interval of heartbeats that a server asks for', () => {
+  it.each<[title: string, seconds: bigint, nanos: number, want: number]>([
+    ['is taken', 30n, 0, 30_000],
+    ['is a second at least', 0n, 999_000_000, 1_000],
+    ['is a second at least, also where it is nothing', 0n, 0, 1_000],
+    ['is an hour at most', 3_600n, 1_000_000, 3_600_000],
+    ['is an hour at most, however large', 2n ** 40n, 0, 3_600_000],
+  ])('%s', (_title, seconds, nanos, want) => {
+    expect(heartbeatMsOf({ seconds, nanos })).toBe(want);
+  });
+
+  it('is nothing where the server says none, or a negative one', () => {
+    expect([heartbeatMsOf(undefined), heartbeatMsOf({ seconds: -1n, nanos: 0 })]).toEqual([undefined, undefined]);
   });
 });

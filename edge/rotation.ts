@@ -4,6 +4,7 @@ import { sealRotation } from '../lib/edge/index.ts';
 import { AppError } from '../lib/errors.ts';
 import type { RotateEdgeKeyResponse } from '../proto/generated/windlass/node/v1/node.ts';
 import type { Logger } from '../lib/logger.ts';
+import { heartbeatMsOf } from './heartbeat.ts';
 import { type Credential, publicKeyOf } from './state/host-state.ts';
 import type { RelayClient } from './stream/relay-client.ts';
 
@@ -56,11 +57,21 @@ export async function rotateKey(deps: RotateDeps, current: Credential): Promise<
     token: answer.nodeSecurityToken,
     receivedAt: deps.clock.now(),
     lifeMs: lifeMs > 0 ? lifeMs : current.lifeMs,
+    ...heartbeatOf(answer, current),
     pendingKeys: [],
   };
   await deps.save(next);
   deps.logger.info({}, 'key rotated');
   return next;
+}
+
+/** A server of an older version says nothing of it. */
+function heartbeatOf(
+  { heartbeatInterval }: RotateEdgeKeyResponse,
+  { heartbeatMs: before }: Credential,
+): Pick<Credential, 'heartbeatMs'> {
+  const heartbeatMs = heartbeatMsOf(heartbeatInterval) ?? before;
+  return heartbeatMs === undefined ? {} : { heartbeatMs };
 }
 
 /** Asks with one signing key after the other until the server knows one. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { oneOf } from '../crds/schema/parts.ts';
 import { busVariables } from '../lib/bus/index.ts';
+import { edgeLimits } from '../lib/edge/limits.ts';
 import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '../lib/config.ts';
 import { identityVariables } from '../lib/identity/index.ts';
 import { logLevels } from '../lib/logger.ts';
@@ -26,11 +27,27 @@ export const RelayConfig = Type.Object({
   /** requirements AMB-112. */
   WINDLASS_NODE_TOKEN_SECONDS: Type.Integer({ minimum: 60, maximum: 30 * 86_400, default: 86_400 }),
   WINDLASS_KEY_OVERLAP_SECONDS: Type.Integer({ minimum: 0, maximum: 86_400, default: 300 }),
+  /** spec 2 §8: `cluster.heartbeat_interval_secs`, how often a daemon says that it lives. */
+  WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS: Type.Integer({
+    minimum: 1,
+    maximum: edgeLimits.heartbeatMostMs / 1_000,
+    default: edgeLimits.heartbeatMs / 1_000,
+  }),
+  /** spec 2 §8: `stale_threshold_secs`; a host is Unhealthy after more than this silence. */
+  WINDLASS_STALE_THRESHOLD_SECS: Type.Integer({
+    minimum: 2,
+    maximum: 86_400,
+    default: edgeLimits.staleMs / 1_000,
+  }),
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,
   ...busVariables,
 });
 export type RelayConfig = Readonly<Static<typeof RelayConfig>>;
+
+/** Whether a process of this role serves the methods of edge mode (spec 2 §5). */
+export const servesEdge = ({ WINDLASS_NODE_ROLE: role }: Pick<RelayConfig, 'WINDLASS_NODE_ROLE'>): boolean =>
+  role !== 'Worker';
 
 /** @throws ConfigError that lists every problem. */
 export function readRelayConfig(env: Environment): RelayConfig {
@@ -43,6 +60,10 @@ export function readRelayConfig(env: Environment): RelayConfig {
   if ((cert === undefined) !== (key === undefined)) {
     const name = cert === undefined ? 'WINDLASS_RELAY_TLS_CERT_FILE' : 'WINDLASS_RELAY_TLS_KEY_FILE';
     problems.push({ name, problem: 'is not set; certificate and key belong together' });
+  }
+  if (config.WINDLASS_STALE_THRESHOLD_SECS <= config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS) {
+    const problem = 'must be larger than WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS, or every host is Unhealthy';
+    problems.push({ name: 'WINDLASS_STALE_THRESHOLD_SECS', problem });
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return config;

@@ -66,11 +66,13 @@ afterEach(async () => {
   relays = [];
 });
 
-async function startRelay(isWorker = false): Promise<Relay> {
+async function startRelay(
+  options: { readonly isWorker?: boolean; readonly heartbeatMs?: number; readonly staleMs?: number } = {},
+): Promise<Relay> {
   const steadyMs = (): number => steady ?? monotonicMs();
   const keys = { relayKey, edgePublicKey: edgeKey.publicKey };
   const proxies = ['127.0.0.1'];
-  const started = await startTestRelay({ bus: nats.connect(), hosts, ...keys, clock, steadyMs, proxies, isWorker });
+  const started = await startTestRelay({ bus: nats.connect(), hosts, ...keys, clock, steadyMs, proxies, ...options });
   const relay = { ...started, client: edgeClient(started.listener.port) };
   relays.push(relay);
   return relay;
@@ -181,7 +183,7 @@ describe('enrollment', () => {
   });
 
   it('EDGE-FLOW-31 AMB-111 is not served by a Worker, which answers health', async () => {
-    const worker = await startRelay(true);
+    const worker = await startRelay({ isWorker: true });
     expect(await codeOf(enroll(worker))).toBe('UNIMPLEMENTED');
     const health = new HealthClient(`127.0.0.1:${worker.listener.port}`, credentials.createInsecure());
     const answer = await new Promise((resolve, reject) => {
@@ -366,6 +368,35 @@ describe('the stream of a host', () => {
     expect(await codeOf(rotate(relay.client, identity))).toBe('FAILED_PRECONDITION');
     stream.heartbeat();
     await becomes(identity, 'Connected');
+  });
+
+  it('EDGE-TOOL-09 EDGE-TOOL-10 EDGE-FLOW-17 follows the settings of heartbeats and silence', async () => {
+    const relay = await startRelay({ heartbeatMs: 5_000, staleMs: 12_000 });
+    const identity = await enroll(relay);
+    expect(identity.enrolled.heartbeatInterval).toMatchObject({ seconds: 5n, nanos: 0 });
+    const stream = connect(relay, identity);
+    stream.hello();
+    await becomes(identity, 'Connected');
+    const heard = relay.streams.get((await addressOf(identity)).hostUid)?.lastHeard ?? 0;
+    for (const silence of [11_999, 12_000]) {
+      steady = heard + silence;
+      await relay.streams.checkHeartbeats();
+      expect((await statusOf(identity))?.status).toBe('Connected');
+    }
+    steady = heard + 12_001;
+    await relay.streams.checkHeartbeats();
+    expect((await statusOf(identity))?.status).toBe('Unhealthy');
+  });
+
+  it('EDGE-FLOW-07 EDGE-TOOL-09 asks for a heartbeat every 30 s at the enrollment and at a rotation', async () => {
+    const relay = await startRelay();
+    const identity = await enroll(relay);
+    const rotated = await rotate(relay.client, identity);
+    const asked = [identity, rotated].map(({ enrolled }) => enrolled.heartbeatInterval);
+    expect(asked).toMatchObject([
+      { seconds: 30n, nanos: 0 },
+      { seconds: 30n, nanos: 0 },
+    ]);
   });
 
   it('AMB-094 leaves its host Disconnected after the grace of 10 s, and not before', async () => {

@@ -17,7 +17,7 @@ import { checkPage, startHealthServer } from '../lib/process/health-server.ts';
 import type { ProcessRuntime } from '../lib/process/process-runtime.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenant-directory.ts';
-import type { RelayConfig } from './config.ts';
+import { type RelayConfig, servesEdge } from './config.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { takeOrder } from './orders.ts';
 import { serveRelay } from './serve-grpc.ts';
@@ -42,7 +42,8 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const following = new AbortController();
   const { tenantInformer, hostInformer, hosts } = openHosts(deps);
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
-  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId });
+  const staleMs = deps.config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
+  const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs });
   let listener: GrpcListener | undefined;
   const internal = await openInternal(deps, streams, () => listener !== undefined);
   try {
@@ -144,13 +145,14 @@ async function openGrpc(deps: RelayDeps, { bus, hosts, streams }: Parts): Promis
       recent: createRecentCommands({ bus }),
       nodeTokenMs: config.WINDLASS_NODE_TOKEN_SECONDS * 1_000,
       overlapMs: config.WINDLASS_KEY_OVERLAP_SECONDS * 1_000,
+      heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000,
     },
     {
       port: config.WINDLASS_RELAY_PORT,
       host: config.WINDLASS_HTTP_HOST,
       tls: cert === undefined || key === undefined ? undefined : { cert: readFile(cert), key: readFile(key) },
       proxies: new Set(proxies.filter((address) => address !== '')),
-      isWorker: config.WINDLASS_NODE_ROLE === 'Worker',
+      isWorker: !servesEdge(config),
     },
   );
 }

@@ -36,6 +36,8 @@ export interface Credential {
   readonly receivedAt: number;
   /** How long the token is good, by the server's clock. */
   readonly lifeMs: number;
+  /** Interval of heartbeats that came with the token; absent: that of the identity. */
+  readonly heartbeatMs?: number;
   /** Keys of rotations whose answers have not come: the server may have taken any of them. The oldest is first. */
   readonly pendingKeys: readonly KeyObject[];
 }
@@ -152,6 +154,7 @@ function toCredential(fields: Fields): Credential {
     token: textAt(fields, 'token'),
     receivedAt: numberAt(fields, 'receivedAt'),
     lifeMs: numberAt(fields, 'lifeMs'),
+    ...(typeof fields['heartbeatMs'] === 'number' ? { heartbeatMs: fields['heartbeatMs'] } : {}),
     pendingKeys: textsAt(fields, 'pendingKeys').map((pem) => createPrivateKey(pem)),
   };
 }

@@ -18,7 +18,8 @@ export interface SessionDeps {
   readonly nodeId: string;
   /** Pinned at the enrollment. */
   readonly relayKey: KeyObject;
-  readonly heartbeatMs: number;
+  /** As it is now: a rotation may change it. */
+  readonly heartbeatMs: () => number;
   /** As it is now: a rotation counts from the next envelope on (EDGE-FLOW-22). */
   readonly credential: () => Credential;
   readonly journal: Journal;
@@ -113,7 +114,7 @@ function sayHello(
 async function keepTalking(deps: SessionDeps, outgoing: Outgoing, over: AbortSignal): Promise<void> {
   let known = deps.capabilities();
   while (!over.aborted) {
-    await deps.clock.sleep(deps.heartbeatMs, over);
+    await deps.clock.sleep(deps.heartbeatMs(), over);
     if (over.aborted) return;
     outgoing.send({ $case: 'heartbeat', value: { envelope: undefined, sentAt: new Date(deps.clock.now()) } });
     const capabilities = deps.capabilities();

@@ -15,9 +15,11 @@ export const edgeLimits = {
   /** AMB-112: life of a node security token, and how long an old key counts beside a new one. */
   nodeTokenMs: 24 * 3_600_000,
   overlapMs: 300_000,
-  /** spec 2 §4.1: how often a daemon says that it lives; and after more than which silence it is Unhealthy. */
+  /** spec 2 §4.1, defaults: how often a daemon says that it lives; after more than which silence it is Unhealthy. */
   heartbeatMs: 30_000,
   staleMs: 90_000,
+  /** No server may ask for heartbeats that come more seldom. */
+  heartbeatMostMs: 3_600_000,
   /** design §14: how long a stream may be away before its host is Disconnected. */
   disconnectGraceMs: 10_000,
   /** Between AttestNode and ChallengeNode. */

@@ -21,6 +21,7 @@ import type {
   ChallengeNodeRequest,
   ChallengeNodeResponse,
 } from '../../proto/generated/windlass/node/v1/node.ts';
+import { wholeSeconds } from '../whole-seconds.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
 
 /** NODE_ROLE_EDGE. */
@@ -35,6 +36,8 @@ export interface EnrollDeps {
   /** Signs enrollment and command tokens. */
   readonly edgePublicKey: KeyObject;
   readonly nodeTokenMs: number;
+  /** How often daemons are asked to say that they live. */
+  readonly heartbeatMs: number;
 }
 
 /** A token that was redeemed, and for which key. */
@@ -145,7 +148,7 @@ async function bind(hosts: HostStore, host: StoredHost, binding: Binding): Promi
 }
 
 async function credential(
-  { relayKey, edgePublicKey, nodeTokenMs }: EnrollDeps,
+  { relayKey, edgePublicKey, nodeTokenMs, heartbeatMs }: EnrollDeps,
   {
     nodeId,
     tenant,
@@ -166,7 +169,7 @@ async function credential(
     expiresAt: new Date(issued + nodeTokenMs),
     relayPublicKey: rawPublicKey(relayKey.publicKey),
     commandPublicKey: rawPublicKey(edgePublicKey),
-    heartbeatInterval: { seconds: BigInt(edgeLimits.heartbeatMs / 1_000), nanos: 0 },
+    heartbeatInterval: wholeSeconds(heartbeatMs),
     tenantId: tenant,
   };
 }

@@ -16,6 +16,7 @@ import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { status } from '@grpc/grpc-js';
 import type { RotateEdgeKeyResponse } from '../../proto/generated/windlass/node/v1/node.ts';
 import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
+import { wholeSeconds } from '../whole-seconds.ts';
 import type { EnrollDeps } from './enroll.ts';
 
 export interface RotateDeps extends Omit<EnrollDeps, 'bus' | 'edgePublicKey'> {
@@ -68,7 +69,7 @@ interface Replacement {
 
 /** One guarded write: the key, the token that counts, and the overlap. */
 async function replaceKey(
-  { clock, hosts, relayKey, nodeTokenMs, overlapMs }: RotateDeps,
+  { clock, hosts, relayKey, nodeTokenMs, overlapMs, heartbeatMs }: RotateDeps,
   host: StoredHost,
   { stored, text, claims }: Replacement,
 ): Promise<RotateEdgeKeyResponse> {
@@ -84,7 +85,8 @@ async function replaceKey(
     nodeSecurityToken: await mintNodeToken(relayKey.privateKey, facts),
     issuedAt: new Date(issued),
     expiresAt: new Date(issued + nodeTokenMs),
-    overlapWindow: { seconds: BigInt(Math.floor(overlapMs / 1_000)), nanos: 0 },
+    overlapWindow: wholeSeconds(overlapMs),
+    heartbeatInterval: wholeSeconds(heartbeatMs),
   };
 }
 

@@ -18,6 +18,8 @@ export interface StreamsDeps {
   readonly hosts: HostStore;
   /** Names this process. */
   readonly relayId: string;
+  /** A host is Unhealthy after more than this silence. */
+  readonly staleMs: number;
 }
 
 /** The open streams of this relay, and what is written about them. */
@@ -103,7 +105,7 @@ export class Streams {
   async checkHeartbeats(): Promise<void> {
     const now = this.#deps.steadyMs();
     for (const stream of this.#open.values()) {
-      if (stream.isUnhealthy || now - stream.lastHeard <= edgeLimits.staleMs) continue;
+      if (stream.isUnhealthy || now - stream.lastHeard <= this.#deps.staleMs) continue;
       stream.isUnhealthy = true;
       await this.report(stream, 'Unhealthy');
     }

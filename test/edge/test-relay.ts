@@ -185,6 +185,7 @@ export async function startTestRelay(
         issuedAt: new Date(now),
         expiresAt: new Date(now + tokenLifeMs),
         overlapWindow: { seconds: 300n, nanos: 0 },
+        heartbeatInterval: undefined,
       }).finish(),
     );
   }

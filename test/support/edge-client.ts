@@ -73,7 +73,8 @@ export async function rotate(
   const answer = await unary<RotateEdgeKeyResponse | undefined>((done) =>
     client.makeUnaryRequest(path, (value: Buffer) => value, read, bytes, done),
   );
-  return { keys: next, enrolled: { ...enrolled, nodeSecurityToken: answer?.nodeSecurityToken ?? '' } };
+  const { nodeSecurityToken = '', heartbeatInterval } = answer ?? {};
+  return { keys: next, enrolled: { ...enrolled, nodeSecurityToken, heartbeatInterval } };
 }
 
 /** A minimal daemon at one stream. */

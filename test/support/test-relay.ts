@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { type Clock, monotonicMs, systemClock } from '../../lib/clock.ts';
-import { createEdgeResults, createRecentCommands, relayAddress } from '../../lib/edge/index.ts';
+import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } from '../../lib/edge/index.ts';
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyPair } from '../../lib/keys/private-key.ts';
@@ -28,6 +28,9 @@ interface TestRelayOptions {
   /** Its `x-forwarded-for` counts, so that each daemon of a test may come from an address of its own. */
   readonly proxies?: readonly string[];
   readonly isWorker?: boolean;
+  readonly heartbeatMs?: number;
+  readonly staleMs?: number;
+  readonly overlapMs?: number;
 }
 
 /** The gRPC door of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
@@ -35,7 +38,8 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
   const { bus, hosts, relayKey, edgePublicKey, clock = systemClock, steadyMs = monotonicMs } = options;
   const relayId = randomUUID();
   const recent = createRecentCommands({ bus });
-  const streams = new Streams({ clock, steadyMs, logger: silentLogger, bus, hosts, relayId });
+  const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
+  const streams = new Streams({ clock, steadyMs, logger: silentLogger, bus, hosts, relayId, staleMs });
   await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent })).ready;
   const listener = await serveRelay(
     {
@@ -50,7 +54,8 @@ export async function startTestRelay(options: TestRelayOptions): Promise<TestRel
       results: createEdgeResults({ bus, clock }),
       recent,
       nodeTokenMs: 86_400_000,
-      overlapMs: 300_000,
+      overlapMs,
+      heartbeatMs,
     },
     { port: 0, host: '127.0.0.1', proxies: new Set(options.proxies), isWorker: options.isWorker ?? false },
   );

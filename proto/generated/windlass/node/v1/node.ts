@@ -480,7 +480,11 @@ export interface RotateEdgeKeyResponse {
     | Date
     | undefined;
   /** How long the old key and its token still count on an open stream. */
-  overlapWindow: Duration | undefined;
+  overlapWindow:
+    | Duration
+    | undefined;
+  /** How often to send Heartbeat from now on. */
+  heartbeatInterval: Duration | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -4314,6 +4318,7 @@ function createBaseRotateEdgeKeyResponse(): RotateEdgeKeyResponse {
     issuedAt: undefined,
     expiresAt: undefined,
     overlapWindow: undefined,
+    heartbeatInterval: undefined,
     _unknownFields: {},
   };
 }
@@ -4331,6 +4336,9 @@ export const RotateEdgeKeyResponse: MessageFns<RotateEdgeKeyResponse> = {
     }
     if (message.overlapWindow !== undefined) {
       Duration.encode(message.overlapWindow, writer.uint32(34).fork()).join();
+    }
+    if (message.heartbeatInterval !== undefined) {
+      Duration.encode(message.heartbeatInterval, writer.uint32(82).fork()).join();
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -4388,6 +4396,14 @@ export const RotateEdgeKeyResponse: MessageFns<RotateEdgeKeyResponse> = {
             message.overlapWindow = Duration.decode(reader, reader.uint32());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.heartbeatInterval = Duration.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4430,6 +4446,11 @@ export const RotateEdgeKeyResponse: MessageFns<RotateEdgeKeyResponse> = {
         : isSet(object.overlap_window)
         ? Duration.fromJSON(object.overlap_window)
         : undefined,
+      heartbeatInterval: isSet(object.heartbeatInterval)
+        ? Duration.fromJSON(object.heartbeatInterval)
+        : isSet(object.heartbeat_interval)
+        ? Duration.fromJSON(object.heartbeat_interval)
+        : undefined,
     };
   },
 
@@ -4447,6 +4468,9 @@ export const RotateEdgeKeyResponse: MessageFns<RotateEdgeKeyResponse> = {
     if (message.overlapWindow !== undefined) {
       obj.overlapWindow = Duration.toJSON(message.overlapWindow);
     }
+    if (message.heartbeatInterval !== undefined) {
+      obj.heartbeatInterval = Duration.toJSON(message.heartbeatInterval);
+    }
     return obj;
   },
 
@@ -4460,6 +4484,9 @@ export const RotateEdgeKeyResponse: MessageFns<RotateEdgeKeyResponse> = {
     message.expiresAt = object.expiresAt ?? undefined;
     message.overlapWindow = (object.overlapWindow !== undefined && object.overlapWindow !== null)
       ? Duration.fromPartial(object.overlapWindow)
+      : undefined;
+    message.heartbeatInterval = (object.heartbeatInterval !== undefined && object.heartbeatInterval !== null)
+      ? Duration.fromPartial(object.heartbeatInterval)
       : undefined;
     return message;
   },
