@@ -1,7 +1,7 @@
 import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import { annotations } from '../../crds/labels.ts';
-import type { ToolCaller } from '../../lib/tools/tool.ts';
+import type { Mount, ToolCaller } from '../../lib/tools/tool.ts';
 
 interface Bounds {
   readonly tenant: string;
@@ -20,15 +20,12 @@ export function callerOf({ metadata, spec: asked, status }: AgentExecution, { te
     namespace: metadata.namespace ?? '',
     subject: metadata.annotations?.[annotations.startedBy] ?? `agent:${name}`,
     executionId: metadata.uid ?? '',
+    deadline: status?.deadline,
     agent: { name, uid, spec },
     security,
-    mounts: [
-      workspace,
-      ...(asked.volumes ?? []).map(({ volume, mount_path: path, access_mode: mode }) => ({
-        volume,
-        path,
-        writable: mode === 'read-write',
-      })),
-    ],
+    mounts: [workspace, ...volumeMounts(asked)],
   } satisfies ToolCaller;
 }
+
+const volumeMounts = ({ volumes = [] }: AgentExecution['spec']): Mount[] =>
+  volumes.map(({ volume, mount_path: path, access_mode: mode }) => ({ volume, path, writable: mode === 'read-write' }));

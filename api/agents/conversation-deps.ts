@@ -4,10 +4,11 @@ import type { Effect } from '../../lib/conversation/next.ts';
 import type { CallCounter } from '../../lib/envelope/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ModelReply, Models } from '../../lib/models/models.ts';
-import type { Toolbox, ToolCaller } from '../../lib/tools/tool.ts';
+import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
 import type { PodDoor } from './pod-door.ts';
+import type { AgentCaller, RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the driver of one conversation works with. */
 export interface ConversationDeps {
@@ -15,9 +16,11 @@ export interface ConversationDeps {
   readonly logger: Logger;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  /** Tools beside those of the toolbox. */
+  readonly registered: RegisteredToolSource;
   readonly log: ConversationLog;
   readonly door: PodDoor;
-  readonly caller: ToolCaller & { readonly agent: NonNullable<ToolCaller['agent']> };
+  readonly caller: AgentCaller;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;
   /** The rendered instruction and the input. */

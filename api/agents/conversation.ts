@@ -8,6 +8,7 @@ import { ModelError, type ModelReply } from '../../lib/models/models.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeAnswer } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
+import { registeredTools } from './registered-offer.ts';
 import { callTool } from './tool-call.ts';
 
 /**
@@ -90,20 +91,21 @@ export async function end(deps: ConversationDeps, result: Omit<AgentResult, 'at'
 }
 
 async function askModel(deps: ConversationDeps, effect: EffectOf<'ask_model'>, signal: AbortSignal): Promise<void> {
-  const { log, models, caller, toolbox, tell } = deps;
+  const { log, models, caller, tell } = deps;
   const { spec } = caller.agent;
   const alias = spec.runtime.model ?? 'default';
   const { provider, messages, modelCalls, isModelAsked } = log.state;
   if (!isModelAsked) {
     await record(deps, { kind: 'model_asked', iteration: effect.iteration, call: modelCalls + 1 });
   }
+  const tools = [...deps.toolbox.offered(caller), ...(await registeredTools(deps, signal))];
   const limits = models.limitsOf(alias, provider);
   const maxOutputTokens = least(effect.maxOutputTokens, limits?.maxOutputTokens);
   const reply = await models.ask({
     alias,
     tenant: caller.tenant,
     messages: fitting(messages, { contextWindow: limits?.contextWindow, maxOutputTokens: maxOutputTokens ?? 0 }),
-    tools: toolbox.offered(caller),
+    tools,
     ...(provider === undefined ? {} : { provider }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(spec.output_schema === undefined ? {} : { outputSchema: spec.output_schema }),

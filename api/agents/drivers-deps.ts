@@ -12,6 +12,7 @@ import type { Models } from '../../lib/models/models.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
 import type { Claims } from './claims.ts';
+import type { RegisteredToolSource } from './registered/index.ts';
 
 /** Everything that the drivers of conversations work with. */
 export interface DriversDeps {
@@ -22,6 +23,7 @@ export interface DriversDeps {
   readonly newId: NewId;
   readonly models: Models;
   readonly toolbox: Toolbox;
+  readonly registered: RegisteredToolSource;
   readonly calls: CallCounter;
   readonly claims: Claims;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {

@@ -292,7 +292,7 @@ class ConversationDrivers implements Drivers {
     execution: AgentExecution,
     parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
   ): Promise<ConversationDeps> {
-    const { bus, calls, clock, logger, models, toolbox, executions, tenants, definitionOf } = this.#deps;
+    const { bus, calls, clock, logger, models, toolbox, registered, executions, tenants, definitionOf } = this.#deps;
     const whole = await executions.whole(execution);
     if (whole === undefined) throw new Stopped();
     const { spec, security } = await definitionOf(whole);
@@ -305,6 +305,7 @@ class ConversationDrivers implements Drivers {
       logger: logger.child({ namespace: metadata.namespace, execution: metadata.name, uid: metadata.uid }),
       models,
       toolbox,
+      registered,
       task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
       caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
     };

@@ -26,6 +26,7 @@ import type { ConversationFeed } from './feed.ts';
 import { createConversationFeed } from './live.ts';
 import { needsDriving } from './needs-driving.ts';
 import { createPodIdentity } from './pod-identity.ts';
+import { openRegisteredTools } from './registered/index.ts';
 
 interface AgentsDeps extends ApiDeps {
   readonly sealKey: SealKey;
@@ -55,6 +56,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   const definitions = createDefinitions(kube);
   const feed = createConversationFeed(bus, clock);
   const calls = createCallCounter(bus);
+  const sessions = createSessions(bus);
   const drivers = createDrivers({
     kube,
     bus,
@@ -63,13 +65,14 @@ export function createAgents(deps: AgentsDeps): Agents {
     newId,
     models,
     toolbox,
+    registered: openRegisteredTools({ ...deps, key: deps.sealKey, sessions }),
     calls,
     claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
   });
-  const signed: Signed = { key: deps.sealKey, sessions: createSessions(bus), definitions };
+  const signed: Signed = { key: deps.sealKey, sessions, definitions };
   const podDeps = podRoutesDeps(deps, signed);
   return {
     feed,

@@ -2,11 +2,13 @@ import { startDeadline } from '../../lib/deadline.ts';
 import { conversationLimits } from '../../lib/conversation/limits.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isJsonObject } from '../../lib/json-object.ts';
-import { isRefusal, type Tool, type ToolAnswer, type ToolArguments } from '../../lib/tools/tool.ts';
+import { argumentProblem } from '../../lib/tools/arguments.ts';
+import { isRefusal, type Tool, type ToolAnswer, type ToolArguments, type ToolRefusal } from '../../lib/tools/tool.ts';
 import { type ConversationDeps, type EffectOf, record, recordJudge } from './conversation-deps.ts';
 import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
+import { registeredTools } from './registered-offer.ts';
 import { type FileCall, storageEvent } from './storage-event.ts';
 
 type CallTool = EffectOf<'call_tool'>;
@@ -23,7 +25,7 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     const most = conversationLimits.argumentsLength / 1024;
     return refuse(deps, effect, `InvalidArguments: arguments must be one JSON object of at most ${most} KiB`);
   }
-  const admitted = deps.toolbox.admit(deps.caller, call.name, args);
+  const admitted = await admit(deps, call.name, args, signal);
   if (isRefusal(admitted)) {
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
     return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
@@ -31,6 +33,19 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
   const verdict = await verdictOf(deps, admitted, { call, args }, signal);
   if (verdict !== undefined) return refuse(deps, effect, verdict);
   return run(deps, admitted, { effect, args }, signal);
+}
+
+/** What this process knows by itself comes first; the tenant cannot register a name of it. */
+async function admit(
+  deps: ConversationDeps,
+  name: string,
+  args: ToolArguments,
+  signal: AbortSignal,
+): Promise<Tool | ToolRefusal> {
+  const admitted = deps.toolbox.admit(deps.caller, name, args);
+  if (!isRefusal(admitted) || admitted.kind !== 'unknown_tool') return admitted;
+  const tool = (await registeredTools(deps, signal)).find((offered) => offered.name === name);
+  return tool === undefined ? admitted : (argumentProblem(tool, args) ?? tool);
 }
 
 function argumentsOf(text: string): ToolArguments | undefined {

@@ -23,6 +23,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Tenancy } from '../identity/tenancy.ts';
 import { createSessionView, type SessionView } from '../sessions/session-view.ts';
 import { createBuiltinSource } from '../tools/builtin-source.ts';
+import { serveRegisteredTools } from '../tools/serve-registered.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
 import { createBypassProof } from './bypass-proof.ts';
@@ -69,16 +70,8 @@ export function createLane(deps: LaneDeps): Lane {
   const prove: ProveEnvelope = isBypass(config)
     ? createBypassProof({ clock, sessions })
     : createEnvelopeProof({ bus, clock, key: key.verifier, sessions, known: (id) => view.of(id) });
-  const { tenants } = cluster;
-  const invoke = createInvoke({
-    ...deps,
-    calls,
-    counter: createCallCounter(bus),
-    prove,
-    registry,
-    securityOf,
-    tenants,
-  });
+  const checks = { calls, counter: createCallCounter(bus), prove, registry, securityOf, tenants: cluster.tenants };
+  const invoke = createInvoke({ ...deps, ...checks });
   return {
     invoke,
     registry,
@@ -91,7 +84,8 @@ export function createLane(deps: LaneDeps): Lane {
       await Promise.all([key.load(stop), revocations.open(stop)]);
     },
     async run(signal) {
-      await Promise.all([view.run(signal), revocations.run(signal), builtin.run(signal)]);
+      const told = serveRegisteredTools({ bus, registry, securityOf }, signal);
+      await Promise.all([view.run(signal), revocations.run(signal), builtin.run(signal), told]);
     },
     close: () => revocations.close(),
   };

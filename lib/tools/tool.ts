@@ -15,6 +15,8 @@ export interface ToolCaller {
   readonly subject: string;
   /** Uid of the AgentExecution; absent: a caller without one. */
   readonly executionId?: string;
+  /** When the execution is over at the latest, RFC 3339; absent: it is not known. */
+  readonly deadline?: string | undefined;
   /** The definition that runs; absent: an external caller. */
   readonly agent?: { readonly name: string; readonly uid: string; readonly spec: AgentSpec };
   readonly security: SecurityContextSpec;

@@ -4,7 +4,7 @@ import { catalogue } from './catalogue/catalogue.ts';
 import type { ToolRow } from './catalogue/row.ts';
 import { type CommandCeilings, commandProblem, defaultCeilings } from './command-policy.ts';
 import { domainProblem } from './domain-policy.ts';
-import { matchesAny } from './name-pattern.ts';
+import { nameProblem, policy } from './name-policy.ts';
 import { absolutePath, boundariesOf, isInside } from './path-rules.ts';
 import { runCommand } from './rows/run-command.ts';
 import { fileOperations, runFileTool } from './rows/run-file-tool.ts';
@@ -84,31 +84,6 @@ function skippedBy({ builtin_dispatchers: dispatchers }: ToolboxOptions): Readon
   return new Map(said.flatMap(({ name, skip_judge }) => (skip_judge === undefined ? [] : [[name, skip_judge]])));
 }
 
-/** The manifest names what it uses; the SecurityContext permits it, and what it denies is denied (requirements AMB-195). */
-function nameProblem({ agent, security }: ToolCaller, name: string): ToolRefusal | undefined {
-  if (agent !== undefined && !isNamed(agent.spec.tools ?? [], name))
-    return policy('ToolNotAllowed', `${name} is not named under spec.tools of the agent ${agent.name}; add it there`);
-  if (matchesAny(security.deny_list ?? [], name)) {
-    // Spec 3 §10.3 gives file tools a word of their own.
-    const code = name.startsWith('fs.') ? 'PERMISSION_DENIED' : 'ToolNotAllowed';
-    return policy(code, `${name} is in deny_list of the SecurityContext`);
-  }
-  if (matchesAny(security.tools ?? ['*'], name)) return tierProblem(security, name);
-  return policy('ToolNotAllowed', `${name} is not in tools of the SecurityContext; add it there`);
-}
-
-/** Tools that act on hosts of the whole tenant need the context of an operator or tenant admin (spec 2 §4.6). */
-function tierProblem({ tier = 'user' }: ToolCaller['security'], name: string): ToolRefusal | undefined {
-  if (tier !== 'user' || !name.startsWith('svc.edge.')) return undefined;
-  return policy('ToolNotAllowed', `${name} needs a SecurityContext of tier tenant-admin or operator`);
-}
-
-const isNamed = (tools: readonly { readonly name: string }[], name: string): boolean =>
-  tools.some((tool) => {
-    if (tool.name.endsWith('.*')) return name.startsWith(tool.name.slice(0, -1));
-    return tool.name === name || (tool.name === 'cmd' && name === 'cmd.run');
-  });
-
 interface PolicyCall {
   readonly args: unknown;
   readonly ceilings: CommandCeilings;
@@ -127,12 +102,6 @@ function pathProblem(caller: ToolCaller, path: unknown): ToolRefusal | undefined
   if (typeof path !== 'string' || isInside(boundariesOf(caller), absolutePath(path))) return undefined;
   return policy('PathOutsideBoundary', `${path.slice(0, 200)} is outside the folders that this agent may touch`);
 }
-
-const policy = (code: string, message: string): ToolRefusal => ({
-  kind: 'policy',
-  code,
-  message,
-});
 
 const unknownTool = (name: string): ToolRefusal => ({
   kind: 'unknown_tool',

@@ -3,6 +3,7 @@ import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execut
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { createClaims } from '../../api/agents/claims.ts';
+import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
@@ -104,6 +105,9 @@ interface ReplicaOptions {
   readonly shared: SharedExecutions;
   readonly ask: (request: ModelRequest) => Promise<ModelReply>;
   readonly tools?: readonly Tool[];
+  readonly registered?: RegisteredToolSource;
+  /** In place of `tools`. */
+  readonly toolbox?: Toolbox;
   readonly spec?: AgentSpec;
   readonly security?: SecurityContextSpec;
   /** Whether its node configuration has the model. */
@@ -116,27 +120,30 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
+const toolboxOf = (tools: readonly Tool[]): Toolbox => ({
+  offered: () => tools,
+  admit: (_caller, name) =>
+    tools.find((tool) => tool.name === name) ?? {
+      kind: 'policy',
+      code: 'ToolNotAllowed',
+      message: `${name} is not allowed`,
+    },
+  isJudged: () => true,
+});
+
 /** One replica's drivers, with a model and tools of the test. */
 export function startReplica({
   bus,
   shared,
   ask,
   tools = [],
+  registered = noRegisteredTools,
+  toolbox = toolboxOf(tools),
   spec = specOf(),
   security = {},
   isModelKnown = true,
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
-  const toolbox: Toolbox = {
-    offered: () => tools,
-    admit: (_caller, name) =>
-      tools.find((tool) => tool.name === name) ?? {
-        kind: 'policy',
-        code: 'ToolNotAllowed',
-        message: `${name} is not allowed`,
-      },
-    isJudged: () => true,
-  };
   const drivers = createDrivers({
     kube: {
       jsonPatch: async (_resource, ref, operations) => {
@@ -151,6 +158,7 @@ export function startReplica({
     newId,
     models: { ask, limitsOf: () => ({ maxOutputTokens: 1_000 }) },
     toolbox,
+    registered,
     calls: createCallCounter(bus),
     claims: createClaims({
       kube: {

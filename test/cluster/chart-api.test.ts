@@ -163,7 +163,9 @@ describe('a chart with an issuer', () => {
       credentials: { existingSecret: 'nats-credentials' },
       tls: { existingSecret: 'nats-tls', clientCertificate: true },
     };
-    const env = environment(await render({ api: whole, outputStore: s3, nats: bus, nodeConfig }), clusterNames.api);
+    const gateway = { enabled: true };
+    const values = { api: whole, outputStore: s3, nats: bus, nodeConfig, gateway };
+    const env = environment(await render(values), clusterNames.api);
     const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
     // For processes that are started by hand, and for tests.

@@ -9,6 +9,7 @@ import { createInvokeRoutes } from '../../gateway/routes/invoke/index.ts';
 import { createSessionRoutes } from '../../gateway/routes/sessions/index.ts';
 import { createToolRoutes } from '../../gateway/routes/tools/index.ts';
 import { createSessionView } from '../../gateway/sessions/session-view.ts';
+import { serveRegisteredTools } from '../../gateway/tools/serve-registered.ts';
 import { createToolRegistry } from '../../gateway/tools/tool-registry.ts';
 import type { GatewayTool } from '../../gateway/tools/tool-source.ts';
 import { createAuditChain, pemOf } from '../../lib/audit-chain/index.ts';
@@ -61,7 +62,8 @@ export async function startTestGateway(bus: EventBus, tools: readonly GatewayToo
   const prove = createEnvelopeProof({ ...deps, key, sessions });
   const invoke = createInvoke({ ...deps, ...lane, audit, prove, rateLimit: { take: async () => undefined } });
   const stop = new AbortController();
-  const running = [view.run(stop.signal), revocations.run(stop.signal)];
+  const told = serveRegisteredTools({ bus, registry, securityOf }, stop.signal);
+  const running = [view.run(stop.signal), revocations.run(stop.signal), told];
   await revocations.open(stop.signal);
   const routes = [
     ...createInvokeRoutes({ audit, invoke, isBypass: false }),

@@ -58,6 +58,9 @@
 {{- include "windlass.bus.env" . }}
 {{- include "windlass.nodeConfig.env" . }}
 - { name: WINDLASS_SYSTEM_IMAGE, value: {{ .Values.steps.systemImage | quote }} }
+{{- if .Values.gateway.enabled }}
+- { name: WINDLASS_GATEWAY_URL, value: "http://{{ include "windlass.gateway" . }}.{{ .Release.Namespace }}.svc:{{ .Values.gateway.service.port }}" }
+{{- end }}
 - { name: WINDLASS_SEAL_KEY, value: /etc/windlass/seal/key.pem }
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }

@@ -58,6 +58,18 @@ behind its Service, which is what an engine sees, where Helm can ask the cluster
 {{- end }}
 {{- end -}}
 
+{{/* The tool gateway, whose tools agents call. */}}
+{{- define "windlass.network.toGateway" -}}
+{{- if .Values.gateway.enabled }}
+- to:
+    - podSelector:
+        matchLabels:
+          {{- include "windlass.gateway.selector" . | nindent 10 }}
+  ports:
+    - { protocol: TCP, port: 8090 }
+{{- end }}
+{{- end -}}
+
 {{/* Registered APIs, which the gateway itself vets at each connect: only their ports can be given. */}}
 {{- define "windlass.network.toUpstreams" -}}
 {{- with .Values.gateway.upstreamPorts }}

@@ -1,0 +1,98 @@
+import { request } from 'undici';
+import type { Clock } from '../../../lib/clock.ts';
+import { startDeadline } from '../../../lib/deadline.ts';
+import { signEnvelope } from '../../../lib/envelope/index.ts';
+import { AppError, messageOf } from '../../../lib/errors.ts';
+import type { NewId } from '../../../lib/ids.ts';
+import { isJsonObject } from '../../../lib/json-object.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { ToolAnswer } from '../../../lib/tools/tool.ts';
+import { readBody } from '../../../lib/tools/web/read-response.ts';
+import type { CallRegistered } from './registered-tools.ts';
+import type { ToolSession, ToolSessions } from './tool-sessions.ts';
+
+interface CallDeps {
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly newId: NewId;
+  readonly sessions: ToolSessions;
+  /** Base address of the gateway. */
+  readonly url: string;
+}
+
+/** A little longer than the gateway gives a call. */
+const callMs = 610_000;
+/** An answer of an upstream has 10 MiB, and stands there twice as JSON. */
+const answerBytes = 64 * 1_024 * 1_024;
+
+/**
+ * Calls tools at `/v1/invoke` of the gateway, by envelopes that this process signs: session, checks, credentials and audit
+ * are the gateway's (ADR 0084). A refusal is an answer of the tool, which its agent reads.
+ */
+export function createGatewayCalls({ clock, logger, newId, sessions, url }: CallDeps): CallRegistered {
+  return async (caller, { tool, args }, signal) => {
+    using deadline = startDeadline(clock, callMs, signal);
+    const send = async (session: ToolSession): Promise<Answered> => {
+      const envelope = envelopeOf(session, { tool, args, id: newId(), now: clock.now() });
+      return readAnswer(await post(`${url}/v1/invoke`, envelope, deadline.signal));
+    };
+    const session = await sessions.of(caller);
+    try {
+      const first = await send(session);
+      if (!first.isRefused) return first;
+      // Nothing has run. Another replica that drove the conversation in between has replaced the session.
+      const current = await sessions.again(caller);
+      return current.sessionId === session.sessionId ? first : await send(current);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      signal.throwIfAborted();
+      logger.warn({ tool, problem: messageOf(error) }, 'call of a registered tool has no answer');
+      return failed(
+        'OutcomeUnknown: the tool gateway gave no answer. The call may have run. Look before you call again.',
+      );
+    }
+  };
+}
+
+interface Call {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly id: string;
+  readonly now: number;
+}
+
+const envelopeOf = ({ executionId, token, key }: ToolSession, { tool, args, id, now }: Call): string =>
+  JSON.stringify(signEnvelope(key, { executionId, token, tool, arguments: args, id, now }));
+
+async function post(url: string, body: string, signal: AbortSignal): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  const options = { method: 'POST', headers, body, signal, headersTimeout: 0, bodyTimeout: 0 } as const;
+  const response = await request(url, options);
+  return JSON.parse((await readBody(response.body, '', answerBytes)).toString());
+}
+
+/** `isRefused`: the gateway has stopped the call before the tool. */
+type Answered = ToolAnswer & { readonly isRefused: boolean };
+
+/** The answer of the lane: a result, or an error of spec 3 §7.2. @throws Error for anything else. */
+function readAnswer(body: unknown): Answered {
+  if (isJsonObject(body)) {
+    const { result, error } = body;
+    if (isJsonObject(result) && typeof result['isError'] === 'boolean')
+      return { content: textOf(result['content']), isError: result['isError'], isRefused: false };
+    if (isJsonObject(error) && typeof error['message'] === 'string')
+      return { ...failed(`Refused: ${error['message']}`), isRefused: error['code'] === refusedCode };
+  }
+  throw new Error('the answer of the gateway is not of its form');
+}
+
+/** Sessions, signatures and policies (spec 3 §7.2). */
+const refusedCode = -32_000;
+
+function textOf(content: unknown): string {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const texts = parts.map((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : ''));
+  return texts.join('\n');
+}
+
+const failed = (content: string): ToolAnswer => ({ content, isError: true });

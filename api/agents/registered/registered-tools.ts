@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache';
+import { builtInPrefixes } from '../../../crds/tool-name.ts';
+import type { EventBus } from '../../../lib/bus/index.ts';
+import { AppError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { nameProblem } from '../../../lib/tools/name-policy.ts';
+import {
+  readRegisteredTools,
+  type RegisteredTool,
+  registeredToolsService,
+  type RegisteredToolsQuery,
+} from '../../../lib/tools/registered.ts';
+import type { Tool, ToolAnswer, ToolArguments, ToolCaller } from '../../../lib/tools/tool.ts';
+
+/** An agent that calls tools. */
+export type AgentCaller = ToolCaller & {
+  readonly agent: NonNullable<ToolCaller['agent']>;
+  readonly executionId: string;
+};
+
+/** Tools that tenants have registered at the gateway, as tools of agents (ADR 0084). */
+export interface RegisteredToolSource {
+  /**
+   * Tools that the manifest of the caller names and its SecurityContext permits. Without a gateway there are none.
+   * @throws AppError `unavailable` with the reason `GatewayUnavailable`.
+   */
+  offered(caller: AgentCaller, signal: AbortSignal): Promise<readonly Tool[]>;
+}
+
+/** Calls one tool of the gateway. */
+export type CallRegistered = (
+  caller: AgentCaller,
+  call: { readonly tool: string; readonly args: ToolArguments },
+  signal: AbortSignal,
+) => Promise<ToolAnswer>;
+
+interface RegisteredDeps {
+  readonly bus: Pick<EventBus, 'request'>;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly call: CallRegistered;
+}
+
+export const noRegisteredTools: RegisteredToolSource = { offered: async () => [] };
+
+const kept = { agents: 500, ms: 5_000 } as const;
+const askMs = 5_000;
+
+export function createRegisteredTools(deps: RegisteredDeps): RegisteredToolSource {
+  const known = new LRUCache<string, readonly RegisteredTool[]>({ max: kept.agents, ttl: kept.ms });
+  return {
+    async offered(caller, signal) {
+      const patterns = patternsOf(caller);
+      // Most agents name built-in tools alone.
+      if (patterns.length === 0) return [];
+      const context = caller.agent.spec.security?.context ?? 'default';
+      const query = { tenant: caller.tenant, security_context: context, patterns };
+      const key = JSON.stringify(query);
+      const held = known.get(key);
+      const found = held ?? (await ask(deps, query, signal));
+      if (held === undefined) known.set(key, found);
+      return found
+        .filter(({ name }) => nameProblem(caller, name) === undefined)
+        .map((tool) => toolOf(deps, tool, caller));
+    },
+  };
+}
+
+const patternsOf = ({ agent }: AgentCaller): string[] =>
+  (agent.spec.tools ?? [])
+    .map(({ name }) => name)
+    .filter((name) => name !== 'cmd' && !builtInPrefixes.some((prefix) => name.startsWith(prefix)));
+
+async function ask({ bus, logger }: RegisteredDeps, query: RegisteredToolsQuery, signal: AbortSignal) {
+  try {
+    const asked = JSON.stringify(query);
+    const answer = await bus.request({ service: registeredToolsService }, asked, { timeoutMs: askMs, signal });
+    const { tools, left_out: leftOut } = readRegisteredTools(answer);
+    if (leftOut > 0) logger.warn({ tenant: query.tenant, leftOut }, 'agent is offered a part of the registered tools');
+    return tools;
+  } catch (cause) {
+    signal.throwIfAborted();
+    const message = 'the tool gateway, which has tools that this agent names, cannot be reached';
+    throw new AppError('unavailable', message, { reason: 'GatewayUnavailable', cause });
+  }
+}
+
+const toolOf = (
+  { call }: RegisteredDeps,
+  { name, description, input_schema }: RegisteredTool,
+  caller: AgentCaller,
+): Tool => ({
+  name,
+  description,
+  input_schema,
+  skip_judge: false,
+  // What an upstream or a container has done is not known.
+  idempotent: false,
+  fleet_capable: false,
+  run: { kind: 'api', run: (_caller, args, signal) => call(caller, { tool: name, args }, signal) },
+});

@@ -1,0 +1,55 @@
+import { aborted } from '../../lib/aborted.ts';
+import { busLimits, type EventBus } from '../../lib/bus/index.ts';
+import { matchesAny } from '../../lib/tools/name-pattern.ts';
+import {
+  readRegisteredQuery,
+  type RegisteredTool,
+  type RegisteredTools,
+  registeredToolsMax,
+  type RegisteredToolsQuery,
+  registeredToolsService,
+} from '../../lib/tools/registered.ts';
+import type { SecurityOf } from '../lane/security-of.ts';
+import { policyProblem, type ToolRegistry } from './tool-registry.ts';
+
+interface ServeRegisteredDeps {
+  readonly bus: Pick<EventBus, 'serve'>;
+  readonly registry: ToolRegistry;
+  readonly securityOf: SecurityOf;
+}
+
+/** Bytes of the tools of one answer; the rest of the message is its frame. */
+const answerBytes = busLimits.requestBytes - 1_024;
+const graceMs = 1_000;
+
+/** Tells the API which registered tools an agent may call, until `signal` aborts (ADR 0084). Never rejects. */
+export async function serveRegisteredTools(deps: ServeRegisteredDeps, signal: AbortSignal): Promise<void> {
+  const responder = deps.bus.serve({ service: registeredToolsService }, async ({ body }) =>
+    JSON.stringify(toolsFor(deps, readRegisteredQuery(body))),
+  );
+  await aborted(signal);
+  await responder.close(graceMs);
+}
+
+/** Built-in tools are the API's own, which offers them itself. */
+function toolsFor({ registry, securityOf }: ServeRegisteredDeps, query: RegisteredToolsQuery): RegisteredTools {
+  const { tenant, security_context: context, patterns } = query;
+  const security = securityOf(tenant, context);
+  if (security === undefined) return { tools: [], left_out: 0 };
+  const allowed = registry
+    .list(tenant)
+    .filter(({ source, name }) => source !== 'builtin' && matchesAny(patterns, name))
+    .filter(({ name }) => policyProblem(security, name) === undefined);
+  return fitting(allowed.map(({ name, description, input_schema }) => ({ name, description, input_schema })));
+}
+
+function fitting(all: readonly RegisteredTool[]): RegisteredTools {
+  let room = answerBytes;
+  const tools = all.slice(0, registeredToolsMax).filter((tool) => {
+    const bytes = Buffer.byteLength(JSON.stringify(tool)) + 1;
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
+  });
+  return { tools, left_out: all.length - tools.length };
+}
