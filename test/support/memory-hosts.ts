@@ -7,6 +7,8 @@ export interface MemoryHosts extends HostStore {
   /** Writes of status so far. */
   writes(): number;
   revoke(tenant: string, nodeId: string): void;
+  /** What an operator does. */
+  tag(tenant: string, nodeId: string, tags: string[]): void;
   remove(tenant: string, nodeId: string): void;
 }
 
@@ -46,6 +48,11 @@ export function createMemoryHosts(): MemoryHosts {
       const host = stored.get(keyOf(tenant, nodeId));
       if (host === undefined) return;
       put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, revoked: true } } });
+    },
+    tag(tenant, nodeId, tags) {
+      const host = stored.get(keyOf(tenant, nodeId));
+      if (host === undefined) return;
+      put(keyOf(tenant, nodeId), { tenant, object: { ...host.object, spec: { ...host.object.spec, tags } } });
     },
     remove(tenant, nodeId) {
       const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';

@@ -18,7 +18,7 @@ export interface TestRelay {
   readonly bus: EventBus;
 }
 
-interface TestRelayOptions {
+export interface TestRelayOptions {
   readonly bus: EventBus;
   readonly hosts: HostStore;
   readonly relayKey: KeyPair;

@@ -304,7 +304,7 @@ export interface EdgeResult {
 export interface Ok {
   /** Exit code of its process; 0 where there was none. */
   exitCode: number;
-  /** What the tool answers: a google.protobuf.Struct in an Any. At most 1 MiB. */
+  /** What the tool answers: a google.protobuf.Struct in an Any. At most 512 KiB; a larger one makes the result an Err. */
   payload:
     | Any
     | undefined;
