@@ -3,8 +3,10 @@ import { oneOf } from '../crds/schema/parts.ts';
 import { busVariables } from '../lib/bus/index.ts';
 import { edgeLimits } from '../lib/edge/limits.ts';
 import { ConfigError, type ConfigProblem, type Environment, parseConfig } from '../lib/config.ts';
+import { messageOf } from '../lib/errors.ts';
 import { identityVariables } from '../lib/identity/index.ts';
 import { logLevels } from '../lib/logger.ts';
+import { readProxies } from './rpc/trusted-proxies.ts';
 
 const file = Type.Optional(Type.String({ minLength: 1 }));
 
@@ -22,7 +24,7 @@ export const RelayConfig = Type.Object({
   /** Both, or HTTP/2 cleartext for an ingress that ends TLS. */
   WINDLASS_RELAY_TLS_CERT_FILE: file,
   WINDLASS_RELAY_TLS_KEY_FILE: file,
-  /** Addresses of proxies, with commas between them, whose `x-forwarded-for` counts. */
+  /** Addresses and networks of proxies, with commas between them, whose `x-forwarded-for` counts. */
   WINDLASS_RELAY_TRUSTED_PROXIES: Type.String({ maxLength: 4_096, default: '' }),
   /** requirements AMB-112. */
   WINDLASS_NODE_TOKEN_SECONDS: Type.Integer({ minimum: 60, maximum: 30 * 86_400, default: 86_400 }),
@@ -39,6 +41,8 @@ export const RelayConfig = Type.Object({
     maximum: 86_400,
     default: edgeLimits.staleMs / 1_000,
   }),
+  /** How long a relay that is told to stop still serves, until no balancer sends daemons to it any more. */
+  WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   WINDLASS_SYSTEM_TENANT: identityVariables.WINDLASS_SYSTEM_TENANT,
   ...busVariables,
@@ -65,6 +69,16 @@ export function readRelayConfig(env: Environment): RelayConfig {
     const problem = 'must be larger than WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS, or every host is Unhealthy';
     problems.push({ name: 'WINDLASS_STALE_THRESHOLD_SECS', problem });
   }
+  problems.push(...proxyProblems(config.WINDLASS_RELAY_TRUSTED_PROXIES));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+function proxyProblems(text: string): ConfigProblem[] {
+  try {
+    readProxies(text);
+    return [];
+  } catch (error) {
+    return [{ name: 'WINDLASS_RELAY_TRUSTED_PROXIES', problem: messageOf(error) }];
+  }
 }

@@ -1,15 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { Gauge } from 'prom-client';
 import { aborted } from '../lib/aborted.ts';
 import { busOptions, createBusMetrics, createEventBus, type EventBus } from '../lib/bus/index.ts';
 import { type Clock, monotonicMs } from '../lib/clock.ts';
 import { createEdgeResults, createRecentCommands, relayAddress } from '../lib/edge/index.ts';
-import { AppError } from '../lib/errors.ts';
 import type { GrpcListener } from '../lib/grpc/listen-grpc.ts';
+import { ServerTls } from '../lib/grpc/mutual-tls.ts';
+import { followTlsFiles, readServerTls } from '../lib/grpc/tls-files.ts';
 import { newId } from '../lib/ids.ts';
 import { createInformer } from '../lib/informer/index.ts';
 import { readKeyPair } from '../lib/keys/private-key.ts';
-import { readPublicKeys } from '../lib/keys/public-keys.ts';
+import { readEdgePublicKey } from '../lib/keys/public-keys.ts';
 import { edgeHosts } from '../lib/kinds.ts';
 import type { KubeClient } from '../lib/kube/index.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -20,6 +21,7 @@ import { createTenantDirectory, createTenantInformer } from '../lib/tenant/tenan
 import { type RelayConfig, servesEdge } from './config.ts';
 import { createKubeHosts } from './hosts/kube-hosts.ts';
 import { takeOrder } from './orders.ts';
+import { readProxies } from './rpc/trusted-proxies.ts';
 import { serveRelay } from './serve-grpc.ts';
 import { Streams } from './streams/streams.ts';
 import { watchOver } from './watch-over.ts';
@@ -34,9 +36,12 @@ export interface RelayDeps {
   readonly readFile: (path: string) => string;
 }
 
-/** Runs one replica of the relay to its end; resolves to the exit code of the process. */
+/**
+ * Runs one replica of the relay to its end; resolves to the exit code of the process. The internal listener is there from
+ * first to last. The public one opens once the caches are filled, the bus is there and the API has written its edge key.
+ */
 export async function runRelay(deps: RelayDeps): Promise<number> {
-  const { clock, logger, metrics, runtime } = deps;
+  const { config, clock, logger, metrics, runtime } = deps;
   const bus = createBus(deps);
   const relayId = randomUUID();
   const following = new AbortController();
@@ -44,21 +49,27 @@ export async function runRelay(deps: RelayDeps): Promise<number> {
   const followed = [tenantInformer.run(following.signal), hostInformer.run(following.signal)];
   const staleMs = deps.config.WINDLASS_STALE_THRESHOLD_SECS * 1_000;
   const streams = new Streams({ clock, steadyMs: monotonicMs, logger, bus, hosts, relayId, staleMs });
-  let listener: GrpcListener | undefined;
-  const internal = await openInternal(deps, streams, () => listener !== undefined);
+  const state = { isServing: false };
+  const internal = await openInternal(deps, streams, () => state.isServing);
   try {
-    await Promise.race([Promise.all([tenantInformer.synced, hostInformer.synced]), aborted(runtime.stop)]);
-    if (runtime.stop.aborted) return 0;
     const orders = bus.serve(
       relayAddress(relayId),
       takeOrder({ clock, streams, recent: createRecentCommands({ bus }) }),
       { atOnce: ordersAtOnce },
     );
-    await orders.ready;
+    const needed = Promise.all([edgeKeyOf(deps), tenantInformer.synced, hostInformer.synced, orders.ready]);
+    const found = await Promise.race([needed, aborted(runtime.stop)]);
+    // What is still waited for fails when the bus closes.
+    needed.catch(() => undefined);
+    if (found === 'aborted' || runtime.stop.aborted) return 0;
     followed.push(watchOver({ clock, steadyMs: monotonicMs, logger, bus, hosts, streams, relayId }, following.signal));
-    listener = await openGrpc(deps, { bus, hosts, streams });
+    const listener = await openGrpc(deps, { bus, hosts, streams, edgePublicKey: found[0], signal: following.signal });
+    state.isServing = true;
     logger.info({ port: listener.port, internalPort: internal.port, relay: relayId }, 'serving');
     await aborted(runtime.stop);
+    state.isServing = false;
+    // A stream that ended at once might come back to this relay, which balancers do not yet know to be stopping.
+    await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
     metrics.registry.removeSingleMetric(hostsMetric);
     streams.endAll('this relay stops; connect again', true);
     await listener.close(runtime.abandon);
@@ -116,33 +127,31 @@ function openInternal({ config, metrics }: RelayDeps, streams: Streams, isServin
   });
 }
 
+/** Waits for the API, which an upgrade starts beside the relay. */
+const edgeKeyOf = ({ config, kube, clock, logger, runtime }: RelayDeps): Promise<KeyObject> =>
+  readEdgePublicKey({ kube, clock, logger, namespace: config.WINDLASS_SYSTEM_NAMESPACE }, runtime.stop);
+
 interface Parts {
   readonly bus: EventBus;
   readonly hosts: ReturnType<typeof createKubeHosts>;
   readonly streams: Streams;
+  readonly edgePublicKey: KeyObject;
+  /** Aborts when nothing is followed any more. */
+  readonly signal: AbortSignal;
 }
 
-async function openGrpc(deps: RelayDeps, { bus, hosts, streams }: Parts): Promise<GrpcListener> {
-  const { config, clock, logger, kube, runtime, readFile } = deps;
-  const namespace = config.WINDLASS_SYSTEM_NAMESPACE;
-  const { edge: edgePublicKey } = await readPublicKeys({ kube, clock, logger, namespace }, runtime.stop);
-  if (edgePublicKey === undefined)
-    throw new AppError('invalid', 'the API has no WINDLASS_EDGE_KEY; hosts cannot enroll');
+async function openGrpc(deps: RelayDeps, { signal, ...parts }: Parts): Promise<GrpcListener> {
+  const { config, clock, logger, readFile } = deps;
   const relayKey = readKeyPair({ variable: 'WINDLASS_RELAY_KEY', path: config.WINDLASS_RELAY_KEY }, readFile);
-  const { WINDLASS_RELAY_TLS_CERT_FILE: cert, WINDLASS_RELAY_TLS_KEY_FILE: key } = config;
-  const proxies = config.WINDLASS_RELAY_TRUSTED_PROXIES.split(',').map((address) => address.trim());
   return serveRelay(
     {
+      ...parts,
       clock,
       logger,
       newId,
-      bus,
-      hosts,
-      streams,
       relayKey,
-      edgePublicKey,
-      results: createEdgeResults({ bus, clock }),
-      recent: createRecentCommands({ bus }),
+      results: createEdgeResults({ bus: parts.bus, clock }),
+      recent: createRecentCommands({ bus: parts.bus }),
       nodeTokenMs: config.WINDLASS_NODE_TOKEN_SECONDS * 1_000,
       overlapMs: config.WINDLASS_KEY_OVERLAP_SECONDS * 1_000,
       heartbeatMs: config.WINDLASS_CLUSTER_HEARTBEAT_INTERVAL_SECS * 1_000,
@@ -150,9 +159,23 @@ async function openGrpc(deps: RelayDeps, { bus, hosts, streams }: Parts): Promis
     {
       port: config.WINDLASS_RELAY_PORT,
       host: config.WINDLASS_HTTP_HOST,
-      tls: cert === undefined || key === undefined ? undefined : { cert: readFile(cert), key: readFile(key) },
-      proxies: new Set(proxies.filter((address) => address !== '')),
+      credentials: await tlsOf(deps, signal),
+      proxies: readProxies(config.WINDLASS_RELAY_TRUSTED_PROXIES),
       isWorker: !servesEdge(config),
     },
   );
+}
+
+/** Undefined without a certificate. One that is exchanged counts for new connections. */
+async function tlsOf(
+  { config, clock, logger, readFile }: RelayDeps,
+  signal: AbortSignal,
+): Promise<ServerTls | undefined> {
+  const { WINDLASS_RELAY_TLS_CERT_FILE: certificate, WINDLASS_RELAY_TLS_KEY_FILE: key } = config;
+  if (certificate === undefined || key === undefined) return undefined;
+  const read = () => readServerTls({ certificate, key }, { readFile: async (path) => readFile(path) });
+  const current = await read();
+  const tls = new ServerTls(current);
+  void followTlsFiles(read, { current, onChange: (files) => tls.use(files) }, { clock, logger, signal });
+  return tls;
 }

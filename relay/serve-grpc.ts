@@ -19,6 +19,7 @@ import {
   type RotateEdgeKeyResponse,
 } from '../proto/generated/windlass/node/v1/node.ts';
 import { addressOf, createAttestLimit } from './rpc/attest-limit.ts';
+import type { TrustedProxies } from './rpc/trusted-proxies.ts';
 import { attestNode, challengeNode, type EnrollDeps } from './rpc/enroll.ts';
 import { rotateEdgeKey, type RotateDeps } from './rpc/rotate.ts';
 import { connectEdge } from './streams/connect-edge.ts';
@@ -33,9 +34,10 @@ export interface RelayGrpcDeps extends ReportDeps, EnrollDeps, RotateDeps {
 interface RelayGrpcOptions {
   readonly port: number;
   readonly host?: string | undefined;
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** Addresses of proxies whose `x-forwarded-for` counts. */
-  readonly proxies: ReadonlySet<string>;
+  /** Absent: HTTP/2 cleartext. */
+  readonly credentials?: ServerCredentials | undefined;
+  /** Proxies whose `x-forwarded-for` counts. */
+  readonly proxies: TrustedProxies;
   /** A Worker serves no edge method: they answer UNIMPLEMENTED (AMB-111). */
   readonly isWorker: boolean;
 }
@@ -46,19 +48,16 @@ const services = [
   'grpc.reflection.v1.ServerReflection',
 ];
 
-/** Opens the gRPC listener of the relay: HTTP/2 cleartext unless there is a certificate. */
+/** Opens the gRPC listener of the relay. */
 export function serveRelay(deps: RelayGrpcDeps, options: RelayGrpcOptions): Promise<GrpcListener> {
   const health = createHealth(services);
   const draining = new AbortController();
-  const { port, host, tls, isWorker } = options;
+  const { port, host, credentials, isWorker } = options;
   const reflection = createReflection(Buffer.from(descriptorSet, 'base64'), services);
   return listenGrpc({
     port,
     ...(host === undefined ? {} : { host }),
-    credentials:
-      tls === undefined
-        ? ServerCredentials.createInsecure()
-        : ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }]),
+    credentials: credentials ?? ServerCredentials.createInsecure(),
     health,
     maxMessageBytes: edgeLimits.messageBytes,
     onDrain: () => draining.abort(),

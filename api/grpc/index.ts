@@ -58,7 +58,11 @@ export async function startGrpc({ port, host, tls }: GrpcOptions, deps: GrpcDeps
   });
   const following = new AbortController();
   const onChange = (files: typeof current): void => credentials.use(files);
-  const followed = followTlsFiles(tls, { current, onChange }, { ...deps, signal: following.signal });
+  const followed = followTlsFiles(
+    () => readTlsFiles(tls, deps),
+    { current, onChange },
+    { ...deps, signal: following.signal },
+  );
   return {
     port: listener.port,
     async close(abandon) {

@@ -1,5 +1,5 @@
 import { ServerCredentials } from '@grpc/grpc-js';
-import type { TlsFiles } from './tls-files.ts';
+import type { ServerTlsFiles, TlsFiles } from './tls-files.ts';
 
 /** A client that does not finish its handshake in this time is cut off. */
 const handshakeMs = 10_000;
@@ -23,6 +23,21 @@ export class MutualTls extends ServerCredentials {
   }
 
   use(files: TlsFiles): void {
+    this.updateSecureContextOptions({ ...files });
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}
+
+/** Credentials of a server that asks for no certificate, and whose own can be exchanged. A change counts for new connections. */
+export class ServerTls extends ServerCredentials {
+  constructor(files: ServerTlsFiles) {
+    super({ minVersion: 'TLSv1.2', handshakeTimeout: handshakeMs }, { ...files });
+  }
+
+  use(files: ServerTlsFiles): void {
     this.updateSecureContextOptions({ ...files });
   }
 

@@ -3,7 +3,7 @@ import { makeAuthority } from '../../test/builders/x509.ts';
 import type { LogFields } from '../logger.ts';
 import { silentLogger } from '../logger.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { followTlsFiles, readTlsFiles, type TlsFiles } from './tls-files.ts';
+import { followTlsFiles, readServerTls, readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 const paths = { certificate: 'tls.crt', key: 'tls.key', clientAuthorities: 'ca.crt' };
 const authority = makeAuthority();
@@ -56,6 +56,13 @@ describe('files of certificates', () => {
     });
   });
 
+  it('are two where clients show no certificate, and are refused as those are', async () => {
+    const folder = { 'tls.crt': first.cert, 'tls.key': first.key };
+    expect(await readServerTls(paths, { readFile: reader(folder) })).toEqual({ cert: first.cert, key: first.key });
+    const mixed = { ...folder, 'tls.key': second.key };
+    await expect(readServerTls(paths, { readFile: reader(mixed) })).rejects.toMatchObject({ reason: 'TlsInvalid' });
+  });
+
   it('are followed: what can be used is used, what cannot is told once', async () => {
     const clock = createManualClock();
     const folder = folderWith(first);
@@ -65,9 +72,9 @@ describe('files of certificates', () => {
     const logger = { ...silentLogger, warn: (fields: LogFields) => void warned.push(fields) };
     const current = await readTlsFiles(paths, { readFile: reader(folder) });
     const followed = followTlsFiles(
-      paths,
+      () => readTlsFiles(paths, { readFile: reader(folder) }),
       { current, onChange: (files) => void used.push(files) },
-      { readFile: reader(folder), clock, logger, signal: stop.signal },
+      { clock, logger, signal: stop.signal },
     );
     await clock.advance(30_000);
     expect(used).toEqual([]);

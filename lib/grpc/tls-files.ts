@@ -4,17 +4,23 @@ import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
-/** Where a server's certificate, its key, and the authorities of its clients stand; all in PEM. */
-export interface TlsPaths {
+/** Where a server's certificate and its key stand, in PEM. */
+export interface ServerTlsPaths {
   readonly certificate: string;
   readonly key: string;
+}
+
+/** The same with the authorities of the server's clients. */
+export interface TlsPaths extends ServerTlsPaths {
   readonly clientAuthorities: string;
 }
 
 /** Contents of the files. */
-export interface TlsFiles {
+export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
+}
+export interface TlsFiles extends ServerTlsFiles {
   readonly ca: string;
 }
 
@@ -29,40 +35,56 @@ const rereadMs = 10_000;
 
 /** Reads the files and makes sure that they can be used together. Throws AppError `invalid` that names the problem. */
 export async function readTlsFiles(paths: TlsPaths, deps: Pick<TlsFilesDeps, 'readFile'>): Promise<TlsFiles> {
-  const [cert, key, ca] = await Promise.all(
-    [paths.certificate, paths.key, paths.clientAuthorities].map((path) => deps.readFile(path)),
-  ).catch((error: unknown) => {
+  const { certificate, key, clientAuthorities } = paths;
+  const [cert = '', keyText = '', ca = ''] = await readAll([certificate, key, clientAuthorities], deps);
+  // Without any authority of ours TLS would fall back to those of the public web.
+  requireCertificates(clientAuthorities, ca);
+  const files = { cert, key: keyText, ca };
+  requirePair(paths, files);
+  return files;
+}
+
+/** The same for a server that asks its clients for no certificate. */
+export async function readServerTls(
+  paths: ServerTlsPaths,
+  deps: Pick<TlsFilesDeps, 'readFile'>,
+): Promise<ServerTlsFiles> {
+  const [cert = '', key = ''] = await readAll([paths.certificate, paths.key], deps);
+  requirePair(paths, { cert, key });
+  return { cert, key };
+}
+
+function readAll(paths: readonly string[], { readFile }: Pick<TlsFilesDeps, 'readFile'>): Promise<string[]> {
+  return Promise.all(paths.map((path) => readFile(path))).catch((error: unknown) => {
     throw unusable(messageOf(error), error);
   });
-  const files = { cert: cert ?? '', key: key ?? '', ca: ca ?? '' };
-  // Without any authority of ours TLS would fall back to those of the public web.
-  requireCertificates(paths.clientAuthorities, files.ca);
+}
+
+function requirePair(paths: ServerTlsPaths, files: ServerTlsFiles): void {
   requireCertificates(paths.certificate, files.cert);
   try {
-    createSecureContext(files);
+    createSecureContext({ ...files });
     if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(files.key))) throw new Error('wrong key');
   } catch (error) {
     throw unusable(`${paths.key} is not the key of ${paths.certificate}`, error);
   }
-  return files;
 }
 
 /**
  * Tells `onChange` of every usable change of the files until `signal` aborts. What cannot be used, such as half of an
- * exchange, is logged once and changes nothing. Never rejects.
+ * exchange, is logged once and changes nothing. Never rejects. `read` is one of the functions above.
  */
-export async function followTlsFiles(
-  paths: TlsPaths,
-  { current, onChange }: { readonly current: TlsFiles; readonly onChange: (files: TlsFiles) => void },
-  { signal, ...deps }: TlsFilesDeps & { readonly signal: AbortSignal },
+export async function followTlsFiles<T extends ServerTlsFiles>(
+  read: () => Promise<T>,
+  { current, onChange }: { readonly current: T; readonly onChange: (files: T) => void },
+  { signal, clock, logger }: Pick<TlsFilesDeps, 'clock' | 'logger'> & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { clock, logger } = deps;
   let known = JSON.stringify(current);
   let problem = '';
   while (!signal.aborted) {
     await clock.sleep(rereadMs, signal);
     try {
-      const files = await readTlsFiles(paths, deps);
+      const files = await read();
       problem = '';
       if (JSON.stringify(files) === known) continue;
       known = JSON.stringify(files);

@@ -4,7 +4,7 @@ import type { ConfigMap } from '../kube/index.ts';
 import { KubeError } from '../kube/index.ts';
 import { silentLogger } from '../logger.ts';
 import { createManualClock } from '../manual-clock.ts';
-import { publicKeysName, publishPublicKeys, readPublicKeys } from './public-keys.ts';
+import { publicKeysName, publishPublicKeys, readEdgePublicKey, readPublicKeys } from './public-keys.ts';
 
 const aKey = (): KeyObject => generateKeyPairSync('ed25519').publicKey;
 
@@ -72,6 +72,17 @@ describe('the public keys of an installation', () => {
     state.data = { 'seal.pem': seal.export({ format: 'pem', type: 'spki' }).toString() };
     await clock.advance(2_000);
     expect(same((await reading).seal, seal)).toBe(true);
+  });
+
+  it('have an edge key that is waited for, where an API of before has written the other one alone', async () => {
+    const { deps, state, clock, stop } = world();
+    await publishPublicKeys(deps, { seal: aKey() }, stop.signal);
+    const reading = readEdgePublicKey(deps, stop.signal);
+    await clock.advance(2_000);
+    const edge = aKey();
+    state.data = { ...state.data, 'edge.pem': edge.export({ format: 'pem', type: 'spki' }).toString() };
+    await clock.advance(2_000);
+    expect(same(await reading, edge)).toBe(true);
   });
 
   it.each([

@@ -56,6 +56,19 @@ export async function readPublicKeys(deps: PublicKeysDeps, stop: AbortSignal): P
   throw new AppError('cancelled', `the API has not written the ConfigMap ${publicKeysName} yet`);
 }
 
+/**
+ * The public half of the edge key, once the API has written it: the API of before an upgrade has none.
+ * @throws AppError `cancelled` when `stop` aborts before.
+ */
+export async function readEdgePublicKey(deps: PublicKeysDeps, stop: AbortSignal): Promise<KeyObject> {
+  const key = await untilDone(deps, 'public edge key not there yet', stop, async () => {
+    const found = await findObject(deps.kube, configMaps, { namespace: deps.namespace, name: publicKeysName });
+    return keyOf(found?.data?.['edge.pem']);
+  });
+  if (key !== undefined) return key;
+  throw new AppError('cancelled', `the API has not written its edge key to the ConfigMap ${publicKeysName} yet`);
+}
+
 async function untilDone<T>(
   { clock, logger }: PublicKeysDeps,
   message: string,

@@ -17,6 +17,10 @@ export const clusterNames = {
   gateway: 'windlass-gateway',
   /** ClusterRole with everything the gateway needs inside a tenant; bound there, never cluster-wide. */
   tenantGateway: 'windlass-tenant-gateway',
+  /** ServiceAccount of the relay of edge hosts, in the namespace of the release; the admission policies know it by name. */
+  relay: 'windlass-relay',
+  /** ClusterRole with everything the relay needs inside a tenant; bound there, never cluster-wide. */
+  tenantRelay: 'windlass-tenant-relay',
   /** ClusterRoles for people: read everything of a tenant, or also start, decide and define. */
   viewer: 'windlass-viewer',
   operator: 'windlass-operator',

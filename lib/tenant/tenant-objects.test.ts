@@ -50,7 +50,7 @@ describe('the objects of a tenant', () => {
     expect(rest.map((object) => object.metadata.namespace)).toEqual(rest.map(() => 'team-a'));
   });
 
-  it('bind the controllers, the API and the gateway of the release to a role each, and to nothing else', () => {
+  it('bind the controllers, the API, the gateway and the relay of the release to a role each, and to nothing else', () => {
     const bindings = tenantObjects({ slug: 'acme', releaseNamespace: 'ops' }).filter(
       (object) => object.kind === 'RoleBinding',
     ) as RoleBinding[];
@@ -66,6 +66,7 @@ describe('the objects of a tenant', () => {
         'windlass-tenant-gateway',
         [{ kind: 'ServiceAccount', name: 'windlass-gateway', namespace: 'ops' }],
       ],
+      ['ClusterRole', 'windlass-tenant-relay', [{ kind: 'ServiceAccount', name: 'windlass-relay', namespace: 'ops' }]],
     ]);
   });
 

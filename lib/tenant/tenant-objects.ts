@@ -57,9 +57,8 @@ export const defaultQuota = {
 /**
  * Everything that makes a namespace a tenant, in the order in which to apply it: the Namespace with Pod Security
  * `restricted`, its quota, its network policies, the account of agents, and the role bindings of the controllers,
- * the API, the tool gateway and people. Pure;
- * applying it twice changes nothing. The chart's `tenants` values render the same objects. Throws AppError `invalid` for
- * a slug that is not valid.
+ * the API, the tool gateway, the relay and people. Pure; applying it twice changes nothing. The chart's `tenants` values
+ * render the same objects. Throws AppError `invalid` for a slug that is not valid.
  */
 export function tenantObjects(options: TenantOptions): KubeObject[] {
   const slug = parseTenantSlug(options.slug);
@@ -107,6 +106,7 @@ function roleBindings(namespace: string, options: TenantOptions): RoleBinding[] 
     [clusterNames.controllers, clusterNames.tenantController, [account(clusterNames.controllers)]],
     [clusterNames.api, clusterNames.tenantApi, [account(clusterNames.api)]],
     [clusterNames.gateway, clusterNames.tenantGateway, [account(clusterNames.gateway)]],
+    [clusterNames.relay, clusterNames.tenantRelay, [account(clusterNames.relay)]],
     [clusterNames.viewer, clusterNames.viewer, options.viewers ?? []],
     [clusterNames.operator, clusterNames.operator, options.operators ?? []],
   ];

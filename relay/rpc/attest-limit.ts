@@ -4,6 +4,7 @@ import type { EventBus } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { GrpcError } from '../../lib/grpc/grpc-error.ts';
 import { edgeBuckets, edgeLimits } from '../../lib/edge/index.ts';
+import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Addresses whose refusal this process remembers; the longest unused one is forgotten first. */
 const addressesMax = 100_000;
@@ -64,7 +65,7 @@ const tooMany = (waitMs: number): GrpcError =>
  * The address that counts: the socket's, or, behind a configured proxy, the last one that this proxy reports. A network of
  * IPv6 of 64 bits counts as one address.
  */
-export function addressOf(peer: string, forwarded: string | undefined, proxies: ReadonlySet<string>): string {
+export function addressOf(peer: string, forwarded: string | undefined, proxies: TrustedProxies): string {
   const socket = hostOf(peer);
   const reported = forwarded?.split(',').at(-1)?.trim() ?? '';
   return networkOf(proxies.has(socket) && isIP(reported) !== 0 ? reported : socket);

@@ -164,14 +164,14 @@ describe('a chart with an issuer', () => {
       tls: { existingSecret: 'nats-tls', clientCertificate: true },
     };
     const gateway = { enabled: true };
-    const values = { api: whole, outputStore: s3, nats: bus, nodeConfig, gateway };
+    const relay = { enabled: true, cleartext: true };
+    const values = { api: whole, outputStore: s3, nats: bus, nodeConfig, gateway, relay };
     const env = environment(await render(values), clusterNames.api);
     const reads = Object.keys({ ...ApiConfig.properties, ...GrpcConfig.properties });
     const all = [...reads, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].sort();
     // For processes that are started by hand, and for tests.
     const byHand = ['WINDLASS_HTTP_HOST', 'WINDLASS_STDIN_SENSOR', 'WINDLASS_STDIN_TENANT', 'PAYMENT_PROVIDER_API_URL'];
-    // The chart has no relay yet.
-    const notSet = new Set([...byHand, 'WINDLASS_EDGE_KEY', 'WINDLASS_EDGE_ENDPOINT']);
+    const notSet = new Set(byHand);
     const set = Object.keys(env).filter((name) => name !== 'NODE_OPTIONS');
     expect(set.sort()).toEqual(all.filter((name) => !notSet.has(name)));
     expect(listedVariables('Both', 'The API')).toEqual(all);
@@ -226,7 +226,12 @@ describe('a chart with an issuer', () => {
     const alone = await render({ api: { ...on, replicaCount: 1 }, nats: { enabled: false } });
     const own = parseConfig(ApiConfig, { WINDLASS_OIDC_ISSUER: issuer });
     const mounted = { WINDLASS_SEAL_KEY: '/etc/windlass/seal/key.pem' };
-    expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual({ ...own, ...mounted });
+    const image = { WINDLASS_SYSTEM_IMAGE: 'docker.io/library/busybox:1.36' };
+    expect(parseConfig(ApiConfig, texts(environment(alone, clusterNames.api)))).toEqual({
+      ...own,
+      ...mounted,
+      ...image,
+    });
   });
 
   it('names every secret and holds none', async () => {
@@ -419,7 +424,9 @@ describe('a chart with an issuer', () => {
       'edgegroups: create patch delete',
       'fleetruns: create patch delete',
       'edgehosts: patch',
-      'volumes: get list delete',
+      'volumes: create get list delete',
+      'scripts: create get list patch delete',
+      'resourcequotas: list',
       'stimulusrouters: patch',
       'controllerrevisions: create',
       'configmaps: get',
@@ -532,7 +539,7 @@ describe('the event bus of the chart', () => {
     const components = from.map((rule) =>
       rule.from.map((peer) => peer.podSelector.matchLabels['app.kubernetes.io/component']),
     );
-    expect(components).toEqual([['controllers', 'api', 'gateway'], ['nats']]);
+    expect(components).toEqual([['controllers', 'api', 'gateway', 'relay'], ['nats']]);
     const release = find<NetworkPolicy>(objects, 'NetworkPolicy', 'windlass').spec;
     expect(release?.podSelector?.matchExpressions).toEqual([
       { key: 'app.kubernetes.io/component', operator: 'NotIn', values: ['nats'] },

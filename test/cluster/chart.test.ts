@@ -121,14 +121,19 @@ describe('the rendered chart', () => {
   it('sets every variable that the controllers read and that its README lists, and no other', async () => {
     const s3 = { kind: 's3', s3: { bucket: 'blobs', endpoint: 'http://s3:9000', existingSecret: 'keys' } };
     const env = environment(
-      await render({ outputStore: s3, volumes: { storageClass: 'fast' }, nats: wholeBus, nodeConfig }),
+      await render({
+        outputStore: s3,
+        volumes: { storageClass: 'fast' },
+        nats: wholeBus,
+        nodeConfig,
+        api: issuer,
+        relay: { enabled: true, cleartext: true },
+      }),
       clusterNames.controllers,
     );
     const keys = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
     const want = [...Object.keys(ControllersConfig.properties), ...keys].sort();
-    // The chart has no relay yet.
-    const set = want.filter((name) => name !== 'WINDLASS_EDGE_KEY');
-    expect(Object.keys(env).sort()).toEqual([...set, 'NODE_OPTIONS'].sort());
+    expect(Object.keys(env).sort()).toEqual([...want, 'NODE_OPTIONS'].sort());
     expect(listedVariables('Both', 'The controllers')).toEqual(want);
   });
 
@@ -272,8 +277,8 @@ describe('the rendered chart', () => {
     expect(cluster.map((binding) => binding.roleRef.name)).toEqual([clusterNames.controllers, clusterNames.api]);
     const { rules } = find<Role>(objects, 'ClusterRole', clusterNames.controllers);
     const writing = rules.filter((rule) => rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
-    // Relays write the status of hosts; that of a group is not written at all.
-    const judged = kinds.filter(({ kind }) => kind !== 'EdgeHost' && kind !== 'EdgeGroup');
+    // Relays write the status of hosts; that of a group or a script is not written at all.
+    const judged = kinds.filter(({ kind }) => !['EdgeHost', 'EdgeGroup', 'Script'].includes(kind));
     expect(writing).toEqual([
       { apiGroups: ['windlass.dev'], resources: judged.map((kind) => `${kind.plural}/status`), verbs: ['patch'] },
     ]);

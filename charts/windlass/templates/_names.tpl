@@ -2,10 +2,12 @@
 {{- define "windlass.controllers" -}}windlass-controllers{{- end -}}
 {{- define "windlass.api" -}}windlass-api{{- end -}}
 {{- define "windlass.gateway" -}}windlass-gateway{{- end -}}
+{{- define "windlass.relay" -}}windlass-relay{{- end -}}
 {{- define "windlass.nats" -}}windlass-nats{{- end -}}
 {{- define "windlass.tenantController" -}}windlass-tenant-controller{{- end -}}
 {{- define "windlass.tenantApi" -}}windlass-tenant-api{{- end -}}
 {{- define "windlass.tenantGateway" -}}windlass-tenant-gateway{{- end -}}
+{{- define "windlass.tenantRelay" -}}windlass-tenant-relay{{- end -}}
 {{- define "windlass.viewer" -}}windlass-viewer{{- end -}}
 {{- define "windlass.operator" -}}windlass-operator{{- end -}}
 
@@ -35,6 +37,10 @@ app.kubernetes.io/component: api
 {{- define "windlass.gateway.selector" -}}
 {{ include "windlass.selector" . }}
 app.kubernetes.io/component: gateway
+{{- end -}}
+{{- define "windlass.relay.selector" -}}
+{{ include "windlass.selector" . }}
+app.kubernetes.io/component: relay
 {{- end -}}
 {{- define "windlass.nats.selector" -}}
 {{ include "windlass.selector" . }}

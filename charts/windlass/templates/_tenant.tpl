@@ -154,3 +154,9 @@ kind: ServiceAccount
 name: {{ include "windlass.gateway" . }}
 namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{- define "windlass.relaySubject" -}}
+kind: ServiceAccount
+name: {{ include "windlass.relay" . }}
+namespace: {{ .Release.Namespace }}
+{{- end -}}

@@ -62,6 +62,10 @@
 - { name: WINDLASS_GATEWAY_URL, value: "http://{{ include "windlass.gateway" . }}.{{ .Release.Namespace }}.svc:{{ .Values.gateway.service.port }}" }
 {{- end }}
 - { name: WINDLASS_SEAL_KEY, value: /etc/windlass/seal/key.pem }
+{{- include "windlass.edge.env" . }}
+{{- if .Values.relay.enabled }}
+- { name: WINDLASS_EDGE_ENDPOINT, value: {{ include "windlass.relay.endpoint" . | quote }} }
+{{- end }}
 - { name: SEAL_GATEWAY_SEAL_JWT_ISSUER, value: {{ .Values.seal.issuer | quote }} }
 - { name: SEAL_GATEWAY_SEAL_JWT_AUDIENCE, value: {{ .Values.seal.audience | quote }} }
 {{ include "windlass.nodeOptions" . }}
@@ -97,6 +101,7 @@
 {{- include "windlass.nodeConfig.volumes" . }}
 - name: seal
   secret: { secretName: {{ include "windlass.sealSecret" . | quote }}, items: [{ key: key.pem, path: key.pem }] }
+{{- include "windlass.edge.volumes" . }}
 {{- with .Values.api.oidc.caConfigMap }}
 - name: oidc
   configMap: { name: {{ . | quote }}, items: [{ key: ca.crt, path: ca.crt }] }
@@ -114,6 +119,7 @@
 {{- include "windlass.bus.volumeMounts" . }}
 {{- include "windlass.nodeConfig.volumeMounts" . }}
 - { name: seal, mountPath: /etc/windlass/seal, readOnly: true }
+{{- include "windlass.edge.volumeMounts" . }}
 {{- if .Values.api.oidc.caConfigMap }}
 - { name: oidc, mountPath: /etc/windlass/oidc, readOnly: true }
 {{- end }}

@@ -26,6 +26,7 @@
 {{- include "windlass.archive.env" . }}
 {{- include "windlass.bus.env" . }}
 {{- include "windlass.nodeConfig.env" . }}
+{{- include "windlass.edge.env" . }}
 - { name: WINDLASS_SYSTEM_TENANT, value: {{ .Values.systemTenant.slug | quote }} }
 - { name: WINDLASS_LEADER_ELECT, value: "true" }
 - { name: WINDLASS_LEASE_NAME, value: {{ include "windlass.controllers" . }} }
@@ -40,8 +41,10 @@
 {{- define "windlass.controllers.volumes" }}
 {{- include "windlass.bus.volumes" . }}
 {{- include "windlass.nodeConfig.volumes" . }}
+{{- include "windlass.edge.volumes" . }}
 {{- end -}}
 {{- define "windlass.controllers.volumeMounts" }}
 {{- include "windlass.bus.volumeMounts" . }}
 {{- include "windlass.nodeConfig.volumeMounts" . }}
+{{- include "windlass.edge.volumeMounts" . }}
 {{- end -}}
