@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EdgeGroup } from '../../crds/schema/edge-group.ts';
 import type { EdgeHost } from '../../crds/schema/edge-host.ts';
-import type { FleetRun, FleetRunSpec } from '../../crds/schema/fleet-run.ts';
+import type { FleetRunSpec } from '../../crds/schema/fleet-run.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import {
@@ -16,19 +16,13 @@ import {
   relayAddress,
 } from '../../lib/edge/index.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createFairPool } from '../../lib/fair-pool.ts';
-import { readPerNode } from '../../lib/fleet/run-record.ts';
-import { newId } from '../../lib/ids.ts';
-import { createCache } from '../../lib/informer/cache.ts';
-import { type ConfigMap, KubeError, type KubeObject } from '../../lib/kube/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { createConfigMapStore } from '../../lib/output-store/config-map-store.ts';
 import { startTestBus, type TestBus } from '../../test/nats/test-bus.ts';
-import { createController } from '../runtime/controller.ts';
-import type { Fact } from '../runtime/facts.ts';
-import { createCommandLane, createNewsReader } from './lane.ts';
-import { closeSession, createFleetRunReconcile } from './reconcile.ts';
-import type { RunSession } from './session.ts';
+import {
+  type FleetProcess,
+  FleetServer as Server,
+  perNodeOf as records,
+  startFleetController,
+} from '../../test/support/fleet-controller.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 let nats: TestBus;
@@ -111,124 +105,14 @@ const hostsNamed = (count: number): EdgeHost[] => {
   }));
 };
 
-/** The API server as far as a run meets it: one run, and the ConfigMaps of its record. */
-class Server {
-  run: FleetRun;
-  writes = 0;
-  readonly maps = new Map<string, ConfigMap>();
-
-  constructor(spec: Partial<FleetRunSpec>) {
-    made += 1;
-    this.run = {
-      apiVersion: 'windlass.dev/v1',
-      kind: 'FleetRun',
-      metadata: {
-        name: 'run',
-        namespace: 'tenant-acme',
-        uid: `run-${made}-${newId()}`,
-        resourceVersion: '1',
-        generation: 1,
-        creationTimestamp: new Date(Date.now() - 60_000).toISOString(),
-      },
-      spec: { target: { All: null }, tool: 'cmd.run', args: { command: 'id' }, requested_by: 'ada', ...spec },
-    };
-  }
-
-  readonly kube = {
-    get: async (resource: { plural: string }, { name }: { name: string }) => {
-      const found = resource.plural === 'fleetruns' ? this.run : this.maps.get(name);
-      if (found === undefined) throw new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'x' });
-      return found;
-    },
-    create: async (_: unknown, object: KubeObject) => {
-      this.maps.set(object.metadata.name ?? '', object as ConfigMap);
-      return object;
-    },
-    strategicPatch: async (_: unknown, object: unknown) => object,
-    delete: async () => undefined,
-    jsonPatchStatus: async (
-      _: unknown,
-      __: unknown,
-      patch: readonly { op: string; path: string; value?: unknown }[],
-    ) => {
-      this.writes += 1;
-      const next = structuredClone(this.run) as unknown as Record<string, unknown>;
-      for (const { op, path, value } of patch) {
-        const names = path.slice(1).split('/');
-        const last = names.pop() ?? '';
-        let at = next;
-        for (const name of names) at = at[name] as Record<string, unknown>;
-        if (Array.isArray(at) && last === '-') at.push(value);
-        else if (op === 'remove') delete at[last];
-        else at[last] = value;
-      }
-      const version = String(Number(this.run.metadata.resourceVersion) + 1);
-      this.run = next as unknown as FleetRun;
-      this.run.metadata = { ...this.run.metadata, resourceVersion: version };
-      return this.run;
-    },
-  };
-
-  get status() {
-    return this.run.status ?? {};
-  }
-}
-
-interface Process {
-  readonly facts: Fact[];
-  wake(): void;
-  kill(): Promise<void>;
-}
-const open: Process[] = [];
+const open: FleetProcess[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((process) => process.kill()));
 });
 
 /** A process of the controllers with this one module, on its own connection. */
-function start(server: Server, hosts: readonly EdgeHost[], groups: readonly EdgeGroup[] = []): Process {
-  const bus = nats.connect();
-  const stop = new AbortController();
-  const sessions = new Map<string, RunSession>();
-  const facts: Fact[] = [];
-  const cache = createCache<EdgeHost, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
-  cache.replaceAll([...hosts], '1');
-  const groupCache = createCache<EdgeGroup, 'namespace'>({ indexes: { namespace: () => ['tenant-acme'] } });
-  groupCache.replaceAll([...groups], '1');
-  const guard = () => {
-    if (stop.signal.aborted) throw new AppError('lost_leadership', 'dead');
-  };
-  const kube = server.kube as unknown as Parameters<typeof createFleetRunReconcile>[0]['kube'];
-  const reconcile = createFleetRunReconcile({
-    kube,
-    clock: systemClock,
-    events: { record: () => undefined } as unknown as Parameters<typeof createFleetRunReconcile>[0]['events'],
-    facts: { raise: (fact) => void facts.push(fact) },
-    tenants: { tenantOf: () => 'acme' },
-    runs: { get: () => (guard(), server.run), remember: () => undefined },
-    hosts: cache,
-    groups: groupCache,
-    store: createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]),
-    lane: createCommandLane({ bus, clock: systemClock, edgeKey: privateKey, guard }),
-    news: createEdgeResults({ bus, clock: systemClock }),
-    newsReader: createNewsReader(bus),
-    launches: createFairPool({ size: 64, clock: systemClock, perFree: 1, waitMs: 86_400_000 }),
-    sessions,
-    wake: (key) => controller.queue.add(key),
-  });
-  const deps = { clock: systemClock, logger: silentLogger, newId };
-  const controller = createController(deps, { kind: 'FleetRun', reconcile, workers: 1 });
-  const running = controller.run(stop.signal);
-  controller.queue.add('tenant-acme/run');
-  const process = {
-    facts,
-    wake: () => controller.queue.add('tenant-acme/run'),
-    async kill() {
-      stop.abort();
-      for (const uid of sessions.keys()) closeSession(sessions, uid);
-      await running;
-      await bus.close(0);
-    },
-  };
+function start(server: Server, hosts: readonly EdgeHost[], groups: readonly EdgeGroup[] = []): FleetProcess {
+  const process = startFleetController({ bus: nats.connect(), edgeKey: privateKey, server, hosts, groups });
   open.push(process);
   return process;
 }
@@ -246,9 +130,6 @@ async function relay(hosts: readonly EdgeHost[], answer: Answer): Promise<RelayP
   await peer.hold(hosts);
   return peer;
 }
-
-const records = (server: Server) =>
-  readPerNode(createConfigMapStore(server.kube as unknown as Parameters<typeof createConfigMapStore>[0]), server.run);
 
 describe('a fleet run on a real NATS server', () => {
   it('EDGE-RES-25 EDGE-RES-27 EDGE-RES-29 sends the tool to each host of its target and records how each ended', async () => {

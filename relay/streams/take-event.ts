@@ -73,7 +73,8 @@ async function takeResult(deps: TakeEventDeps, stream: LiveStream, message: Comm
 async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: CommandProgress): Promise<void> {
   const { commandId } = message;
   const chunk = chunkOf(message.chunk);
-  if (commandId === '' || chunk === undefined) return;
+  if (commandId === '') return noteState(deps, stream, message);
+  if (chunk === undefined) return;
   const left = progressLeft(stream, commandId);
   if (left <= 0) return;
   const entry = await recordOf(deps, stream, commandId);
@@ -92,6 +93,13 @@ async function takeProgress(deps: TakeEventDeps, stream: LiveStream, message: Co
     at,
     chunk: kept,
   });
+}
+
+/** A state of the daemon itself, such as the end of a drain (requirements AMB-010). */
+function noteState({ logger }: TakeEventDeps, { facts }: LiveStream, { chunk }: CommandProgress): void {
+  if (chunk?.kind?.$case === 'status' && chunk.kind.value.state === 'drained') {
+    logger.info({ node: facts.nodeId }, 'host drained');
+  }
 }
 
 /** What a chunk counts at least, so that many small ones end as well. */

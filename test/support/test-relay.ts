@@ -5,7 +5,7 @@ import { createEdgeResults, createRecentCommands, edgeLimits, relayAddress } fro
 import type { GrpcListener } from '../../lib/grpc/listen-grpc.ts';
 import { newId } from '../../lib/ids.ts';
 import type { KeyPair } from '../../lib/keys/private-key.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
 import type { HostStore } from '../../relay/hosts/host-store.ts';
 import { takeOrder } from '../../relay/orders.ts';
 import { serveRelay } from '../../relay/serve-grpc.ts';
@@ -31,20 +31,22 @@ export interface TestRelayOptions {
   readonly heartbeatMs?: number;
   readonly staleMs?: number;
   readonly overlapMs?: number;
+  readonly logger?: Logger;
 }
 
 /** The gRPC door of a relay and its requests over the bus, at a port of the loopback; hosts are where the test says. */
 export async function startTestRelay(options: TestRelayOptions): Promise<TestRelay> {
   const { bus, hosts, relayKey, edgePublicKey, clock = systemClock, steadyMs = monotonicMs } = options;
+  const { logger = silentLogger } = options;
   const relayId = randomUUID();
   const recent = createRecentCommands({ bus });
   const { heartbeatMs, staleMs, overlapMs } = { ...edgeLimits, ...options };
-  const streams = new Streams({ clock, steadyMs, logger: silentLogger, bus, hosts, relayId, staleMs });
+  const streams = new Streams({ clock, steadyMs, logger, bus, hosts, relayId, staleMs });
   await bus.serve(relayAddress(relayId), takeOrder({ clock, streams, recent })).ready;
   const listener = await serveRelay(
     {
       clock,
-      logger: silentLogger,
+      logger,
       newId,
       bus,
       hosts,

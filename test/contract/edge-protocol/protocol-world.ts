@@ -98,8 +98,12 @@ export class ProtocolWorld {
     return stream;
   }
 
-  async status({ nodeId, answer }: WireHost): Promise<EdgeHostStatus | undefined> {
-    return (await this.hosts.find(answer.text(8), nodeId))?.object.status;
+  status({ nodeId, answer }: WireHost): Promise<EdgeHostStatus | undefined> {
+    return this.statusOf(answer.text(8), nodeId);
+  }
+
+  async statusOf(tenant: string, nodeId: string): Promise<EdgeHostStatus | undefined> {
+    return (await this.hosts.find(tenant, nodeId))?.object.status;
   }
 
   async becomes(host: WireHost, state: string): Promise<void> {
@@ -112,8 +116,11 @@ export class ProtocolWorld {
     );
   }
 
-  async address({ nodeId, answer }: WireHost): Promise<HostAddress> {
-    const tenant = answer.text(8);
+  address({ nodeId, answer }: WireHost): Promise<HostAddress> {
+    return this.addressOf(answer.text(8), nodeId);
+  }
+
+  async addressOf(tenant: string, nodeId: string): Promise<HostAddress> {
     const uid = (await this.hosts.find(tenant, nodeId))?.object.metadata.uid ?? '';
     return { tenant, hostUid: uid, nodeId };
   }
