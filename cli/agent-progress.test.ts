@@ -13,6 +13,13 @@ describe('the progress of an agent', () => {
     [{ tool_ended: { tool: 'fs.read', content: 'no', is_error: true } }, '  fs.read failed: no'],
     [{ call_judged: { allowed: false, reason: 'unsafe' } }, '  call refused by the judge: unsafe'],
     [{ call_judged: { allowed: true, reason: 'fine' } }, undefined],
+    [
+      { approval_asked: { tool: 'cmd.run', until: '2026-01-02T03:04:05Z' } },
+      '  cmd.run waits for approval until 2026-01-02T03:04:05Z',
+    ],
+    [{ approval_given: { approved: true, by: 'ada' } }, '  call approved by ada'],
+    [{ approval_given: { approved: false, by: 'ada', feedback: 'too broad' } }, '  call rejected by ada: too broad'],
+    [{ approval_given: { approved: false } }, '  call not approved in time'],
     [{ iteration_judged: { score: 0.4, feedback: 'shorter' } }, '  judged 0.4: shorter'],
     [{ iteration_completed: { iteration: 1, output: 'done' } }, 'iteration 1 answered: done'],
     [{ model_asked: { call: 1 } }, undefined],

@@ -24,12 +24,20 @@ const lines: Readonly<Record<string, Line>> = {
   iteration_started: ({ iteration, action }) => `iteration ${text(iteration)}: ${brief(action)}`,
   call_judged: ({ allowed, reason }) =>
     allowed === true ? undefined : `  call refused by the judge: ${brief(reason)}`,
+  approval_asked: ({ tool, until }) => `  ${text(tool)} waits for approval until ${text(until)}`,
+  approval_given: ({ approved, by, feedback }) => approvalLine(approved === true, by, feedback),
   tool_started: ({ tool, arguments: given }) => `  ${text(tool)} ${brief(given)}`,
   tool_ended: ({ tool, content, is_error: isError }) =>
     `  ${text(tool)} ${isError === true ? 'failed' : 'answered'}: ${brief(content)}`,
   iteration_judged: ({ score, feedback }) => `  judged ${text(score)}: ${brief(feedback)}`,
   iteration_completed: ({ iteration, output }) => `iteration ${text(iteration)} answered: ${brief(output)}`,
 };
+
+function approvalLine(isApproved: boolean, by: unknown, feedback: unknown): string {
+  if (by === undefined) return '  call not approved in time';
+  const why = feedback === undefined ? '' : `: ${brief(feedback)}`;
+  return `  call ${isApproved ? 'approved' : 'rejected'} by ${text(by)}${why}`;
+}
 
 /** What a person is told of an event; undefined for what only a program wants to know. */
 export function progressLine(event: ConversationEvent): string | undefined {

@@ -120,6 +120,11 @@ export const limits = {
   /** Our ceilings for agents: tools of one, length of a tool's name, and of the text that one takes and gives. */
   agentTools: 100,
   toolNameLength: 128,
+  /** Ours: patterns of spec.approval; asks of one execution; arguments that a person is shown, and what one says, in characters. */
+  approvalPatterns: 50,
+  agentAsks: 50,
+  askArgumentsLength: 32_768,
+  askFeedbackLength: 8_192,
   agentInputLength: 262_144,
   agentOutputLength: 262_144,
   /** Longest verdict of a judge, in characters: one state reads those of all its judges in one turn. */

@@ -1,3 +1,4 @@
+import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
 import type { EventSink } from '../../lib/bus/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Effect } from '../../lib/conversation/next.ts';
@@ -5,6 +6,7 @@ import type { CallCounter } from '../../lib/envelope/index.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ModelReply, Models } from '../../lib/models/models.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
+import type { Approvals } from './approvals.ts';
 import type { LiveNews } from './live.ts';
 import type { ConversationLog, NewRecord } from './log.ts';
 import type { PodDoor } from './pod-door.ts';
@@ -20,6 +22,9 @@ export interface ConversationDeps {
   readonly registered: RegisteredToolSource;
   readonly log: ConversationLog;
   readonly door: PodDoor;
+  /** Without its texts. */
+  readonly execution: AgentExecution;
+  readonly approvals: Pick<Approvals, 'settle'>;
   readonly caller: AgentCaller;
   /** Counts calls where the SecurityContext bounds them. */
   readonly calls: CallCounter;

@@ -11,6 +11,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Models } from '../../lib/models/models.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import type { Toolbox } from '../../lib/tools/tool.ts';
+import type { Approvals } from './approvals.ts';
 import type { Claims } from './claims.ts';
 import type { RegisteredToolSource } from './registered/index.ts';
 
@@ -26,6 +27,7 @@ export interface DriversDeps {
   readonly registered: RegisteredToolSource;
   readonly calls: CallCounter;
   readonly claims: Claims;
+  readonly approvals: Approvals;
   readonly executions: Pick<Informer<AgentExecution, 'namespace'>, 'whole' | 'onChange'> & {
     readonly cache: Pick<CacheReader<AgentExecution>, 'getByUid' | 'values'>;
   };

@@ -8,6 +8,7 @@ import { failure } from '../../lib/conversation/next.ts';
 import type { ConversationState } from '../../lib/conversation/state.ts';
 import { AppError, messageOf } from '../../lib/errors.ts';
 import { createFairPool, type FairPool } from '../../lib/fair-pool.ts';
+import { Parked } from './approvals.ts';
 import { callerOf } from './caller-of.ts';
 import { drive } from './conversation.ts';
 import type { ConversationDeps } from './conversation-deps.ts';
@@ -50,13 +51,16 @@ const scanMs = 5_000;
 const pingMs = 2_000;
 const handOverMs = 20_000;
 
+/** `grown`: it holds more than its place in the pool allows; `parked`: it waits for a person. */
+type Driving = 'done' | 'grown' | 'parked';
+
 interface Driven {
   readonly leave: AbortController;
   readonly cancel: AbortController;
   conversation: OpenConversation | undefined;
   /** Resolves when it is open here, or will not be. */
-  readonly settled: Promise<void>;
-  readonly settle: () => void;
+  settled: Promise<void>;
+  settle: () => void;
   ended: Promise<void>;
 }
 
@@ -145,19 +149,9 @@ class ConversationDrivers implements Drivers {
   /** Never rejects: what fails here is tried again by the next scan, on whichever replica. */
   async #drive(execution: AgentExecution, driven: Driven): Promise<void> {
     const { logger } = this.#deps;
-    const { namespace = '', name, uid } = execution.metadata;
+    const { namespace, name, uid } = execution.metadata;
     try {
-      let cost = smallBytes;
-      for (;;) {
-        const signal = driven.cancel.signal;
-        using _place = await this.#pool.enter({
-          tenant: namespace,
-          cost,
-          signal: AbortSignal.any([signal, driven.leave.signal]),
-        });
-        if ((await this.#driveInTime(execution, driven, cost)) !== 'grown') return;
-        cost = largeBytes;
-      }
+      await this.#driveInTurns(execution, driven);
     } catch (error) {
       if (driven.cancel.signal.aborted || driven.leave.signal.aborted) return;
       if (error instanceof Overtaken || error instanceof Stopped) return;
@@ -165,7 +159,21 @@ class ConversationDrivers implements Drivers {
     }
   }
 
-  async #driveInTime(execution: AgentExecution, driven: Driven, bytes: number): Promise<'done' | 'grown'> {
+  async #driveInTurns(execution: AgentExecution, driven: Driven): Promise<void> {
+    const { namespace = '', uid = '' } = execution.metadata;
+    const signal = AbortSignal.any([driven.cancel.signal, driven.leave.signal]);
+    let cost = smallBytes;
+    for (;;) {
+      // A person may take days: until then nothing is held for the conversation but this.
+      await this.#deps.approvals.idle(uid, signal);
+      using _place = await this.#pool.enter({ tenant: namespace, cost, signal });
+      const outcome = await this.#driveInTime(execution, driven, cost);
+      if (outcome === 'done') return;
+      if (outcome === 'grown') cost = largeBytes;
+    }
+  }
+
+  async #driveInTime(execution: AgentExecution, driven: Driven, bytes: number): Promise<Driving> {
     using deadline = new DeadlineSignal(this.#deps.clock, execution, driven.cancel.signal);
     try {
       return await this.#driveWithin(execution, { driven, deadline, bytes });
@@ -176,8 +184,7 @@ class ConversationDrivers implements Drivers {
     }
   }
 
-  /** `grown`: it holds more than its place in the pool allows. */
-  async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<'done' | 'grown'> {
+  async #driveWithin(execution: AgentExecution, within: Omit<Opened, 'conversation'>): Promise<Driving> {
     const { bus } = this.#deps;
     const { deadline, bytes } = within;
     const { uid = '' } = execution.metadata;
@@ -211,7 +218,7 @@ class ConversationDrivers implements Drivers {
     return claims.mayDrive(execution, model ?? 'default');
   }
 
-  async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<'done' | 'grown'> {
+  async #serveAndConverse(execution: AgentExecution, open: Opened): Promise<Driving> {
     const { log, door } = open.conversation;
     const responder = this.#serve(execution.metadata.uid ?? '', open.driven);
     try {
@@ -222,7 +229,9 @@ class ConversationDrivers implements Drivers {
       await this.#converse(execution, open);
       return 'done';
     } catch (error) {
+      withdraw(open.driven);
       if (error instanceof Grown) return 'grown';
+      if (error instanceof Parked) return 'parked';
       throw error;
     } finally {
       door.close();
@@ -292,7 +301,8 @@ class ConversationDrivers implements Drivers {
     execution: AgentExecution,
     parts: Pick<ConversationDeps, 'log' | 'door' | 'tell'>,
   ): Promise<ConversationDeps> {
-    const { bus, calls, clock, logger, models, toolbox, registered, executions, tenants, definitionOf } = this.#deps;
+    const { approvals, bus, calls, clock, logger, models, toolbox, registered } = this.#deps;
+    const { executions, tenants, definitionOf } = this.#deps;
     const whole = await executions.whole(execution);
     if (whole === undefined) throw new Stopped();
     const { spec, security } = await definitionOf(whole);
@@ -307,6 +317,8 @@ class ConversationDrivers implements Drivers {
       toolbox,
       registered,
       task: { ...renderTask(whole, spec), version: status?.agent?.version ?? '' },
+      execution,
+      approvals,
       caller: callerOf(whole, { tenant: tenants.tenantOf(metadata.namespace ?? '') ?? '', spec, security }),
     };
   }
@@ -322,6 +334,15 @@ interface Opened {
 /** Time for the last record and the outcome of an execution that is out of time. */
 const lastWordMs = 30_000;
 const retryMs = 200;
+
+/** What asks for the conversation waits until it is open again. */
+function withdraw(driven: Driven): void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  driven.conversation = undefined;
+  driven.settle();
+  driven.settled = promise;
+  driven.settle = resolve;
+}
 
 /** The conversation holds more than its place in the pool is for; it is loaded again in a larger one. */
 class Grown extends Error {}

@@ -17,6 +17,7 @@ import type { ApiDeps } from '../api-deps.ts';
 import type { Cluster } from '../cluster/index.ts';
 import { createAgentPodRoutes } from '../routes/agent-pods/index.ts';
 import type { SealInvokeDeps } from '../routes/seal/invoke.ts';
+import { createApprovals } from './approvals.ts';
 import { createAttestations } from './attestations.ts';
 import { callerOf } from './caller-of.ts';
 import { createClaims } from './claims.ts';
@@ -68,6 +69,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     registered: openRegisteredTools({ ...deps, key: deps.sealKey, sessions }),
     calls,
     claims: createClaims({ kube, bus, clock, isKnown: (model) => models.limitsOf(model) !== undefined }),
+    approvals: createApprovals({ kube, clock, executions: cluster.informers.agentExecutions }),
     executions: cluster.informers.agentExecutions,
     tenants: cluster.tenants,
     definitionOf: (execution) => definitions.of(execution),
@@ -123,8 +125,8 @@ function podRoutesDeps({ clock, kube, newId, cluster }: AgentsDeps, { key, sessi
     identity: createPodIdentity({ kube, clock }),
     attestations: createAttestations({ key, sessions, clock, newId }),
     async securityOf(execution: AgentExecution) {
-      const { context, security } = await definitions.of(execution);
-      return { name: context, tools: security.tools ?? ['*'] };
+      const { context, security, spec } = await definitions.of(execution);
+      return { name: context, tools: security.tools ?? ['*'], waiting: spec.approval?.tools ?? [] };
     },
     modelOf: async (execution: AgentExecution) => (await definitions.of(execution)).spec.runtime.model ?? 'default',
   };

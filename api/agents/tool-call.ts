@@ -9,12 +9,13 @@ import { JudgeFailed, judgeCall } from './judge.ts';
 import { Overtaken, Stopped } from './log.ts';
 import { patiently } from './patiently.ts';
 import { registeredTools } from './registered-offer.ts';
+import { refusalByPerson } from './tool-approval.ts';
 import { type FileCall, storageEvent } from './storage-event.ts';
 
 type CallTool = EffectOf<'call_tool'>;
 
 /**
- * Brings one call of the model to its end: checks, judge, run, answer (design §12, order of a call). A call that was under
+ * Brings one call of the model to its end: checks, judge, person, run, answer (design §12, order of a call). A call that was under
  * way when a replica died runs again only where the tool is idempotent.
  */
 export async function callTool(deps: ConversationDeps, effect: CallTool, signal: AbortSignal): Promise<void> {
@@ -30,7 +31,10 @@ export async function callTool(deps: ConversationDeps, effect: CallTool, signal:
     if (admitted.kind === 'policy') raiseStorageEvent(deps, { effect, args }, 'denied');
     return refuse(deps, effect, `${admitted.code}: ${admitted.message}`);
   }
-  const verdict = await verdictOf(deps, admitted, { call, args }, signal);
+  const asked = { call, args };
+  // A person is not asked about what the judge refuses.
+  const verdict =
+    (await verdictOf(deps, admitted, asked, signal)) ?? (await refusalByPerson(deps, admitted, asked, signal));
   if (verdict !== undefined) return refuse(deps, effect, verdict);
   return run(deps, admitted, { effect, args }, signal);
 }

@@ -10,6 +10,7 @@ import { agentExecutions, agents, edgeGroups, edgeHosts, fleetRuns } from '../..
 import type { KubeClient, KubeObject } from '../../lib/kube/index.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 import { createTenantDirectory } from '../../lib/tenant/tenant-directory.ts';
+import { type AgentAsks, createAgentAsks } from './agent-asks.ts';
 import { createExecutionFeed, type ExecutionFeed } from './execution-feed.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createInformers, type Informers } from './informers.ts';
@@ -36,6 +37,7 @@ export interface Cluster {
   readonly executionFeed: ExecutionFeed;
   readonly agents: TenantObjects<Agent>;
   readonly agentExecutions: TenantObjects<AgentExecution>;
+  readonly agentAsks: AgentAsks;
   readonly lineages: Lineages;
   readonly edgeHosts: TenantObjects<EdgeHost>;
   readonly edgeGroups: TenantObjects<EdgeGroup>;
@@ -80,6 +82,7 @@ export function createCluster({ kube, clock, reflector, systemTenant, systemName
       executions: informers.executions.cache,
     }),
     agentExecutions: createTenantObjects({ ...objectsOf(informers.agentExecutions), resource: agentExecutions }),
+    agentAsks: createAgentAsks(objectsOf(informers.agentExecutions)),
     edgeHosts: createTenantObjects({ ...objectsOf(informers.edgeHosts), resource: edgeHosts }),
     edgeGroups: createTenantObjects({ ...objectsOf(informers.edgeGroups), resource: edgeGroups }),
     fleetRuns: createTenantObjects({ ...objectsOf(informers.fleetRuns), resource: fleetRuns }),

@@ -9,6 +9,7 @@ import { isWholeAgent, slimAgent } from '../../lib/agent/slim-agent.ts';
 import { slimAgentExecution } from '../../lib/agent/slim-agent-execution.ts';
 import { isWholeWorkflow, type ListedWorkflow, listedWorkflow, workflowIndexes } from '../../lib/catalogue/index.ts';
 import { answeredIdOf, approvalIdOf } from '../../lib/decision/approval-id.ts';
+import { unansweredAsk } from '../../lib/decision/open-ask.ts';
 import { slimEdgeHost } from '../../lib/edge/slim-edge-host.ts';
 import { slimFleetRun } from '../../lib/fleet/slim-fleet-run.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -44,7 +45,8 @@ export interface Informers {
   readonly tenants: Informer<Namespace, TenantIndex>;
   readonly routers: Informer<StimulusRouter, 'namespace' | 'source'>;
   readonly agents: Informer<Agent, 'namespace'>;
-  readonly agentExecutions: Informer<AgentExecution, 'namespace'>;
+  /** `ask`: id of the tool call that waits for a person, or was answered last; `asking`: the namespace, where one waits. */
+  readonly agentExecutions: Informer<AgentExecution, 'namespace' | 'ask' | 'asking'>;
   readonly edgeHosts: Informer<EdgeHost, 'namespace'>;
   readonly edgeGroups: Informer<EdgeGroup, 'namespace'>;
   readonly fleetRuns: Informer<FleetRun, 'namespace'>;
@@ -153,7 +155,11 @@ function agentExecutionInformer(deps: ReflectorDeps, kube: Pick<KubeClient, 'get
       slim: slimAgentExecution,
       keptBytes: keptBytes.agentExecutions,
     }),
-    indexes: { namespace: namespaceOf },
+    indexes: {
+      namespace: namespaceOf,
+      ask: ({ spec }) => idsOf(spec.ask?.id, spec.signals?.at(-1)?.id),
+      asking: (execution) => (unansweredAsk(execution) === undefined ? [] : namespaceOf(execution)),
+    },
   });
 }
 

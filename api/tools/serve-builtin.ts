@@ -10,6 +10,7 @@ import {
   builtinStopService,
   readBuiltinCall,
 } from '../../lib/tools/remote.ts';
+import { approvalProblem } from '../../lib/tools/needs-approval.ts';
 import { isRefusal, type ToolAnswer, type Toolbox, type ToolCaller } from '../../lib/tools/tool.ts';
 
 interface ServeBuiltinDeps {
@@ -77,7 +78,7 @@ async function serve(
 /** A refusal by the policy of the execution's agent is an answer: the lane of the gateway has its own before. */
 async function run(deps: ServeBuiltinDeps, call: BuiltinCall, signal: AbortSignal): Promise<ToolAnswer> {
   const caller = await callerOf(deps, call);
-  const admitted = deps.toolbox.admit(caller, call.tool, call.args);
+  const admitted = approvalProblem(caller, call.tool) ?? deps.toolbox.admit(caller, call.tool, call.args);
   if (isRefusal(admitted)) return { content: `${admitted.code}: ${admitted.message}`, isError: true };
   if (admitted.run.kind !== 'api')
     return { content: `NOT_AVAILABLE: ${call.tool} runs in the container of an agent alone`, isError: true };

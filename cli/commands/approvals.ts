@@ -9,14 +9,17 @@ import { type Column, tableLines } from '../table.ts';
 export function approvalsCommand(launch: Launch): Command {
   return new Command('approvals')
     .summary('list what waits for a decision')
-    .description('Lists the executions that wait for a decision and what they ask, the longest waiting first.')
+    .description(
+      'Lists the executions of workflows and agents that wait for a decision and what they ask, the longest waiting first.',
+    )
     .addHelpText('after', examples('windlass approvals', 'windlass approvals -o name | xargs -n 1 windlass approve'))
     .action(launch(approvals));
 }
 
 const approvals: Run<object> = async (session): Promise<ExitCode> => {
-  const { executions, words } = await session.door();
-  const questions = (await executions.questions()).toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  const { executions, calls, words } = await session.door();
+  const asked = await Promise.all([executions.questions(), calls.questions()]);
+  const questions = asked.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));
   if (await printedValue(session, questions)) return ok;
   if (session.format === 'name') {
     for (const { execution } of questions) session.terminal.out(execution);

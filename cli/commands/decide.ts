@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { AskingAgent, CallDoor } from '../doors/door.ts';
 import { CliError, type ExitCode } from '../exit-codes.ts';
 import { examples, type Launch, ok, type Run } from '../launch.ts';
 import { printedValue, resourceName } from '../print-object.ts';
@@ -12,10 +13,11 @@ interface DecideOptions {
 }
 
 export function approveCommand(launch: Launch): Command {
-  return decisionCommand('approve', 'answer a waiting Human state with approved')
+  return decisionCommand('approve', 'approve what waits: a Human state, or a tool call of an agent')
     .description(
       'Answers the Human state that waits with the response `approved`. The feedback, or else the response, is what ' +
-        '{{human.feedback}} shows. Of several people who decide at the same time exactly one succeeds.',
+        '{{human.feedback}} shows. A tool call of an agent that waits runs. Of several people who decide at the same ' +
+        'time exactly one succeeds.',
     )
     .option('--feedback <text>', 'what {{human.feedback}} shows')
     .addHelpText(
@@ -26,10 +28,11 @@ export function approveCommand(launch: Launch): Command {
 }
 
 export function rejectCommand(launch: Launch): Command {
-  return decisionCommand('reject', 'answer a waiting Human state with rejected')
+  return decisionCommand('reject', 'reject what waits: a Human state, or a tool call of an agent')
     .description(
       'Answers the Human state that waits with the response `rejected`; {{human.feedback}} shows the reason. The ' +
-        'rule input_equals_no, or input_equals with the value rejected, is the rejection path.',
+        'rule input_equals_no, or input_equals with the value rejected, is the rejection path. A tool call of an agent ' +
+        'does not run, and its model reads the reason.',
     )
     .requiredOption('--reason <text>', 'why; what {{human.feedback}} shows')
     .addHelpText('after', examples("windlass reject review-x7k2p --reason 'the tests are missing'"))
@@ -73,8 +76,9 @@ function empty(option: string, hint: string): CliError {
 }
 
 async function decide(session: Session, name: string, options: DecideOptions): Promise<ExitCode> {
-  const { executions } = await session.door();
-  const execution = await executions.read(name);
+  const { executions, calls } = await session.door();
+  const execution = await executions.read(name).catch((error: unknown) => orAgent(calls, name, options, error));
+  if ('uid' in execution) return decideCall(session, calls, execution, options);
   const { response = '', feedback, state } = options;
   const written = await executions.answer(execution, { response, feedback, state });
   const { terminal } = session;
@@ -83,5 +87,33 @@ async function decide(session: Session, name: string, options: DecideOptions): P
     return ok;
   }
   terminal.out(`${execution.metadata.name}: '${written.state}' answered ${written.response} as ${written.by}`);
+  return ok;
+}
+
+/** The execution of an agent, where there is none of a workflow and no state is meant. */
+async function orAgent(calls: CallDoor, name: string, { state }: DecideOptions, error: unknown): Promise<AskingAgent> {
+  if (!(error instanceof CliError && error.exit === 'not_found') || state !== undefined) throw error;
+  const found = await calls.find(name);
+  if (found === undefined) throw error;
+  return found;
+}
+
+async function decideCall(
+  session: Session,
+  calls: CallDoor,
+  agent: AskingAgent,
+  { response, feedback }: DecideOptions,
+): Promise<ExitCode> {
+  if (response !== 'approved' && response !== 'rejected')
+    throw new CliError(
+      'usage',
+      'a tool call of an agent takes approved or rejected',
+      'Use windlass approve or reject.',
+    );
+  const written = await calls.answer(agent, { response, feedback });
+  const { terminal, format } = session;
+  if (format === 'name') terminal.out(`agentexecution/${agent.name}`);
+  else if (!(await printedValue(session, { execution: agent.name, response, by: written.by })))
+    terminal.out(`${agent.name}: the tool call is ${response} as ${written.by}`);
   return ok;
 }

@@ -10,7 +10,7 @@ import { type Column, tableLines } from '../table.ts';
 
 type Row = ListAgentExecutionsReply['executions'][number];
 type Phase = Row['status'];
-const phases: readonly Phase[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
+const phases: readonly Phase[] = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'];
 
 interface ListOptions {
   readonly agent?: string;

@@ -18,6 +18,8 @@ export interface Door {
   readonly words: DoorWords;
   readonly workflows: WorkflowDoor;
   readonly executions: ExecutionDoor;
+  /** Tool calls of agents that wait for a person. */
+  readonly calls: CallDoor;
   readonly logs: LogDoor;
   readonly stimuli: StimulusDoor;
   readonly agents: AgentDoor;
@@ -234,10 +236,29 @@ export interface Question {
   /** Name of the execution that waits. */
   readonly execution: string;
   readonly execution_id: string;
+  /** Of an agent: the word agent and its name. */
   readonly state: string;
   readonly prompt: string;
   /** RFC 3339. */
   readonly since: string;
+}
+
+/** An execution of an agent that a person may have to answer. */
+export interface AskingAgent {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Tool calls of agents that wait for a person (ADR 0082). */
+export interface CallDoor {
+  questions(): Promise<readonly Question[]>;
+  /** Undefined where there is no execution of an agent of that name or uid. */
+  find(nameOrUid: string): Promise<AskingAgent | undefined>;
+  /** Answers the call that waits. */
+  answer(
+    agent: AskingAgent,
+    answer: { readonly response: 'approved' | 'rejected'; readonly feedback?: string | undefined },
+  ): Promise<{ readonly response: string; readonly by: string }>;
 }
 
 /** Executions. A name or uid that does not exist is a not-found error with a hint. */

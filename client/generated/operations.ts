@@ -135,7 +135,7 @@ export type WorkflowExecutionDeleted = {
 };
 
 export type ApprovalRequest = {
-  /** Of this visit of this state: another visit is another request. */
+  /** Of this visit of a state, or of this call of a tool: another one is another request. */
   readonly id: string;
   /** The execution that waits. */
   readonly execution_id: string;
@@ -265,7 +265,7 @@ export type ExecutionSummary = {
 };
 
 export type ListedApprovalRequest = {
-  /** Of this visit of this state: another visit is another request. */
+  /** Of this visit of a state, or of this call of a tool: another one is another request. */
   readonly id: string;
   /** The execution that waits. */
   readonly execution_id: string;
@@ -277,7 +277,7 @@ export type ListedApprovalRequest = {
   readonly timeout_seconds: number;
   /** There where the prompt goes on; read the request by its id for the whole. */
   readonly prompt_truncated?: boolean;
-  /** Size of the whole prompt, where it goes on. */
+  /** Size of the whole prompt, where it goes on; absent for a tool call. */
   readonly prompt_bytes?: number;
 };
 
@@ -984,6 +984,13 @@ export type ReadAgentAnswer = {
       /** Task instruction. Template: {{intent}} and {{input}} name those of the execution. */
       readonly instruction: string;
     };
+    /** Tool calls that run only when a person has approved them. */
+    readonly approval?: {
+      /** Tools whose calls wait, as globs, such as cmd.run or svc.workflow.*. */
+      readonly tools: readonly string[];
+      /** Longest wait for an answer; a call without one is refused. Default 600. */
+      readonly timeout_seconds?: number;
+    };
     /** What the agent may touch. */
     readonly security?: {
       /** Name of a SecurityContext here. Default: default. */
@@ -1117,7 +1124,7 @@ export type ListAgentExecutionsAnswer = {
     /** The version of the agent that runs. */
     readonly version?: string;
     /** How it is doing. */
-    readonly status: "pending" | "running" | "completed" | "failed" | "cancelled";
+    readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
     /** Why it waits or failed, in one word. */
     readonly reason?: string;
     /** The same in one sentence. */
@@ -1152,7 +1159,7 @@ export type ReadAgentExecutionAnswer = {
   /** The version of the agent that runs. */
   readonly version?: string;
   /** How it is doing. */
-  readonly status: "pending" | "running" | "completed" | "failed" | "cancelled";
+  readonly status: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
   /** Why it waits or failed, in one word. */
   readonly reason?: string;
   /** The same in one sentence. */
@@ -1188,6 +1195,19 @@ export type ReadAgentExecutionAnswer = {
   readonly workflow_execution_id?: string;
   /** The state of that workflow. */
   readonly state?: string;
+  /** The tool call that waits for a person. */
+  readonly approval?: {
+    /** Id of the approval request. */
+    readonly id: string;
+    /** The tool that is to be called. */
+    readonly tool: string;
+    /** Its arguments, as JSON. */
+    readonly arguments: string;
+    /** When the execution began to wait. */
+    readonly asked_at: string;
+    /** When the call is refused unless it is answered. */
+    readonly until: string;
+  };
 };
 
 export type CancelAgentExecutionBody = {
@@ -1289,9 +1309,9 @@ export type StreamAgentExecutionAnswer = {
 
 /**
  * One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`,
- * `model_replied`, `judge_replied`, `call_judged`, `tool_started`, `dispatched`, `tool_ended`,
- * `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the model writes it; or
- * `closed`, the end of an execution whose conversation has none.
+ * `model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`,
+ * `dispatched`, `tool_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as
+ * the model writes it; or `closed`, the end of an execution whose conversation has none.
  */
 export type FollowAgentConversationAnswer = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -2380,7 +2400,7 @@ export interface ListAgentExecutionsRequest {
   /** Only executions of this agent, by name or id. */
   readonly agent?: string;
   /** Only executions in this status. */
-  readonly status?: "pending" | "running" | "completed" | "failed" | "cancelled";
+  readonly status?: "pending" | "running" | "waiting" | "completed" | "failed" | "cancelled";
   /** Executions a page; more than 200 counts as 200. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -3188,7 +3208,8 @@ export interface Operations {
   /**
    * Approve
    *
-   * Signals `approved` to the execution. Of any number of decisions exactly one answers 200.
+   * Signals `approved` to the execution; a tool call of an agent runs then. Of any number of decisions exactly one
+   * answers 200. Feedback on a tool call has at most 8,192 characters.
    *
    * `POST /v1/human-approvals/{id}/approve`
    *
@@ -3203,7 +3224,8 @@ export interface Operations {
   /**
    * Reject
    *
-   * Signals `rejected` to the execution. Of any number of decisions exactly one answers 200.
+   * Signals `rejected` to the execution; the model of an agent reads the reason. Of any number of decisions
+   * exactly one answers 200. A reason on a tool call has at most 8,192 characters.
    *
    * `POST /v1/human-approvals/{id}/reject`
    *

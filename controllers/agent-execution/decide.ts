@@ -1,6 +1,7 @@
 import type { AgentExecutionReason } from '../../crds/conditions.ts';
 import type { AgentExecution, AgentExecutionStatus, AgentResult } from '../../crds/schema/agent-execution.ts';
 import type { ContainerStateTerminated, Pod } from '../../lib/kube/index.ts';
+import { openAsk } from '../../lib/decision/open-ask.ts';
 import { stepState } from '../../lib/pod-slot.ts';
 import { disruptionOf, isDisruption } from '../step-pods/disruption.ts';
 import { podProblem, silenceEndsAt } from '../step-pods/pod-problem.ts';
@@ -45,7 +46,10 @@ export function decideEnd({ spec, status }: AgentExecution, now: number): End | 
   if (spec.cancel !== undefined) return { phase: 'cancelled', reason: 'Cancelled', message: cancelled(spec.cancel) };
   const { deadline } = status ?? {};
   if (deadline === undefined || now < Date.parse(deadline)) return undefined;
-  const waited = status?.reason === undefined ? '' : `; its pod waited: ${status.reason}: ${status.message ?? ''}`;
+  const waited =
+    status?.reason === undefined
+      ? ''
+      : `; ${status.phase === 'waiting' ? 'it' : 'its pod'} waited: ${status.reason}: ${status.message ?? ''}`;
   return failed({ reason: 'Timeout', message: `the agent gave no answer before ${deadline}${waited}` });
 }
 
@@ -65,6 +69,23 @@ function outcome(result: AgentResult): End {
 
 const cancelled = ({ by, reason }: NonNullable<AgentExecution['spec']['cancel']>): string =>
   `cancelled by ${by}${reason === undefined || reason === '' ? '' : `: ${reason}`}`;
+
+interface PersonWait {
+  /** Of one that has begun. */
+  readonly phase?: 'running' | 'waiting';
+  /** When the wait is over, in milliseconds since the epoch. */
+  readonly until: number;
+  readonly why?: Reasoned;
+}
+
+/** Whether an execution that has begun waits for a person (ADR 0082). */
+export function waitsForPerson(execution: AgentExecution, now: number): PersonWait {
+  if (execution.status?.agent === undefined) return { until: Number.POSITIVE_INFINITY };
+  const ask = openAsk(execution, now);
+  if (ask === undefined) return { phase: 'running', until: Number.POSITIVE_INFINITY };
+  const message = `a call of ${ask.tool} waits for approval until ${ask.until}`;
+  return { phase: 'waiting', until: Date.parse(ask.until), why: { reason: 'WaitingForApproval', message } };
+}
 
 /** What becomes of the pod of an execution that has no outcome yet. */
 export type PodDecision =

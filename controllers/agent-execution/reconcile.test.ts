@@ -256,6 +256,71 @@ describe('an execution of an agent begins', () => {
   });
 });
 
+describe('an execution of an agent waits for a person', () => {
+  const ask = {
+    id: 'ask-1',
+    tool: 'cmd.run',
+    arguments: '{}',
+    asked_at: '2026-01-02T00:00:00.000Z',
+    until: '2026-01-02T00:05:00.000Z',
+  };
+  const answer = { id: 'ask-1', response: 'approved' as const, by: 'ada', at: '2026-01-02T00:01:00Z' };
+  const waiting = async () => {
+    const there = world({ agent: { tools: [{ name: 'web.fetch' }] } });
+    await there.run();
+    there.asks({ ask });
+    return there;
+  };
+
+  it('as long as the call has no answer, and is looked at again when its time is over', async () => {
+    const { run, status, clock } = await waiting();
+    expect(await run()).toEqual({ requeueAfterMs: 5 * 60_000, reason: 'WaitingForApproval' });
+    expect(status()).toMatchObject({
+      phase: 'waiting',
+      reason: 'WaitingForApproval',
+      message: 'a call of cmd.run waits for approval until 2026-01-02T00:05:00.000Z',
+      conditions: [{ type: 'Succeeded', status: 'Unknown', reason: 'WaitingForApproval' }],
+    });
+    await clock.advance(5 * 60_000);
+    await run();
+    expect(status()?.phase).toBe('running');
+    expect(status()).not.toHaveProperty('reason');
+  });
+
+  it.each([
+    ['it is answered', { ask, signals: [answer] }],
+    ['the API has taken it away', { ask: undefined }],
+  ])('no more when %s', async (_title, spec) => {
+    const { run, status, asks } = await waiting();
+    await run();
+    asks(spec as Partial<AgentExecutionSpec>);
+    await run();
+    expect(status()?.phase).toBe('running');
+  });
+
+  it('and ends like any other: cancelled, or out of time', async () => {
+    const first = await waiting();
+    await first.run();
+    first.asks({ cancel: { by: 'ann', at: '2026-01-02T00:00:02Z' } });
+    await first.run();
+    expect(first.status()?.phase).toBe('cancelled');
+    const second = await waiting();
+    second.asks({ ask: { ...ask, until: '2026-01-02T01:00:00.000Z' } });
+    await second.run();
+    await second.clock.advance(15 * 60_000);
+    await second.run();
+    expect(second.status()).toMatchObject({ phase: 'failed', reason: 'Timeout' });
+    expect(second.status()?.message).toContain('; it waited: WaitingForApproval: ');
+  });
+
+  it('never before it has begun', async () => {
+    const { run, status, asks } = world({ isThere: false });
+    asks({ ask });
+    await run();
+    expect(status()?.phase).toBe('pending');
+  });
+});
+
 describe('an execution of an agent ends', () => {
   it('with the outcome, and its pod is told to go', async () => {
     const { run, status, asks, podIs, deleted, made, facts } = world();

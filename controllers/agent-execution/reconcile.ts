@@ -23,6 +23,7 @@ import {
   failed,
   isOver,
   nextAttempt,
+  waitsForPerson,
   type PodDecision,
   type Reasoned,
 } from './decide.ts';
@@ -105,12 +106,13 @@ async function waitFor(
   requeueAfterMs: number,
 ): Promise<Again> {
   const now = deps.clock.now();
-  const status = statusWith(execution, now, {}, why);
+  const { phase, until, why: asking } = waitsForPerson(execution, now);
+  const status = statusWith(execution, now, phase === undefined ? {} : { phase }, why ?? asking);
   await write(deps, execution, status);
-  const deadline = Date.parse(status.deadline ?? '');
-  const left = Number.isNaN(deadline) ? requeueAfterMs : Math.min(requeueAfterMs, deadline - now);
+  const deadline = Date.parse(status.deadline ?? '') || Number.POSITIVE_INFINITY;
+  const left = Math.min(requeueAfterMs, deadline - now, until - now);
   if (left === Number.POSITIVE_INFINITY) return undefined;
-  return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? 'deadline' };
+  return { requeueAfterMs: Math.max(0, left), reason: why?.reason ?? asking?.reason ?? 'deadline' };
 }
 
 /** Fixes the definition, and from then on counts the time. */

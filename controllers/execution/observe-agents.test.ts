@@ -27,6 +27,10 @@ describe('an AgentExecution as a fact', () => {
     expect(observeAgent({ ...anAgent(), spec })).toEqual([]);
   });
 
+  it('that waits for a person has started and goes on', () => {
+    expect(observeAgent(anAgent({}, { phase: 'waiting' }))).toMatchObject([{ phase: 'running' }]);
+  });
+
   it('names the visit and the judge that it is for', () => {
     expect(observeAgent(anAgent())).toMatchObject([{ name: 'a', uid: 'a-1', madeBy: parent, phase: 'pending' }]);
   });

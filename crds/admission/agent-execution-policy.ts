@@ -41,6 +41,38 @@ const cancelRules: readonly AdmissionRule[] = [
   },
 ];
 
+const ids = (owner: string): string =>
+  `(has(${owner}.spec.signals) ? ${owner}.spec.signals.map(s, s.id + '\\n').join('') : '')`;
+
+/** ADR 0082: the API asks; an answer carries the name of the user that the API server saw. */
+const approvalRules: readonly AdmissionRule[] = [
+  {
+    expression: `variables.isApi || (oldObject == null ? !has(object.spec.ask) : ${isSame('ask')})`,
+    message: "'spec.ask: is written by the Windlass API only, not by ' + variables.user",
+    reason: 'Forbidden',
+  },
+  {
+    expression: 'oldObject != null || !has(object.spec.signals)',
+    message: "'spec.signals: an execution begins without answers'",
+  },
+  {
+    expression: 'variables.isTrusted || size(variables.forged) == 0',
+    message:
+      "'spec.signals[' + variables.forged[0].id + '].by: must be ' + variables.user + ', the user who writes the signal'",
+    reason: 'Forbidden',
+  },
+  {
+    expression:
+      "variables.isTrusted || !has(object.spec.signals) || object.spec.signals.all(s, s.id in variables.oldIds || !has(s.via) || s.via != 'api')",
+    message: "'spec.signals: via: api is written by the Windlass API only, which has checked a token; leave it out'",
+    reason: 'Forbidden',
+  },
+  {
+    expression: `oldObject == null || ${ids('object')}.startsWith(${ids('oldObject')})`,
+    message: "'spec.signals: new signals stand behind the old ones'",
+  },
+];
+
 /**
  * Who may write what into an execution of an agent: the API alone says how it ended, the controllers alone make one for a
  * state of a workflow, and a cancellation names the user that the API server saw (design §12).
@@ -54,6 +86,9 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
     ...accountVariables({ ...identities, trustedWriters: identities.apis }),
     ...markVariables(marks),
     isApi: `variables.user in ${celList(identities.apis)}`,
+    oldIds: 'oldObject != null && has(oldObject.spec.signals) ? oldObject.spec.signals.map(s, s.id) : []',
+    forged:
+      'has(object.spec.signals) ? object.spec.signals.filter(s, !(s.id in variables.oldIds) && s.by != variables.user) : []',
   },
   rules: [
     {
@@ -71,6 +106,7 @@ export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy =>
       reason: 'Forbidden',
     },
     ...cancelRules,
+    ...approvalRules,
     fixed('isolation'),
     fixed('volumes'),
     ...markRules(marks, 'variables.isTrusted', 'Windlass'),

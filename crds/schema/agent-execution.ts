@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { agentExecutionRules } from '../rules/agent-execution-rules.ts';
+import { signalListRules, signalRules } from '../rules/execution-rules.ts';
+import { uidPattern } from '../uid.ts';
 import { Conditions } from './condition.ts';
 import type { KubernetesObject } from './object.ts';
 import { cel, durationPattern, oneOf, timestamp } from './parts.ts';
-import { Cancel } from './workflow-execution.ts';
+import { Cancel, Signal } from './workflow-execution.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -35,6 +38,46 @@ const AgentResult = Type.Object(
   { additionalProperties: false, description: 'The outcome; written by the API, once.' },
 );
 export type AgentResult = Static<typeof AgentResult>;
+
+const askId = (description: string) => Type.String({ pattern: uidPattern, maxLength: 36, description });
+
+/** A tool call that waits for a person (ADR 0082). The API writes it, and takes it away once that is over. */
+const AgentAsk = Type.Object(
+  {
+    id: askId('Id of the approval request.'),
+    tool: Type.String({ maxLength: limits.toolNameLength, description: 'The tool that is to be called.' }),
+    arguments: Type.String({
+      maxLength: limits.askArgumentsLength,
+      description: 'Its arguments as JSON, in full; characters that show as nothing are escaped.',
+    }),
+    asked_at: timestamp({ description: 'When the execution began to wait.' }),
+    until: timestamp({ description: 'When the call is refused unless it is answered.' }),
+  },
+  { additionalProperties: false, description: 'The tool call that waits for a person; written by the API.' },
+);
+export type AgentAsk = Static<typeof AgentAsk>;
+
+const { by, at, via, note } = Signal.properties;
+
+/** The answer to an ask. Answers are only ever appended, and only while the ask is there. */
+const AgentSignal = Type.Object(
+  {
+    id: askId('Id of the ask that is answered: there is one answer to each.'),
+    response: oneOf(['approved', 'rejected'], { description: 'Whether the call may run.' }),
+    feedback: Type.Optional(
+      Type.String({
+        maxLength: limits.askFeedbackLength,
+        description: 'Why; the model reads it where it is rejected.',
+      }),
+    ),
+    by,
+    at,
+    via,
+    note,
+  },
+  { additionalProperties: false, ...cel(...signalRules) },
+);
+export type AgentSignal = Static<typeof AgentSignal>;
 
 const Parent = Type.Object(
   {
@@ -86,36 +129,35 @@ export const AgentExecutionSpec = Type.Object(
       }),
     ),
     cancel: Type.Optional(Cancel),
+    ask: Type.Optional(AgentAsk),
+    signals: Type.Optional(
+      Type.Array(AgentSignal, {
+        maxItems: limits.agentAsks,
+        description: 'Answers of people to asks, in the order in which they came.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['id'],
+        ...cel(...signalListRules),
+      }),
+    ),
     parent: Type.Optional(Parent),
     result: Type.Optional(AgentResult),
   },
   {
     additionalProperties: false,
-    ...cel(
-      {
-        rule: '!has(oldSelf.result) || (has(self.result) && self.result == oldSelf.result)',
-        message: 'result: is written once',
-      },
-      {
-        rule: '!has(oldSelf.cancel) || (has(self.cancel) && self.cancel == oldSelf.cancel)',
-        message: 'cancel: cannot be taken back',
-      },
-      {
-        rule: 'self.agent == oldSelf.agent && has(self.version) == has(oldSelf.version) && (!has(self.version) || self.version == oldSelf.version) && has(self.input) == has(oldSelf.input) && (!has(self.input) || self.input == oldSelf.input) && has(self.intent) == has(oldSelf.intent) && (!has(self.intent) || self.intent == oldSelf.intent)',
-        message: 'agent, version, input and intent: are immutable; start another execution',
-      },
-    ),
+    ...cel(...agentExecutionRules),
   },
 );
 export type AgentExecutionSpec = Static<typeof AgentExecutionSpec>;
 
-export const agentPhases = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const agentPhases = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 
 export const AgentExecutionStatus = Type.Object(
   {
     observedGeneration: Type.Optional(Type.Integer()),
     conditions: Type.Optional(Conditions),
-    phase: Type.Optional(oneOf(agentPhases, { description: 'pending, running, completed, failed or cancelled.' })),
+    phase: Type.Optional(
+      oneOf(agentPhases, { description: 'pending, running, waiting, completed, failed or cancelled.' }),
+    ),
     reason: Type.Optional(Type.String({ maxLength: 128, description: 'Why it waits or failed, in one word.' })),
     message: Type.Optional(Type.String({ maxLength: 2_048, description: 'The same in one sentence.' })),
     agent: Type.Optional(

@@ -85,6 +85,21 @@ const AgentExecutionSettings = Type.Object(
   { additionalProperties: false, description: 'Bounds of one execution.' },
 );
 
+/** Tools whose calls wait for a person (ADR 0082). */
+const Approval = Type.Object(
+  {
+    tools: Type.Array(Type.String({ minLength: 1, maxLength: limits.toolNameLength }), {
+      minItems: 1,
+      maxItems: limits.approvalPatterns,
+      description: 'Tools whose calls wait, as globs, such as cmd.run or svc.workflow.*.',
+    }),
+    timeout_seconds: Type.Optional(
+      seconds('Longest wait for an answer; a call without one is refused. Default 600.', 604_800),
+    ),
+  },
+  { additionalProperties: false, description: 'Tool calls that run only when a person has approved them.' },
+);
+
 const pathPattern = Type.String({ pattern: '^/', maxLength: 1_024, description: 'Absolute path or glob.' });
 
 const Filesystem = Type.Object(
@@ -165,6 +180,7 @@ export const AgentSpec = Type.Object(
       }),
     ),
     execution: Type.Optional(AgentExecutionSettings),
+    approval: Type.Optional(Approval),
     security: Type.Optional(AgentSecurity),
     env: Type.Optional(
       mapOf(Type.String({ maxLength: 4_096 }), {

@@ -24,6 +24,13 @@ describe('the spec of an agent', () => {
     ['a known field', { tols: [] }, 'spec.tols unknown_field error'],
     ['a duration', { execution: { timeout: 'soon' } }, 'spec.execution.timeout pattern error'],
     ['a JSON Schema', { output_schema: { type: 'thing' } }, 'spec.output_schema.type json_schema error'],
+    ['a tool to approve', { approval: { tools: [] } }, 'spec.approval.tools minItems error'],
+    ['a known field', { approval: { tools: ['a'], tool: [] } }, 'spec.approval.tool unknown_field error'],
+    [
+      'approval of tools that it has',
+      { tools: [{ name: 'fs.read' }], approval: { tools: ['cmd.run'] } },
+      'spec.approval.tools[0] unknown_reference warning',
+    ],
     [
       'a known name in its template',
       { task: { instruction: '{{inptu}}' } },
@@ -31,6 +38,27 @@ describe('the spec of an agent', () => {
     ],
   ])('needs %s', (_title, change, problem) => {
     expect(problems(change)).toContain(problem);
+  });
+
+  it.each([
+    ['cmd.run', 'cmd.run'],
+    ['cmd', 'cmd.run'],
+    ['svc.*', 'svc.workflow.delete'],
+    ['svc.workflow.*', 'svc.*'],
+    ['fs.write', '*.write'],
+    ['fs.*', '*'],
+  ])('with the tool %s may have %s approved', (name, pattern) => {
+    expect(problems({ tools: [{ name }], approval: { tools: [pattern] } })).toEqual([]);
+  });
+
+  it.each([
+    [0, false],
+    [1, true],
+    [604_800, true],
+    [604_801, false],
+  ])('waits %i seconds for approval: %s', (timeout_seconds, legal) => {
+    const approval = { tools: ['fs.read'], timeout_seconds };
+    expect(problems({ tools: [{ name: 'fs.read' }], approval }).length === 0).toBe(legal);
   });
 
   it.each([

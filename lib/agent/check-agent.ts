@@ -3,6 +3,7 @@ import { validateSpec } from '../../crds/validators.ts';
 import { isJsonObject } from '../json-object.ts';
 import { checkSchema } from '../json-schema/validate.ts';
 import { checkTemplate } from '../template/parse.ts';
+import { matchesName } from '../tools/name-pattern.ts';
 import { workLimits } from '../work/limits.ts';
 import { Work, WorkBudgetExceeded } from '../work/work.ts';
 
@@ -12,7 +13,7 @@ import { Work, WorkBudgetExceeded } from '../work/work.ts';
  */
 export function checkAgent(spec: unknown): readonly Problem[] {
   if (!isJsonObject(spec)) return [errorAt(['spec'], 'type', 'must be a map')];
-  return [...validateSpec.Agent(spec), ...checkTools(spec['tools']), ...checkWithin(spec)];
+  return [...validateSpec.Agent(spec), ...checkTools(spec['tools']), ...checkApproval(spec), ...checkWithin(spec)];
 }
 
 /** A definition that takes too long to check is refused as it is. */
@@ -38,6 +39,30 @@ function checkTools(tools: unknown): Problem[] {
       ? [errorAt(['spec', 'tools', index, 'name'], 'duplicate', `${name} is in the list already`)]
       : [],
   );
+}
+
+/** A pattern that fits no tool of the agent is mostly a slip, and then calls run that a person was to see. */
+function checkApproval({ approval, tools }: Readonly<Record<string, unknown>>): Problem[] {
+  const patterns = isJsonObject(approval) && Array.isArray(approval['tools']) ? approval['tools'] : [];
+  const names = Array.isArray(tools) ? tools.flatMap((tool: unknown) => nameOf(tool) ?? []) : [];
+  return patterns.flatMap((pattern: unknown, index) =>
+    typeof pattern !== 'string' || names.some((name) => mayFit(pattern, name))
+      ? []
+      : [warningAt(['spec', 'approval', 'tools', index], 'unknown_reference', `${pattern} fits no tool of spec.tools`)],
+  );
+}
+
+function nameOf(tool: unknown): string | undefined {
+  const name = isJsonObject(tool) ? tool['name'] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a pattern of tool names and an entry of spec.tools, which may end in `.*`, have a name in common. */
+function mayFit(pattern: string, name: string): boolean {
+  if (!name.endsWith('.*')) return matchesName(pattern, name) || (name === 'cmd' && matchesName(pattern, 'cmd.run'));
+  const prefix = name.slice(0, -1);
+  const [fixed = ''] = pattern.split('*', 1);
+  return fixed.startsWith(prefix) || prefix.startsWith(fixed);
 }
 
 /** Names of an execution that an instruction may read. */

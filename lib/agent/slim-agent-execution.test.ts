@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentExecution } from '../../crds/schema/agent-execution.ts';
-import { slimAgentExecution } from './slim-agent-execution.ts';
+import { isCutAsk, slimAgentExecution } from './slim-agent-execution.ts';
 
 const whole: AgentExecution = {
   apiVersion: 'windlass.dev/v1',
@@ -31,6 +31,26 @@ describe('the cache of agent executions', () => {
     expect(spec).toMatchObject({ agent: 'reviewer', timeout: '5m', parent: { state: 'panel', visit: 1, judge: 2 } });
     expect(spec.result).toMatchObject({ phase: 'completed', score: 0.5, iterations: 2 });
     expect(status).toEqual({ phase: 'running' });
+  });
+
+  it.each([
+    [511, 511, false],
+    [512, 512, false],
+    [513, 513, true],
+    [32_768, 513, true],
+  ])('keeps of %i characters of a call that waits %i, and knows of the cut: %s', (length, kept, isCut) => {
+    const times = { asked_at: '2026-01-01T00:00:00Z', until: '2026-01-01T00:10:00Z' };
+    const ask = { id: 'ask-1', tool: 'cmd.run', arguments: 'x'.repeat(length), ...times };
+    const slim = slimAgentExecution({ ...whole, spec: { ...whole.spec, ask } }).spec.ask;
+    expect(slim).toMatchObject({ id: 'ask-1', tool: 'cmd.run', ...times });
+    expect(slim?.arguments).toHaveLength(kept);
+    expect(slim && isCutAsk(slim)).toBe(isCut);
+  });
+
+  it('keeps who answered what, without what people said beside it', () => {
+    const answer = { id: 'ask-1', response: 'approved' as const, by: 'ada', at: '2026-01-01T00:00:00Z' };
+    const signals = [{ ...answer, feedback: 'long', note: 'longer' }];
+    expect(slimAgentExecution({ ...whole, spec: { ...whole.spec, signals } }).spec.signals).toEqual([answer]);
   });
 
   it('leaves the object itself whole', () => {

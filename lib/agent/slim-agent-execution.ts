@@ -1,19 +1,39 @@
-import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
+import type { AgentAsk, AgentExecution, AgentResult, AgentSignal } from '../../crds/schema/agent-execution.ts';
 import { slimMetadata } from '../informer/slim-metadata.ts';
 
 /**
- * An AgentExecution without the texts that people and models write: its input, its intent and the output of its result.
+ * An AgentExecution without the texts that people and models write: its input, its intent, the output of its result, what
+ * people said beside their answers, and of the arguments of a call that waits all but the beginning.
  * A cache may hold thousands, and no decision is woken by them (design §11).
  */
 export function slimAgentExecution({ apiVersion, kind, metadata, spec, status }: AgentExecution): AgentExecution {
-  const { input: _input, intent: _intent, result, ...asked } = spec;
+  const { input: _input, intent: _intent, result, ask, signals, ...asked } = spec;
   return {
     apiVersion,
     kind,
     metadata: slimMetadata(metadata),
-    spec: { ...asked, ...(result === undefined ? {} : { result: slimResult(result) }) },
+    spec: {
+      ...asked,
+      ...(ask === undefined ? {} : { ask: slimAsk(ask) }),
+      ...(signals === undefined ? {} : { signals: signals.map(slimSignal) }),
+      ...(result === undefined ? {} : { result: slimResult(result) }),
+    },
     ...(status === undefined ? {} : { status }),
   };
 }
 
 const slimResult = ({ output: _output, ...result }: AgentResult): AgentResult => result;
+
+/** Characters of the arguments that a list shows. */
+const argumentsShown = 512;
+const cutMark = '…';
+
+function slimAsk(ask: AgentAsk): AgentAsk {
+  const { arguments: text } = ask;
+  return text.length <= argumentsShown ? ask : { ...ask, arguments: `${text.slice(0, argumentsShown)}${cutMark}` };
+}
+
+/** Arguments in full are JSON, which never ends so. */
+export const isCutAsk = ({ arguments: text }: AgentAsk): boolean => text.endsWith(cutMark);
+
+const slimSignal = ({ feedback: _feedback, note: _note, ...signal }: AgentSignal): AgentSignal => signal;

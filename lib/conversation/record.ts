@@ -45,6 +45,24 @@ export type ConversationRecord = { readonly at: string } & (
       readonly cost_usd?: number;
     }
   | { readonly kind: 'call_judged'; readonly call_id: string; readonly allowed: boolean; readonly reason: string }
+  /** The call waits for a person until then (ADR 0082). */
+  | {
+      readonly kind: 'approval_asked';
+      readonly call_id: string;
+      readonly request_id: string;
+      readonly tool: string;
+      readonly until: string;
+    }
+  /** How that ended. `by`, `via` and `feedback` are those of the answer; without `by` no answer came in time. */
+  | {
+      readonly kind: 'approval_given';
+      readonly call_id: string;
+      readonly request_id: string;
+      readonly approved: boolean;
+      readonly by?: string;
+      readonly via?: string;
+      readonly feedback?: string;
+    }
   | { readonly kind: 'tool_started'; readonly call_id: string; readonly tool: string; readonly arguments: unknown }
   /** The pod with this uid was given the command of a call. */
   | { readonly kind: 'dispatched'; readonly call_id: string; readonly dispatch_id: string; readonly pod_uid: string }

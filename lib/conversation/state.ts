@@ -13,6 +13,11 @@ export interface CallUnderWay {
   dispatch?: { readonly dispatch_id: string; readonly pod_uid: string };
 }
 
+interface Approval {
+  readonly asked: RecordOf<'approval_asked'>;
+  readonly given?: RecordOf<'approval_given'>;
+}
+
 /** What a log of records comes to. `fold` alone writes it. */
 export interface ConversationState {
   started: RecordOf<'started'> | undefined;
@@ -30,6 +35,8 @@ export interface ConversationState {
   underWay: CallUnderWay | undefined;
   /** Verdicts of the judge of tool calls, by call. */
   readonly verdicts: Map<string, RecordOf<'call_judged'>>;
+  /** Calls that a person was asked about, with what came of it. */
+  readonly approvals: Map<string, Approval>;
   /** Hash of the result of each dispatch that has ended, by its id. */
   readonly dispatches: Map<string, string | undefined>;
   /** Text of the last reply, where it calls no tool and is not completed. */
@@ -57,6 +64,7 @@ export const emptyState = (): ConversationState => ({
   calls: [],
   underWay: undefined,
   verdicts: new Map(),
+  approvals: new Map(),
   dispatches: new Map(),
   answer: undefined,
   judged: undefined,
@@ -94,6 +102,11 @@ const folders: { readonly [K in ConversationRecord['kind']]: Folder<K> } = {
   model_replied: foldReply,
   judge_replied: (state, record) => count(state, record),
   call_judged: (state, record) => void state.verdicts.set(record.call_id, record),
+  approval_asked: (state, asked) => void state.approvals.set(asked.call_id, { asked }),
+  approval_given(state, given) {
+    const approval = state.approvals.get(given.call_id);
+    if (approval !== undefined) state.approvals.set(given.call_id, { ...approval, given });
+  },
   tool_started(state, { call_id, tool, arguments: args }) {
     state.underWay = { call_id, tool, arguments: args };
   },

@@ -26,6 +26,8 @@ export interface SessionRequest {
   readonly securityContext: string;
   /** Default: every tool. */
   readonly allowedToolPatterns?: readonly string[];
+  /** Tools that a person must approve. Default: none. */
+  readonly waitingToolPatterns?: readonly string[];
   /** RFC 3339. Default: in an hour. In seven days at most. */
   readonly expiresAt?: string;
 }
@@ -66,6 +68,7 @@ async function create(deps: IssueSessionDeps, request: SessionRequest): Promise<
     security_context: request.securityContext,
     tenant: request.tenant,
     allowed_tool_patterns: request.allowedToolPatterns ?? ['*'],
+    ...(request.waitingToolPatterns === undefined ? {} : { waiting_tool_patterns: request.waitingToolPatterns }),
     expires_at: new Date(Math.floor(end / 1_000) * 1_000).toISOString(),
   };
   await deps.sessions.create(session);

@@ -124,6 +124,15 @@ describe('a signed call', () => {
     expect(await verdict(signed())).toBe(want);
   });
 
+  it.each([
+    [['fs.*'], 'out_of_session'],
+    [['fs.read'], 'out_of_session'],
+    [['fs.write', 'cmd'], 'acme'],
+  ])('of a tool that waits for a person under the patterns %j: %s', async (patterns, want) => {
+    const { verdict, signed } = await world({ waiting_tool_patterns: patterns });
+    expect(await verdict(signed())).toBe(want);
+  });
+
   it('is refused at the first link that fails, in the order of the specification', async () => {
     const { verdict, signed, token, seconds, sessions } = await world({ allowed_tool_patterns: [] });
     const stranger = aSigner();

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
 import { memoize } from '../memo.ts';
-import { matchesAny } from '../tools/name-pattern.ts';
+import { matchesAny, matchesApproved } from '../tools/name-pattern.ts';
 import { EnvelopeError } from './envelope-error.ts';
 import { envelopeLimits } from './limits.ts';
 import { readPublicKey } from './public-key.ts';
@@ -75,6 +75,7 @@ async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | 
     await proveFirst(replays, envelope, session);
     const current = activeSession(await sessions.find(envelope.executionId), clock.now());
     if (current.session_id !== session.session_id) throw inactive();
+    if (matchesApproved(current.waiting_tool_patterns ?? [], envelope.tool)) throw needsPerson(envelope.tool);
     if (matchesAny(current.allowed_tool_patterns, envelope.tool)) return current;
   } catch (error) {
     if (!(error instanceof EnvelopeError) || error.session !== undefined) throw error;
@@ -83,6 +84,12 @@ async function proveUnder(proof: Proof, envelope: Envelope, supposed: Session | 
   const message = `the session does not permit the tool ${envelope.tool.slice(0, 128)}`;
   throw new EnvelopeError('out_of_session', message, { session });
 }
+
+const needsPerson = (tool: string): EnvelopeError =>
+  new EnvelopeError(
+    'out_of_session',
+    `ApprovalRequired: a person must approve a call of ${tool}; let the agent call it`,
+  );
 
 /** @throws EnvelopeError for a session that is not there, revoked or expired. */
 export function activeSession(session: Session | undefined, now: number): Session {

@@ -16,6 +16,8 @@ export interface Session {
   readonly security_context: string;
   readonly tenant: string;
   readonly allowed_tool_patterns: readonly string[];
+  /** Tools that a person must approve (ADR 0082): no signed call of them, at whichever door, is taken. */
+  readonly waiting_tool_patterns?: readonly string[];
   /** RFC 3339. */
   readonly expires_at: string;
   readonly revoked?: boolean;

@@ -15,3 +15,7 @@ export function matchesName(pattern: string, name: string): boolean {
 
 export const matchesAny = (patterns: readonly string[], name: string): boolean =>
   patterns.some((pattern) => matchesName(pattern, name));
+
+/** Whether one of the patterns of spec.approval fits: there `cmd`, the name that manifests give to cmd.run, means it as well. */
+export const matchesApproved = (patterns: readonly string[], name: string): boolean =>
+  matchesAny(patterns, name) || (name === 'cmd.run' && patterns.includes('cmd'));

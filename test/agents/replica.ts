@@ -2,13 +2,14 @@ import type { AgentSpec, SecurityContextSpec } from '../../crds/schema/agent.ts'
 import type { AgentExecution, AgentResult } from '../../crds/schema/agent-execution.ts';
 import { createDrivers, type Drivers } from '../../api/agents/drivers.ts';
 import type { EventBus } from '../../lib/bus/index.ts';
+import { createApprovals } from '../../api/agents/approvals.ts';
 import { createClaims } from '../../api/agents/claims.ts';
 import { noRegisteredTools, type RegisteredToolSource } from '../../api/agents/registered/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createCallCounter } from '../../lib/envelope/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { InformerChange } from '../../lib/informer/index.ts';
-import { KubeError } from '../../lib/kube/index.ts';
+import { type KubeClient, KubeError } from '../../lib/kube/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import type { ModelReply, ModelRequest } from '../../lib/models/models.ts';
 import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
@@ -17,6 +18,8 @@ import type { Tool, Toolbox } from '../../lib/tools/tool.ts';
 export class SharedExecutions {
   readonly objects = new Map<string, AgentExecution>();
   readonly outcomes: AgentResult[] = [];
+  /** The API server does not answer. */
+  isAway = false;
   readonly #handlers = new Set<(change: InformerChange<AgentExecution>) => void>();
 
   put(execution: AgentExecution): void {
@@ -26,17 +29,34 @@ export class SharedExecutions {
     for (const handler of this.#handlers) handler({ key, before, after: execution, own: false });
   }
 
-  /** As the API server takes a merge patch of annotations on one version. */
-  annotate(uid: string, version: string, annotations: Readonly<Record<string, string>>): AgentExecution {
+  /** As the API server takes a merge patch on one version, of annotations and of first fields of the spec. */
+  merge(name: string, patch: object): AgentExecution {
+    const uid = name.replace('run-', '');
     const execution = this.objects.get(uid);
     const ref = { verb: 'patch', resource: 'agentexecutions' };
+    if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
     if (execution === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
-    const { metadata } = execution;
+    const { metadata, spec } = patch as Pick<AgentExecution, 'metadata'> & { readonly spec?: object };
+    const version = execution.metadata.resourceVersion;
     if (metadata.resourceVersion !== version) throw new KubeError(409, { reason: 'Conflict', message: 'stale' }, ref);
-    const changed = { ...metadata, resourceVersion: `${Number(version) + 1}`, annotations: { ...annotations } };
-    const after = { ...execution, metadata: changed };
+    const kept = Object.entries({ ...execution.spec, ...spec }).filter(([, value]) => value !== null);
+    const annotations = { ...execution.metadata.annotations, ...metadata.annotations };
+    const after: AgentExecution = {
+      ...execution,
+      metadata: { ...execution.metadata, annotations, resourceVersion: `${Number(version) + 1}` },
+      spec: Object.fromEntries(kept) as unknown as AgentExecution['spec'],
+    };
     this.put(after);
     return after;
+  }
+
+  /** As the API server gives it. */
+  get(name: string): AgentExecution {
+    const ref = { verb: 'get', resource: 'agentexecutions' };
+    if (this.isAway) throw new KubeError(503, { reason: 'ServiceUnavailable', message: 'away' }, ref);
+    const found = this.objects.get(name.replace('run-', ''));
+    if (found === undefined) throw new KubeError(404, { reason: 'NotFound', message: 'gone' }, ref);
+    return found;
   }
 
   /** As the API server takes it: once. */
@@ -47,14 +67,15 @@ export class SharedExecutions {
     this.put({ ...execution, spec: { ...execution.spec, result } });
   }
 
-  get informer(): Parameters<typeof createDrivers>[0]['executions'] {
+  get informer() {
     return {
       cache: {
+        remember: () => undefined,
         getByUid: (uid: string) => this.objects.get(uid),
         values: () => this.objects.values(),
       },
-      whole: async (object) => this.objects.get(object.metadata.uid ?? ''),
-      onChange: (handler) => void this.#handlers.add(handler),
+      whole: async (object: AgentExecution) => this.objects.get(object.metadata.uid ?? ''),
+      onChange: (handler: (change: InformerChange<AgentExecution>) => void) => void this.#handlers.add(handler),
     };
   }
 }
@@ -144,6 +165,10 @@ export function startReplica({
   isModelKnown = true,
 }: ReplicaOptions): Replica {
   const stop = new AbortController();
+  const kube: Pick<KubeClient, 'get' | 'mergePatch'> = {
+    get: async (_resource, { name }) => shared.get(name) as never,
+    mergePatch: async (_resource, { name }, patch) => shared.merge(name, patch) as never,
+  };
   const drivers = createDrivers({
     kube: {
       jsonPatch: async (_resource, ref, operations) => {
@@ -160,19 +185,8 @@ export function startReplica({
     toolbox,
     registered,
     calls: createCallCounter(bus),
-    claims: createClaims({
-      kube: {
-        get: async (_resource, { name }) => shared.objects.get(name.replace('run-', '')) as never,
-        mergePatch: async (_resource, { name }, patch) => {
-          const { metadata } = patch as Pick<AgentExecution, 'metadata'>;
-          const { resourceVersion = '', annotations = {} } = metadata;
-          return shared.annotate(name.replace('run-', ''), resourceVersion, annotations) as never;
-        },
-      },
-      bus,
-      clock: systemClock,
-      isKnown: () => isModelKnown,
-    }),
+    claims: createClaims({ kube, bus, clock: systemClock, isKnown: () => isModelKnown }),
+    approvals: createApprovals({ kube, clock: systemClock, executions: shared.informer }),
     executions: shared.informer,
     tenants: { tenantOf: (namespace) => namespace },
     definitionOf: async () => ({ spec, security }),

@@ -65,12 +65,13 @@ export function aSealWorld() {
   const begin = async (signer: Signer, parts: Partial<Session> = {}) => {
     const { execution_id: executionId = 'e-1', tenant = 'acme', expires_at: expiresAt } = parts;
     const request = { executionId, tenant, podUid: 'p-1', securityContext: 'default', publicKey: signer.publicKey };
-    const patterns = parts.allowed_tool_patterns;
+    const { allowed_tool_patterns: patterns, waiting_tool_patterns: waiting } = parts;
     return issueSession(
       { key, sessions, clock, newId },
       {
         ...request,
         ...(patterns === undefined ? {} : { allowedToolPatterns: patterns }),
+        ...(waiting === undefined ? {} : { waitingToolPatterns: waiting }),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       },
     );

@@ -1,6 +1,7 @@
 import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import { labels } from '../../../crds/labels.ts';
 import { isUid } from '../../../crds/uid.ts';
+import { unansweredAsk } from '../../../lib/decision/open-ask.ts';
 import { defined } from '../../../lib/defined.ts';
 import type { AgentExecutionSummary, AgentExecutionView } from './schema.ts';
 
@@ -54,6 +55,7 @@ export function presentExecution(execution: AgentExecution): AgentExecutionView 
       model: result?.model,
       workflow_execution_id: parent?.uid,
       state: parent?.state,
+      approval: unansweredAsk(execution),
     }),
   };
 }

@@ -57,6 +57,18 @@ export const AgentExecutionView = Type.Object(
       Type.String({ format: 'uuid', description: 'The execution of a workflow that started this one.' }),
     ),
     state: text('The state of that workflow.'),
+    approval: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({ format: 'uuid', description: 'Id of the approval request.' }),
+          tool: Type.String({ description: 'The tool that is to be called.' }),
+          arguments: Type.String({ description: 'Its arguments, as JSON.' }),
+          asked_at: timestamp({ description: 'When the execution began to wait.' }),
+          until: timestamp({ description: 'When the call is refused unless it is answered.' }),
+        },
+        { additionalProperties: false, description: 'The tool call that waits for a person.' },
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -129,8 +141,8 @@ export const lastAgentEvents = [
 export const ConversationEvent = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
   description:
     'One key, the kind of the record, and its fields: `started`, `taken_over`, `iteration_started`, `model_asked`, ' +
-    '`model_replied`, `judge_replied`, `call_judged`, `tool_started`, `dispatched`, `tool_ended`, `iteration_judged`, ' +
-    '`iteration_completed`, `ended`; or `text`, a piece of text as the model writes it; or `closed`, the end of an ' +
-    'execution whose conversation has none.',
+    '`model_replied`, `judge_replied`, `call_judged`, `approval_asked`, `approval_given`, `tool_started`, ' +
+    '`dispatched`, `tool_ended`, `iteration_judged`, `iteration_completed`, `ended`; or `text`, a piece of text as the ' +
+    'model writes it; or `closed`, the end of an execution whose conversation has none.',
 });
 export const lastConversationEvents = ['ended', 'closed'] as const;

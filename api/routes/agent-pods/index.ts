@@ -26,7 +26,7 @@ export interface AgentPodDeps {
   readonly feed: ConversationFeed;
   readonly securityOf: (
     execution: AgentExecution,
-  ) => Promise<{ readonly name: string; readonly tools: readonly string[] }>;
+  ) => Promise<{ readonly name: string; readonly tools: readonly string[]; readonly waiting: readonly string[] }>;
   readonly modelOf: (execution: AgentExecution) => Promise<string>;
 }
 
@@ -54,7 +54,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
   const pod = await deps.identity.require(execution, senderOf(request));
   checkClaims(execution, pod, request.body);
   if (!needsDriving(execution)) throw over();
-  const { name, tools } = await deps.securityOf(execution);
+  const { name, tools, waiting } = await deps.securityOf(execution);
   return deps.attestations.attest({
     tenant: deps.tenants.tenantOf(execution.metadata.namespace ?? '') ?? '',
     executionId: execution_id,
@@ -63,6 +63,7 @@ async function attest(deps: AgentPodDeps, request: RouteRequest<typeof attestPod
     publicKey,
     securityContext: name,
     allowedToolPatterns: tools,
+    waitingToolPatterns: waiting,
     expiresAt: execution.status?.deadline ?? new Date(deps.clock.now() + sessionMs).toISOString(),
   });
 }

@@ -16,7 +16,10 @@ export const goneText = 'Request not found or already completed';
 /** spec 1 §2.3. */
 export const ApprovalRequest = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Of this visit of this state: another visit is another request.' }),
+    id: Type.String({
+      format: 'uuid',
+      description: 'Of this visit of a state, or of this call of a tool: another one is another request.',
+    }),
     execution_id: Type.String({ format: 'uuid', description: 'The execution that waits.' }),
     prompt: Type.String({ description: 'What the reviewer is asked.' }),
     created_at: timestamp({ description: 'When the execution began to wait.' }),
@@ -35,7 +38,7 @@ export const ListedApprovalRequest = Type.Object(
       Type.Boolean({ description: 'There where the prompt goes on; read the request by its id for the whole.' }),
     ),
     prompt_bytes: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it goes on.' }),
+      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it goes on; absent for a tool call.' }),
     ),
   },
   { additionalProperties: false },
@@ -81,7 +84,7 @@ export const listHumanApprovals = defineContract({
   query: Type.Object(pageQuery('Requests', limits.pageSizeMax), { additionalProperties: false }),
   success: {
     kind: 'json',
-    description: 'The pending requests of the tenant, the oldest first.',
+    description: 'The pending requests of the tenant, of Human states and of tool calls of agents, the oldest first.',
     schema: Type.Object(
       {
         pending_requests: Type.Array(ListedApprovalRequest),
@@ -122,7 +125,9 @@ export const approveHumanApproval = defineContract({
   path: '/v1/human-approvals/{id}/approve',
   tag,
   summary: 'Approve',
-  description: 'Signals `approved` to the execution. Of any number of decisions exactly one answers 200.',
+  description:
+    'Signals `approved` to the execution; a tool call of an agent runs then. Of any number of decisions exactly one ' +
+    'answers 200. Feedback on a tool call has at most 8,192 characters.',
   access: 'bearer',
   params,
   invalidParams,
@@ -148,7 +153,9 @@ export const rejectHumanApproval = defineContract({
   path: '/v1/human-approvals/{id}/reject',
   tag,
   summary: 'Reject',
-  description: 'Signals `rejected` to the execution. Of any number of decisions exactly one answers 200.',
+  description:
+    'Signals `rejected` to the execution; the model of an agent reads the reason. Of any number of decisions exactly one ' +
+    'answers 200. A reason on a tool call has at most 8,192 characters.',
   access: 'bearer',
   params,
   invalidParams,

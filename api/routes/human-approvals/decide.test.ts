@@ -22,6 +22,7 @@ async function recordedBy(execution: WorkflowExecution): Promise<object> {
     clock: createManualClock(),
     gate: async () => undefined,
     cluster: {
+      agentAsks: { known: () => undefined },
       executions: {
         asking: async () => execution,
         whole: async () => execution,

@@ -2,22 +2,27 @@ import type { Signal, WorkflowExecution } from '../../../crds/schema/workflow-ex
 import type { AuditEntry, AuditTrail } from '../../../lib/bus/index.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { answeredIdOf } from '../../../lib/decision/approval-id.ts';
+import { commitAnswer } from '../../../lib/decision/commit-answer.ts';
 import type { Gate } from '../../../lib/decision/gate.ts';
 import { type Decision, signalFor } from '../../../lib/decision/human-decision.ts';
 import { updateExecution } from '../../../lib/decision/update-execution.ts';
+import { defined } from '../../../lib/defined.ts';
+import { AppError } from '../../../lib/errors.ts';
 import { ExecutionError } from '../../../lib/execution/execution-error.ts';
 import { defineRoute, HttpError, json, type Route } from '../../../lib/http/index.ts';
-import type { KubeClient } from '../../../lib/kube/index.ts';
+import { agentExecutions } from '../../../lib/kinds.ts';
+import { findAgain, type KubeClient } from '../../../lib/kube/index.ts';
 import type { Cluster } from '../../cluster/index.ts';
 import type { Caller } from '../../../lib/identity/index.ts';
 import { unmatchedReply } from '../unmatched-response.ts';
+import { type Asked, findAsked } from './asked.ts';
 import { approveHumanApproval, goneText, rejectHumanApproval } from './contract.ts';
 import { pendingOf } from './pending.ts';
 
 export interface DecideDeps {
   readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly cluster: Pick<Cluster, 'executions'>;
+  readonly cluster: Pick<Cluster, 'executions' | 'agentAsks' | 'agentExecutions'>;
   readonly audit: AuditTrail;
   /** Holds an answer against the rules of its state. */
   readonly gate: Gate;
@@ -60,10 +65,14 @@ export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
  * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
  */
 async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
+  const asked = await findAsked(deps.cluster, caller.tenant, verdict.id.toLowerCase());
+  if (asked === undefined) throw gone();
+  return asked.kind === 'state' ? decideState(deps, caller, verdict, asked) : decideCall(deps, caller, verdict, asked);
+}
+
+async function decideState(deps: DecideDeps, caller: Caller, verdict: Verdict, asked: Asked<'state'>): Promise<void> {
   const { kube, clock, cluster, gate } = deps;
-  const id = verdict.id.toLowerCase();
-  const known = await cluster.executions.asking(caller.tenant, id);
-  if (known === undefined) throw gone();
+  const { id, execution: known } = asked;
   const subject = known.metadata.uid ?? '';
   let latest = known;
   const change = async (execution: WorkflowExecution): Promise<object> => {
@@ -83,6 +92,27 @@ async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promi
     throw unmatchedReply(error) ?? (error instanceof ExecutionError ? gone() : error);
   }
 }
+
+async function decideCall(deps: DecideDeps, caller: Caller, verdict: Verdict, asked: Asked<'call'>): Promise<void> {
+  const { id, execution: known } = asked;
+  const { response, feedback, note } = verdict;
+  const about = { id, subject: known.metadata.uid ?? '' };
+  try {
+    const answer = { ask: id, response, by: caller.subject, via: 'api', ...defined({ feedback, note }) };
+    const { execution, signal } = await commitAnswer(deps, known, answer);
+    deps.cluster.agentExecutions.remember(execution);
+    tell(deps, caller, { ...about, response: signal.response });
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    const { signals = [] } = (await findAgain(deps.kube, agentExecutions, known))?.spec ?? {};
+    const given = signals.find((signal) => signal.id === id);
+    if (given?.by === caller.subject && given.via === 'api') tell(deps, caller, { ...given, ...about });
+    throw gone();
+  }
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof AppError && (error.reason === 'NotWaiting' || error.code === 'not_found');
 
 /** Told under one id, however often it is asked for. `at` is absent where it was done just now. */
 function tell({ audit }: DecideDeps, by: Caller, { id, subject, response, at }: Told): void {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { WorkflowExecution } from '../../../crds/schema/workflow-execution.ts';
 import { systemClock } from '../../../lib/clock.ts';
+import { approvalId } from '../../../lib/decision/approval-id.ts';
 import { createHttpApp, type Listener, listen } from '../../../lib/http/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { silentLogger } from '../../../lib/logger.ts';
@@ -10,6 +12,7 @@ import { ApprovalRequest } from './contract.ts';
 import { createListRoute, type ReadDeps } from './read.ts';
 
 let asking: WorkflowExecution[] = [];
+let calls: AgentExecution[] = [];
 let server: Listener;
 
 beforeAll(async () => {
@@ -23,7 +26,7 @@ beforeAll(async () => {
   };
   const deps = {
     clock: { now: () => begin },
-    cluster: { executions: { listAsking: () => asking } },
+    cluster: { executions: { listAsking: () => asking }, agentAsks: { list: () => calls } },
   } as unknown as ReadDeps;
   const app = createHttpApp<Caller>({
     routes: [createListRoute(deps)],
@@ -118,6 +121,32 @@ describe('the list of what waits for a decision', () => {
     });
     asking = [asks(1, 0)];
     expect(Object.keys((await list()).body.pending_requests[0] ?? {})).toEqual(Object.keys(requestFields));
+  });
+
+  it('has tool calls of agents among the states, by their age, in the same form', async () => {
+    asking = [asks(1, 5), asks(2, 15)];
+    const ask = {
+      id: approvalId('a-1', { state: 'call_1_0', visit: 1 }),
+      tool: 'cmd.run',
+      arguments: '{"command":"rm"}',
+    };
+    const metadata = { name: 'run-1', namespace: 'tenant-acme', uid: '00000000-0000-4000-8000-00000000000a' };
+    const spec = { agent: 'keeper', ask: { ...ask, asked_at: after(10), until: after(70) } };
+    calls = [{ apiVersion: 'windlass.dev/v1', kind: 'AgentExecution', metadata, spec }];
+    const { body } = await list();
+    expect(body.pending_requests.map(({ prompt }) => prompt)).toEqual([
+      '1',
+      'Agent keeper asks to call cmd.run with {"command":"rm"}',
+      '2',
+    ]);
+    expect(body.pending_requests[1]).toEqual({
+      id: ask.id,
+      execution_id: metadata.uid,
+      prompt: 'Agent keeper asks to call cmd.run with {"command":"rm"}',
+      created_at: after(10),
+      timeout_seconds: 60,
+    });
+    calls = [];
   });
 
   it.each(['?limit=0', '?limit=-1', '?limit=x', '?cursor=x', '?cursor=', '?page=2'])('is 400 for %s', async (query) => {

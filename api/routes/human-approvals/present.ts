@@ -1,3 +1,6 @@
+import type { AgentAsk, AgentExecution } from '../../../crds/schema/agent-execution.ts';
+import { isCutAsk } from '../../../lib/agent/slim-agent-execution.ts';
+import { askPrompt } from '../../../lib/decision/open-ask.ts';
 import { AppError } from '../../../lib/errors.ts';
 import { wholePrompt } from '../../../lib/execution/full-execution.ts';
 import type { OutputReader } from '../../../lib/execution/output-reader.ts';
@@ -37,3 +40,15 @@ async function promptOf(outputs: OutputReader, { execution, current }: Pending):
 }
 
 const secondsBetween = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 1_000);
+
+/** The form of spec 1 §2.3 of a tool call that waits. In a cache its arguments may be cut, which a list says. */
+export function presentAsk(execution: AgentExecution, ask: AgentAsk): ListedApprovalRequest {
+  return {
+    id: ask.id,
+    execution_id: execution.metadata.uid ?? '',
+    prompt: askPrompt(execution, ask),
+    created_at: ask.asked_at,
+    timeout_seconds: secondsBetween(ask.asked_at, ask.until),
+    ...(isCutAsk(ask) ? { prompt_truncated: true } : {}),
+  };
+}

@@ -115,6 +115,19 @@ describe('POST /v1/seal/invoke', () => {
     expect(judged).toEqual([]);
   });
 
+  it.each(['cmd', 'cmd.*', '*'])(
+    'a call that a person must approve (%s) is refused, and nothing runs',
+    async (pattern) => {
+      const tools = [{ name: 'cmd', config: { subcommand_allowlist: { ls: [] } } }];
+      caller = aToolCaller({ spec: { tools, approval: { tools: [pattern] } } });
+      expect(await post(envelope(call('cmd.run', { command: 'ls' })))).toEqual([
+        403,
+        refusal(-32_000, expect.stringMatching(/^ApprovalRequired: /)),
+      ]);
+      expect(plans).toEqual([]);
+    },
+  );
+
   it('AMB-130 a failure of the tool is a result', async () => {
     expect(await post(envelope(call('fs.read', { path: 'a' })))).toEqual([
       200,

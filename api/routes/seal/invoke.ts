@@ -23,6 +23,7 @@ import {
   type ToolRefusal,
   type ToolCaller,
 } from '../../../lib/tools/tool.ts';
+import { approvalProblem } from '../../../lib/tools/needs-approval.ts';
 import { invokeTool, invokeToolAlias } from './contract.ts';
 import { callError, refusalError } from '../../../lib/envelope/rpc-error.ts';
 
@@ -78,6 +79,8 @@ async function invoke(deps: SealInvokeDeps, pool: FairPool, envelope: Envelope, 
   if (caller === undefined) throw new EnvelopeError('session_inactive', 'the execution of this session does not run');
   const admitted = deps.toolbox.admit(caller, envelope.tool, envelope.arguments);
   if (isRefusal(admitted)) throw refusalError(admitted, envelope.id);
+  const waits = approvalProblem(caller, admitted.name);
+  if (waits !== undefined) throw refusalError(waits, envelope.id);
   const most = caller.security.max_calls;
   if (most !== undefined && !(await deps.calls.take(session, most))) throw refusalError(spent(most), envelope.id);
   const { content, isError } = await run(deps, { caller, tool: admitted, envelope }, signal);

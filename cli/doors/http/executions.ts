@@ -88,17 +88,25 @@ async function list({ client }: HttpDeps, filter: ExecutionFilter): Promise<Work
 
 /** An execution that is not in the list yet, or no more, is shown by its id. */
 async function questions(deps: HttpDeps): Promise<Question[]> {
-  const [requests, executions] = await Promise.all([
+  const [requests, executions, agents] = await Promise.all([
     allPages(async (cursor) => {
       const { pending_requests: rows, next_cursor: next } = await deps.client.listHumanApprovals({ cursor });
       return { rows, next };
     }),
     list(deps, { everywhere: false, phase: 'waiting' }),
+    allPages(async (cursor) => {
+      const query = { status: 'waiting', cursor, limit: limits.pageSizeMax } as const;
+      const { executions: rows, next_cursor: next } = await deps.client.listAgentExecutions(query);
+      return { rows, next };
+    }),
   ]);
-  const known = new Map(executions.map((execution) => [execution.metadata.uid, execution]));
+  const asking = new Map([
+    ...executions.map(({ metadata, status }) => [metadata.uid, { name: metadata.name, state: status?.state }] as const),
+    ...agents.map(({ execution_id: id, name, agent }) => [id, { name, state: `agent ${agent}` }] as const),
+  ]);
   return requests.map(({ execution_id, prompt, created_at: since }) => {
-    const { metadata, status } = known.get(execution_id) ?? {};
-    return { execution: metadata?.name ?? execution_id, execution_id, state: status?.state ?? '', prompt, since };
+    const { name = execution_id, state = '' } = asking.get(execution_id) ?? {};
+    return { execution: name, execution_id, state, prompt, since };
   });
 }
 

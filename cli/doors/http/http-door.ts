@@ -2,6 +2,7 @@ import { CliError } from '../../exit-codes.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
 import type { HttpDeps } from './deps.ts';
 import { createAgents } from './agents.ts';
+import { createCalls } from './calls.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { createWorkflows } from './workflows.ts';
@@ -20,6 +21,7 @@ export function createHttpDoor(deps: HttpDoorDeps): Door {
     words: deps.words,
     workflows: createWorkflows(deps),
     executions,
+    calls: createCalls(deps),
     logs: createLogs(deps, executions),
     stimuli: {
       send: ({ source, content, key }) =>

@@ -2,6 +2,7 @@ import { globalNamespace } from '../../../crds/labels.ts';
 import type { Door, DoorWords, Identity } from '../door.ts';
 import type { KubernetesDeps } from './deps.ts';
 import { createAgents } from './agents.ts';
+import { createCalls } from './calls.ts';
 import { createExecutions } from './executions.ts';
 import { createLogs } from './logs.ts';
 import { onlyTheApi } from './only-the-api.ts';
@@ -22,6 +23,7 @@ export function createKubernetesDoor(deps: KubernetesDeps): Door {
     words: deps.words,
     workflows: createWorkflows(deps),
     executions: createExecutions(deps),
+    calls: createCalls(deps),
     logs: createLogs(deps),
     stimuli: { send: () => Promise.reject(onlyTheApi('only the API takes stimuli')) },
     agents: createAgents(deps),

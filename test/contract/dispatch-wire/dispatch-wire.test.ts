@@ -76,7 +76,7 @@ beforeAll(async () => {
       attestations: createAttestations({ key, sessions, clock: systemClock, newId }),
       drivers: replica.drivers,
       feed: createConversationFeed(bus, systemClock),
-      securityOf: async () => ({ name: 'default', tools: ['*'] }),
+      securityOf: async () => ({ name: 'default', tools: ['*'], waiting: ['cmd'] }),
       modelOf: async () => 'default',
     }),
   );

@@ -1,0 +1,29 @@
+import type { CelRule } from '../schema/parts.ts';
+
+const isSame = (field: string): string =>
+  `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
+
+/** Rules of an execution's spec. Who may write what is for an admission policy to say (crds/admission). */
+export const agentExecutionRules: CelRule[] = [
+  {
+    rule: '!has(oldSelf.result) || (has(self.result) && self.result == oldSelf.result)',
+    message: 'result: is written once',
+  },
+  {
+    rule: '!has(oldSelf.cancel) || (has(self.cancel) && self.cancel == oldSelf.cancel)',
+    message: 'cancel: cannot be taken back',
+  },
+  {
+    rule: `self.agent == oldSelf.agent && ${['version', 'input', 'intent'].map(isSame).join(' && ')}`,
+    message: 'agent, version, input and intent: are immutable; start another execution',
+  },
+  {
+    rule: '!has(oldSelf.signals) || oldSelf.signals.size() == 0 || has(self.signals)',
+    message: 'signals: can only be appended; none may be removed',
+  },
+  // An answer that stood there before the ask would be one to a call that its author has not seen.
+  {
+    rule: '!has(self.signals) || self.signals.all(s, (has(oldSelf.signals) && oldSelf.signals.exists(o, o.id == s.id)) || (has(oldSelf.ask) && oldSelf.ask.id == s.id))',
+    message: 'signals: a new one must have the id of spec.ask, the call that waits',
+  },
+];
