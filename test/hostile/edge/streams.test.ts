@@ -1,0 +1,243 @@
+import { connect, type ClientHttp2Session } from 'node:http2';
+import { gzipSync } from 'node:zlib';
+import { type Client, status } from '@grpc/grpc-js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../lib/clock.ts';
+import { ProtocolWorld } from '../../contract/edge-protocol/protocol-world.ts';
+import type { TestRelay } from '../../support/test-relay.ts';
+import { field, fields } from '../../support/wire.ts';
+import type { WireHost, WireStream } from '../../support/wire-daemon.ts';
+
+let world: ProtocolWorld;
+let relay: TestRelay & { readonly client: Client };
+let host: WireHost;
+
+beforeAll(async () => {
+  world = await ProtocolWorld.start();
+}, 60_000);
+afterAll(() => world.stop());
+beforeEach(async () => {
+  relay = await world.relay();
+  host = await world.enroll(relay.client);
+});
+afterEach(() => world.clear());
+
+const mebibyte = 1_048_576;
+const ok = field(3, field(1, Buffer.alloc(0)));
+const err = field(3, field(2, field(1, 'Changed')));
+const result = (stream: WireStream, commandId: string, outcome = ok): void =>
+  void stream.send('commandResult', fields(field(2, commandId), outcome));
+const acknowledged = (stream: WireStream): string[] =>
+  stream.commands.flatMap((command) => command.message(11).texts(1));
+const isOpen = (stream: WireStream): Promise<string> =>
+  Promise.race([stream.ended, systemClock.sleep(300).then(() => 'open')]);
+
+describe('huge messages', () => {
+  /** One call of gRPC by hand: what is sent, and the status that ends it. */
+  async function raw(method: string, frame: readonly Uint8Array[]): Promise<string> {
+    const session: ClientHttp2Session = connect(`http://127.0.0.1:${relay.listener.port}`);
+    session.on('error', () => undefined);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `/windlass.node.v1.NodeClusterService/${method}`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      'grpc-encoding': 'gzip',
+      authorization: `Bearer ${host.token}`,
+    });
+    stream.on('error', () => undefined);
+    const ended = new Promise<string>((resolve) => {
+      const read = (headers: Readonly<Record<string, unknown>>): void => {
+        const code = headers['grpc-status'];
+        if (code !== undefined) resolve(status[Number(code)] ?? 'unknown');
+      };
+      stream.on('response', read);
+      stream.on('trailers', read);
+      stream.on('close', () => resolve('closed'));
+    });
+    stream.resume();
+    for (const part of frame) stream.write(part);
+    const code = await Promise.race([ended, systemClock.sleep(20_000).then(() => 'nothing')]);
+    session.destroy();
+    return code;
+  }
+
+  const header = (flag: number, length: number): Buffer => {
+    const bytes = Buffer.alloc(5);
+    bytes.writeUInt8(flag);
+    bytes.writeUInt32BE(length, 1);
+    return bytes;
+  };
+  /** Members of a gzip file one behind the other unpack to all of their contents. */
+  const member = gzipSync(Buffer.alloc(mebibyte));
+  const bomb = (mebibytes: number): Buffer => Buffer.concat(Array<Buffer>(mebibytes).fill(member));
+
+  it.each(['ConnectEdge', 'AttestNode', 'ChallengeNode', 'RotateEdgeKey'])(
+    'a message to %s that unpacks to 1 GiB is refused, and takes no memory for it',
+    async (method) => {
+      const packed = bomb(1_024);
+      expect(packed.length).toBeLessThan(2 * mebibyte);
+      const before = process.memoryUsage().rss;
+      let most = 0;
+      const look = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
+      const code = await raw(method, [header(1, packed.length), packed]);
+      clearInterval(look);
+      most = Math.max(most, process.memoryUsage().rss);
+      expect(code).toBe('RESOURCE_EXHAUSTED');
+      expect(most - before).toBeLessThan(128 * mebibyte);
+      // The relay goes on.
+      expect(await isOpen(await world.connected(relay.client, host))).toBe('open');
+    },
+    60_000,
+  );
+
+  it.each(['ConnectEdge', 'AttestNode'])('a message to %s that claims 4 GiB is refused at once', async (method) => {
+    expect(await raw(method, [header(0, 2 ** 32 - 1), Buffer.alloc(1_024)])).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  it('a message that is no gzip ends its call alone', async () => {
+    const code = await raw('ConnectEdge', [header(1, 4), Buffer.from('none')]);
+    expect(['INTERNAL', 'INVALID_ARGUMENT', 'CANCELLED']).toContain(code);
+    expect(await isOpen(await world.connected(relay.client, host))).toBe('open');
+  });
+});
+
+describe('many idle streams', () => {
+  it('2,000 of one host without a Hello end after 10 s, and hold up no other host', async () => {
+    const before = process.memoryUsage().rss;
+    const clients = [world.client(relay.listener.port), world.client(relay.listener.port)];
+    const idle = Array.from({ length: 2_000 }, (_, at) => world.open(clients[at % 2] ?? relay.client, host));
+    const other = await world.enroll(relay.client);
+    const began = performance.now();
+    const stream = await world.connected(relay.client, other);
+    await world.commands.drain(await world.address(other));
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(1), { timeout: 5_000 });
+    expect(performance.now() - began).toBeLessThan(5_000);
+    // Both ends are in this process.
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebibyte);
+    const codes = await Promise.all(idle.map(({ ended }) => ended));
+    expect(new Set(codes)).toEqual(new Set(['INVALID_ARGUMENT']));
+    expect((await world.status(host))?.status).toBe('Disconnected');
+    expect(await isOpen(stream)).toBe('open');
+  }, 60_000);
+
+  it('without a token they end at once', async () => {
+    const idle = Array.from({ length: 200 }, () => world.open(relay.client, { ...host, token: '' }));
+    const codes = await Promise.all(idle.map(({ ended }) => ended));
+    expect(new Set(codes)).toEqual(new Set(['UNAUTHENTICATED']));
+  });
+});
+
+describe('results that are not a host’s own to give', () => {
+  it('EDGE-FLOW-11 EDGE-AUTH-12 for commands of other hosts and other tenants are reported nowhere', async () => {
+    const others = [await world.enroll(relay.client), await world.enroll(relay.client, 'globex')];
+    const stream = await world.connected(relay.client, host);
+    for (const other of others) {
+      const claimed = await world.claim(other);
+      result(stream, claimed.commandId);
+      stream.send('commandProgress', fields(field(2, claimed.commandId), field(3, field(1, 'forged'))));
+      await vi.waitFor(() => expect(acknowledged(stream)).toContain(claimed.commandId));
+      expect(await world.news(claimed, 0, other.answer.text(8))).toEqual([]);
+      expect((await world.commands.recordOf(claimed.commandId))?.ended).toBeUndefined();
+      // The host whose command it is still reports it.
+      const own = await world.connected(relay.client, other);
+      result(own, claimed.commandId);
+      expect(await world.news(claimed, 1, other.answer.text(8))).toHaveLength(1);
+    }
+    expect(await isOpen(stream)).toBe('open');
+  });
+
+  it('EDGE-FLOW-11 for finished commands do not change how they ended, from the same stream, a later one, or another relay', async () => {
+    const claimed = await world.claim(host);
+    const first = await world.connected(relay.client, host);
+    result(first, claimed.commandId);
+    await vi.waitFor(() => expect(acknowledged(first)).toEqual([claimed.commandId]));
+    result(first, claimed.commandId, err);
+    await vi.waitFor(() => expect(acknowledged(first)).toHaveLength(2));
+    const elsewhere = await world.relay();
+    const second = world.open(elsewhere.client, host);
+    second.hello();
+    expect(await first.ended).toBe('ABORTED');
+    result(second, claimed.commandId, err);
+    second.send('commandProgress', fields(field(2, claimed.commandId), field(3, field(1, 'late'))));
+    await vi.waitFor(() => expect(acknowledged(second)).toEqual([claimed.commandId]));
+    expect(await world.news(claimed, 1)).toMatchObject([{ kind: 'result', result: { outcome: 'ok' } }]);
+  });
+
+  it.each(['', 'nothing', '../../x', 'A.B.*', '>', 'x'.repeat(4_096)])(
+    'for a command of the id %j are acknowledged and dropped',
+    async (commandId) => {
+      const stream = await world.connected(relay.client, host);
+      result(stream, commandId);
+      await vi.waitFor(() => expect(acknowledged(stream)).toEqual([commandId]));
+      expect(await isOpen(stream)).toBe('open');
+    },
+  );
+});
+
+describe('a host that is revoked in mid-command', () => {
+  it('EDGE-FLOW-18 EDGE-FLOW-11 reports nothing any more, and comes back nowhere', async () => {
+    const other = await world.relay();
+    const stream = await world.connected(relay.client, host);
+    const claimed = await world.claim(host);
+    const of = { commandId: claimed.commandId, run: claimed.run, tool: 'cmd.run', args: {}, context: 'd', token: 't' };
+    await world.commands.send(await world.address(host), { ...of, deadlineMs: 1_000 });
+    await vi.waitFor(() => expect(stream.commands).toHaveLength(1));
+    stream.send('commandProgress', fields(field(2, claimed.commandId), field(3, field(1, 'begun'))));
+    await world.news(claimed, 1);
+    world.hosts.revoke('acme', host.nodeId);
+    result(stream, claimed.commandId);
+    expect(await stream.ended).toBe('PERMISSION_DENIED');
+    for (const { client } of [relay, other]) {
+      const again = world.open(client, host);
+      again.hello();
+      result(again, claimed.commandId);
+      expect(await again.ended).toBe('PERMISSION_DENIED');
+    }
+    expect(await world.news(claimed, 1)).toMatchObject([{ kind: 'progress' }]);
+    const again = world.commands.send(await world.address(host), { ...of, deadlineMs: 1_000 });
+    await expect(again).rejects.toMatchObject({ reason: 'EdgeUnavailable' });
+    await world.becomes(host, 'Revoked');
+  });
+});
+
+describe('clocks that jump', () => {
+  it.each([
+    [-301_000, 'UNAUTHENTICATED'],
+    [-299_000, 'open'],
+    [299_000, 'open'],
+    [301_000, 'UNAUTHENTICATED'],
+  ])('EDGE-FLOW-05 a message that is %d ms off is answered with %s', async (ms, want) => {
+    const stream = await world.connected(relay.client, host);
+    stream.heartbeat({ now: Date.now() + ms });
+    expect(await isOpen(stream)).toBe(want);
+  });
+
+  it('the clock of the relay ahead by an hour, and back: the result counts once, nothing is marked Unhealthy', async () => {
+    const stream = await world.connected(relay.client, host);
+    const claimed = await world.claim(host);
+    world.aheadMs = 3_600_000;
+    await relay.streams.checkHeartbeats();
+    expect((await world.status(host))?.status).toBe('Connected');
+    result(stream, claimed.commandId);
+    expect(await stream.ended).toBe('UNAUTHENTICATED');
+    expect(await world.news(claimed, 0)).toEqual([]);
+    world.aheadMs = 0;
+    const again = await world.connected(relay.client, host);
+    for (let time = 0; time < 2; time += 1) result(again, claimed.commandId);
+    await vi.waitFor(() => expect(acknowledged(again)).toHaveLength(2));
+    expect(await world.news(claimed, 1)).toHaveLength(1);
+  });
+
+  it('the clock of the relay back by a day: tokens that it issued before still open streams', async () => {
+    const stream = await world.connected(relay.client, host);
+    world.aheadMs = -86_400_000;
+    stream.heartbeat();
+    expect(await stream.ended).toBe('UNAUTHENTICATED');
+    const again = world.open(relay.client, host);
+    const streamId = field(3, again.streamId);
+    again.send('hello', streamId, { now: world.clock.now() });
+    again.heartbeat({ now: world.clock.now() });
+    expect(await isOpen(again)).toBe('open');
+  });
+});
