@@ -67,7 +67,7 @@ export const gatewayKinds: readonly GatewayKind[] = [
     noun: 'API spec',
     plural: 'API specs',
     kind: 'ApiSpec',
-    columns: [...identity, column('SERVER', 'server_url'), created, description],
+    columns: [...identity, column('SERVER', 'server'), created, description],
     register: (client, body) => client.registerApiSpec({ body: body as never }),
     list: (client, cursor) => client.listApiSpecs({ cursor }),
     read: (client, id) => client.readApiSpec({ id }),

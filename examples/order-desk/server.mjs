@@ -38,7 +38,9 @@ function found(value, what) {
 
 /** Operations by method and path; a body is read with every method. */
 const operations = {
-  'POST /customers/find': ({ name }) => ({ items: customers.filter((customer) => customer.name === name) }),
+  'POST /customers/find': ({ name }) => ({
+    items: [found(customers.find((customer) => customer.name === name), 'customer')],
+  }),
   'GET /goods': ({ item }) => ({ data: found(goods.get(item), 'item') }),
   'POST /reservations'({ sku, quantity }) {
     const good = found([...goods.values()].find((each) => each.sku === sku), 'item');

@@ -128,6 +128,6 @@ async function register(admin: GatewayClient, url: string): Promise<string> {
   const document = api?.spec.document?.replace(/http:\/\/order-desk[^"]*/, url) ?? '';
   const { id } = await admin.registerApiSpec({ body: { ...api?.spec, name: api?.metadata.name ?? '', document } });
   const { api_spec: _, ...spec } = chain?.spec ?? { description: '', input_schema: {}, steps: [] };
-  await admin.registerToolWorkflow({ body: { ...spec, name: chain?.metadata.name ?? '', api_spec_id: id } });
+  await admin.registerToolWorkflow({ body: { ...spec, name: chain?.spec.name ?? '', api_spec_id: id } });
   return id;
 }
