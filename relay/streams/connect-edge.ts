@@ -4,7 +4,7 @@ import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { HandleStream, ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import { type HostStore, isRevoked, type StoredHost } from '../hosts/host-store.ts';
-import { LiveStream, unproven } from './live-stream.ts';
+import { hostRevoked, LiveStream, unproven } from './live-stream.ts';
 import { capabilitiesOf } from './outcome-of.ts';
 import { takeEvent, type TakeEventDeps } from './take-event.ts';
 
@@ -49,7 +49,7 @@ interface Opening {
 }
 
 /** The first message: Hello with an envelope of this host. */
-async function hello({ clock, relayKey }: ConnectDeps, { pipe, messages, host, token, nodeId }: Opening) {
+async function hello({ clock, hosts, relayKey }: ConnectDeps, { pipe, messages, host, token, nodeId }: Opening) {
   const late = clock.sleep(helloMs, pipe.signal).then((): never => {
     throw new AppError('invalid', 'no hello came within 10 s');
   });
@@ -61,7 +61,8 @@ async function hello({ clock, relayKey }: ConnectDeps, { pipe, messages, host, t
   if (event.$case !== 'hello') throw new AppError('invalid', 'the first message of a stream is hello');
   const { streamId } = event.value;
   if (!uuid.test(streamId)) throw new AppError('invalid', 'hello.stream_id is no UUID in lower case');
-  const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), pipe };
+  const read = () => hosts.find(host.tenant, nodeId);
+  const facts = { host, nodeId, token, streamId, relayKey, now: () => clock.now(), read, pipe };
   const stream = new LiveStream(facts, capabilitiesOf(event.value.capabilities));
   await stream.accept(received);
   return stream;
@@ -79,7 +80,7 @@ async function authenticate(
   if (claims === undefined) throw unproven('the node security token is missing, not valid, or has expired');
   const host = await hosts.find(claims.tid, claims.nodeId);
   if (host?.object.status === undefined) throw unproven('the host of the token is not there any more');
-  if (isRevoked(host)) throw new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' });
+  if (isRevoked(host)) throw hostRevoked();
   const { token_jti: jti, keys } = host.object.status;
   const isCurrent = jti === claims.jti && keyHashOf(readPublicKey(keys.current, 'keys')) === claims.keyHash;
   if (!isCurrent) throw unproven('another node security token has replaced this one');

@@ -12,7 +12,7 @@ import { readPublicKey } from '../../lib/envelope/index.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { ServerStream } from '../../lib/grpc/stream/serve-stream.ts';
 import type { EdgeCommand } from '../../proto/generated/windlass/node/v1/node.ts';
-import type { StoredHost } from '../hosts/host-store.ts';
+import { isRevoked, type StoredHost } from '../hosts/host-store.ts';
 
 interface LiveStreamFacts {
   readonly host: StoredHost;
@@ -22,6 +22,8 @@ interface LiveStreamFacts {
   readonly streamId: string;
   readonly relayKey: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   readonly now: () => number;
+  /** The host as the server has it now. */
+  readonly read: () => Promise<StoredHost | undefined>;
   readonly pipe: Pick<ServerStream<Buffer, Uint8Array>, 'send'>;
 }
 
@@ -95,9 +97,10 @@ export class LiveStream {
     if (envelope.nodeId !== nodeId) throw unproven('envelope.node_id is another host');
     assertFresh(envelope, now());
     if (envelope.sequence <= this.#received) throw unproven('envelope.sequence does not rise');
-    if (!this.#keys().some((key) => isSealedBy(key, sealed, streamId))) {
-      throw unproven('the key of the host has not signed the message');
-    }
+    const isSigned = (): boolean => this.#keys().some((key) => isSealedBy(key, sealed, streamId));
+    // A daemon may sign with its new key before the news of its rotation has come here.
+    if (!isSigned()) await this.#readAgain();
+    if (!isSigned()) throw unproven('the key of the host has not signed the message');
     if (envelope.securityToken !== this.#token) await this.#takeToken(envelope.securityToken);
     this.#received = envelope.sequence;
   }
@@ -113,6 +116,13 @@ export class LiveStream {
     const written = this.#writing.then(write);
     this.#writing = written.catch(() => undefined);
     return written;
+  }
+
+  async #readAgain(): Promise<void> {
+    const host = await this.facts.read();
+    if (host === undefined) throw unproven('the host is not there any more');
+    if (isRevoked(host)) throw hostRevoked();
+    this.host = host;
   }
 
   /** The token of a rotation replaces that of the header. */
@@ -137,6 +147,8 @@ export class LiveStream {
 /** How much of a command's output is still passed on. */
 export const progressLeft = (stream: LiveStream, commandId: string): number =>
   edgeLimits.progressBytes - (stream.progress.get(commandId) ?? 0);
+
+export const hostRevoked = (): AppError => new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' });
 
 export const unproven = (problem: string): AppError =>
   new AppError('unauthenticated', problem, { reason: 'EnvelopeInvalid' });

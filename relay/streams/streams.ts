@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { sameJson } from '../../lib/same-json.ts';
 import { changeStatus, type HostStore, isRevoked } from '../hosts/host-store.ts';
 import { holdEntry, renewAfterMs, renewEntry } from './held-entry.ts';
-import type { LiveStream } from './live-stream.ts';
+import { hostRevoked, type LiveStream } from './live-stream.ts';
 
 export interface StreamsDeps {
   readonly clock: Clock;
@@ -139,7 +139,7 @@ export class Streams {
   }
 
   #revoke(stream: LiveStream): void {
-    stream.end(new AppError('forbidden', 'the host is revoked', { reason: 'HostRevoked' }));
+    stream.end(hostRevoked());
     const { hosts, clock, logger } = this.#deps;
     const key = { tenant: stream.host.tenant, nodeId: stream.facts.nodeId };
     const written = changeStatus(hosts, key, (host) =>

@@ -120,5 +120,5 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
       return { error: word, code, ...options };
     }
   };
-  return { ask, call, told, all, publicKey: keys.publicKey };
+  return { ask, call, told, all, routes, publicKey: keys.publicKey };
 }

@@ -10,6 +10,8 @@ export interface MemoryHosts extends HostStore {
   /** What an operator does. */
   tag(tenant: string, nodeId: string, tags: string[]): void;
   remove(tenant: string, nodeId: string): void;
+  /** Keeps news of changes from the relays, as a slow watch does, until the answer is called. */
+  holdNews(): () => void;
 }
 
 export function createMemoryHosts(): MemoryHosts {
@@ -17,12 +19,18 @@ export function createMemoryHosts(): MemoryHosts {
   const handlers: ((uid: string, after: StoredHost | undefined) => void)[] = [];
   let version = 0;
   let writes = 0;
+  let held: (() => void)[] | undefined;
+  const tell = (uid: string, after: StoredHost | undefined): void => {
+    const now = (): void => handlers.forEach((handler) => handler(uid, after));
+    if (held === undefined) now();
+    else held.push(now);
+  };
   const keyOf = (tenant: string, nodeId: string): string => `${tenant}/${edgeHostName(nodeId)}`;
   const put = (key: string, { tenant, object }: StoredHost): StoredHost => {
     version += 1;
     const host = { tenant, object: { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } } };
     stored.set(key, host);
-    for (const handler of handlers) handler(object.metadata.uid ?? '', host);
+    tell(object.metadata.uid ?? '', host);
     return host;
   };
   return {
@@ -44,6 +52,14 @@ export function createMemoryHosts(): MemoryHosts {
     known: () => stored.values(),
     onChange: (handler) => void handlers.push(handler),
     writes: () => writes,
+    holdNews() {
+      held = [];
+      return () => {
+        const waiting = held ?? [];
+        held = undefined;
+        for (const now of waiting) now();
+      };
+    },
     revoke(tenant, nodeId) {
       const host = stored.get(keyOf(tenant, nodeId));
       if (host === undefined) return;
@@ -57,7 +73,7 @@ export function createMemoryHosts(): MemoryHosts {
     remove(tenant, nodeId) {
       const uid = stored.get(keyOf(tenant, nodeId))?.object.metadata.uid ?? '';
       stored.delete(keyOf(tenant, nodeId));
-      for (const handler of handlers) handler(uid, undefined);
+      tell(uid, undefined);
     },
   };
 }

@@ -157,6 +157,21 @@ describe('RotateEdgeKey', () => {
     expect(await stream.ended).toBe('UNAUTHENTICATED');
   });
 
+  it('EDGE-FLOW-22 EDGE-FLOW-18 counts at once, before the news of it has come to the relay that holds the stream', async () => {
+    const stream = await world.connected(relay.client, host);
+    const next = newKey();
+    const release = world.hosts.holdNews();
+    const token = (await rotate({ newKey: next })).text(1);
+    stream.heartbeat({ key: next, token });
+    const isOpen = await Promise.race([stream.ended, world.clock.sleep(300).then(() => 'open')]);
+    expect(isOpen).toBe('open');
+    // Looking once more finds a revocation as well.
+    world.hosts.revoke('acme', host.nodeId);
+    stream.heartbeat({ key: newKey(), token });
+    expect(await stream.ended).toBe('PERMISSION_DENIED');
+    release();
+  });
+
   it('EDGE-FLOW-22 takes the new token from the next envelope on, and no token of another', async () => {
     const stream = await world.connected(relay.client, host);
     const next = newKey();
