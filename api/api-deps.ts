@@ -12,7 +12,7 @@ import type { ApiConfig } from './config.ts';
 import type { ServerMetrics } from '../lib/process/server-metrics.ts';
 import type { WebhookSecrets } from './routes/webhooks/index.ts';
 
-/** What one replica of the API is made of. */
+/** Parts of one replica of the API. */
 export interface ApiDeps {
   readonly config: ApiConfig;
   readonly logger: Logger;
@@ -26,9 +26,9 @@ export interface ApiDeps {
   readonly webhookSecrets: WebhookSecrets;
   readonly nodeConfig: NodeConfig;
   readonly outputs: OutputReader;
-  /** Reads in threads of its own; ended by whoever made it. */
+  /** Reads in threads of its own; ended by its maker. */
   readonly manifests: ManifestReader;
-  /** What runs the tools of the web. */
+  /** Runner of the web tools. */
   readonly webTools: ToolRuns;
   /** Everything is there that a request may need, and none has come yet. */
   readonly onLoaded: () => void;

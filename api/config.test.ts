@@ -14,7 +14,7 @@ describe('the configuration of the API', () => {
     expect(() => parseConfig(ApiConfig, {})).toThrow(ConfigError);
   });
 
-  it('AMB-057 limits no tenant unless told to', () => {
+  it('AMB-057 limits no tenant by default', () => {
     expect(parseConfig(ApiConfig, least).WINDLASS_RATE_LIMIT_PER_SECOND).toBe(0);
   });
 

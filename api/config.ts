@@ -24,9 +24,9 @@ export const ApiConfig = Type.Object({
   WINDLASS_PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s/?#]+/?$' })),
   /** Requests a tenant may send to one replica each second, averaged over ten; 0: any number. */
   WINDLASS_RATE_LIMIT_PER_SECOND: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 }),
-  /** How long a replica that is told to stop still takes requests, until everybody knows that it is not ready. */
+  /** How long a stopping replica still takes requests, until load balancers know that it is not ready. */
   WINDLASS_DRAIN_SECONDS: Type.Integer({ minimum: 0, maximum: 15, default: 3 }),
-  /** Namespace of the release, where the system tenant's objects stand. */
+  /** Namespace of the release, which holds the system tenant's objects. */
   WINDLASS_SYSTEM_NAMESPACE: Type.String({ minLength: 1, default: 'windlass-system' }),
   /** Image of the pods that tools of files need; it has `cat`. Unset: svc.file tools are not offered. */
   WINDLASS_SYSTEM_IMAGE: Type.Optional(Type.String({ minLength: 1 })),

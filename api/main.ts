@@ -27,7 +27,7 @@ import { createServerMetrics } from '../lib/process/server-metrics.ts';
 import { secretsFromEnvironment } from './routes/webhooks/index.ts';
 import { runApi } from './run-api.ts';
 
-// What a request makes dies with it. Where a burst lets V8 believe otherwise, it puts such things among the old ones from
+// Objects of a request die with it. Where a burst lets V8 believe otherwise, it puts them among the old ones from
 // then on, and whatever they refer to stays until the next full collection: twice the work, and twice the memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
@@ -37,7 +37,7 @@ function readDocsScript(): Promise<string> {
   return readFile(existsSync(bundled) ? bundled : createRequire(import.meta.url).resolve(docsScript.source), 'utf8');
 }
 
-/** Of a thread: beside the bundle in the image, and in its folder where the sources are. */
+/** Entry point of a thread: beside the bundle in the image, and in its folder where the sources are. */
 function workerUrl({ source, bundled }: { readonly source: string; readonly bundled: string }): URL {
   const file = join(import.meta.dirname, bundled);
   return existsSync(file) ? pathToFileURL(file) : new URL(source, import.meta.url);
@@ -53,7 +53,7 @@ function webToolsOf({ builtin_dispatchers: dispatchers }: NodeConfig, clock: Clo
   });
 }
 
-/** The process of the API: reads the environment, makes the real things, and runs until it is told to stop. */
+/** The process of the API: reads the environment, makes the real things, and runs until a signal stops it. */
 async function main(): Promise<number> {
   const config = parseConfig(ApiConfig, process.env);
   const clock = systemClock;

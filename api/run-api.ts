@@ -25,7 +25,7 @@ export async function runApi(deps: ApiDeps): Promise<number> {
     logger.info({ port: transports.port, internalPort: internal.port }, 'serving');
     await aborted(runtime.stop);
     state.isServing = false;
-    // Until everybody who sends requests has heard of it, this replica goes on taking them.
+    // Until all senders know that it stops, this replica still takes requests.
     await clock.sleep(config.WINDLASS_DRAIN_SECONDS * 1_000, runtime.abandon);
     await transports.close(runtime.abandon);
     return 0;

@@ -30,7 +30,7 @@ import { createStimuli } from './ingest/index.ts';
 import { type ArchivedExecutions, createArchivedExecutions } from './routes/executions/archived.ts';
 import type { RoutesDeps } from './routes/index.ts';
 
-/** What the routes stand on, and what has a life of its own: caches, connections, sensors. */
+/** Dependencies of the routes, and parts that run by themselves: caches, connections, sensors. */
 export interface Services {
   readonly routes: RoutesDeps;
   readonly agents: Agents;
@@ -90,7 +90,7 @@ function edgeOf({ config }: ApiDeps, { edge }: Keys): RoutesDeps['edge'] {
   return edge === undefined || endpoint === undefined ? undefined : { key: edge.privateKey, endpoint };
 }
 
-/** Everything that more than one route stands on. */
+/** Everything that more than one route uses. */
 function createShared(deps: ApiDeps, bus: EventBus, cluster: Cluster) {
   const { config, kube, clock, logger, metrics, newId } = deps;
   const { WINDLASS_SYSTEM_TENANT: systemTenant } = config;
@@ -191,7 +191,7 @@ async function runAgents(
 
 /**
  * How long a replica waits for the provider's keys before it serves: the one that it takes over from has them. A provider
- * that is away for longer keeps nobody from webhooks.
+ * that is away for longer does not hold up webhooks.
  */
 const keysPatienceMs = 15_000;
 
@@ -203,7 +203,7 @@ function createBus({ config, clock, logger, metrics }: ApiDeps): EventBus {
   return createEventBus({ clock, logger, observer, random: Math.random }, 'windlass-api', busOptions(config));
 }
 
-/** Whoever may read an execution may read its record: those of the tenant whose namespace it was in. */
+/** Readers of an execution may read its record: those of the tenant whose namespace it was in. */
 function createArchived(
   { config, clock }: ApiDeps,
   bus: EventBus,

@@ -29,9 +29,10 @@ describe('the progress of an agent', () => {
   });
 
   it('tells the first 200 characters of a line', () => {
-    const told = (length: number) => progressLine({ iteration_started: { iteration: 1, action: 'x'.repeat(length) } });
-    expect([199, 200, 201].map((length) => told(length)?.length)).toEqual([212, 213, 214]);
-    expect(told(201)).toMatch(/…$/);
+    const lineOf = (length: number) =>
+      progressLine({ iteration_started: { iteration: 1, action: 'x'.repeat(length) } });
+    expect([199, 200, 201].map((length) => lineOf(length)?.length)).toEqual([212, 213, 214]);
+    expect(lineOf(201)).toMatch(/…$/);
   });
 });
 

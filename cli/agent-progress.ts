@@ -39,7 +39,7 @@ function approvalLine(isApproved: boolean, by: unknown, feedback: unknown): stri
   return `  call ${isApproved ? 'approved' : 'rejected'} by ${text(by)}${why}`;
 }
 
-/** What a person is told of an event; undefined for what only a program wants to know. */
+/** The line that shows an event to a person; undefined for events that only programs need. */
 export function progressLine(event: ConversationEvent): string | undefined {
   const [[kind, fields] = ['', {}]] = Object.entries(event);
   return Object.hasOwn(lines, kind) ? lines[kind]?.(fields) : undefined;

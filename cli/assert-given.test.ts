@@ -4,7 +4,7 @@ import { CliError } from './exit-codes.ts';
 import type { Launch } from './launch.ts';
 import { createProgram, withChildren } from './program.ts';
 
-/** What is said of a command line before anything is done; undefined: nothing. */
+/** The error for a command line before anything is done; undefined: none. */
 async function said(...line: readonly string[]): Promise<string | undefined> {
   const launch: Launch =
     () =>

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** What may stand at the cursor: words, names the cluster knows, or files. */
+/** Candidates at the cursor: words, names the cluster knows, or files. */
 export interface Completion {
   readonly words: readonly string[];
   readonly names?: 'execution' | 'workflow' | 'tenant' | 'namespace' | 'state';
@@ -12,8 +12,8 @@ export interface Completion {
 }
 
 /**
- * What may follow the words typed so far, the last of which is being typed and may be empty. Pure: it reads the tree
- * of commands only; its caller looks names up.
+ * Candidates that may follow the words typed so far, the last of which is being typed and may be empty. Pure: it
+ * reads the tree of commands only; its caller looks names up.
  */
 export function complete(program: Command, typed: readonly string[]): Completion {
   const current = typed.at(-1) ?? '';

@@ -2,7 +2,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * Scripts that ask `windlass __complete WORDS…` what may stand at the cursor. A line `:files` in the answer means that
+ * Scripts that ask `windlass __complete WORDS…` which words fit at the cursor. A line `:files` in the answer means that
  * file names fit as well.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {

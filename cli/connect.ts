@@ -19,7 +19,7 @@ interface ConnectDeps {
   readonly fetch: typeof fetch;
 }
 
-/** What a command talks to is loaded when it is asked for and not before, so that `--help` stays fast. */
+/** A backend's module is loaded on first use, so that `--help` stays fast. */
 export function connect(deps: ConnectDeps): Doors {
   return {
     door(options) {

@@ -3,7 +3,7 @@ import type { Phase } from '../crds/schema/workflow-execution-status.ts';
 import { succeeded } from '../lib/execution/finished.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 
-/** What a script learns from `$?`. The meanings are stable: new ones get new numbers. */
+/** Exit codes for scripts. The meanings are stable: new ones get new numbers. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -26,12 +26,12 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
     'the execution or the tool failed or could not be started, a manifest is not valid, an audit is broken, or the output cannot be written',
   usage: 'the command line or the input is wrong; nothing was changed',
   not_found: 'no such workflow, execution, state, namespace, tenant or route',
-  conflict: 'the object is not in a state that allows this, or somebody else was first',
-  timeout: '--timeout ran out; the execution goes on',
+  conflict: 'the object is not in a state that allows this, or another caller was first',
+  timeout: '--timeout ran out; the execution continues',
   cancelled: 'the execution was cancelled',
   cluster: 'the cluster or server cannot be reached, refuses access or has no Windlass',
   internal: 'a defect of windlass itself',
-  interrupted: 'interrupted by Ctrl-C; the execution goes on',
+  interrupted: 'interrupted by Ctrl-C; the execution continues',
 };
 
 /** Requests to the API server that fail end with these. */
@@ -83,7 +83,7 @@ export function exitCodeOfError(error: unknown): ExitCode {
   return error instanceof WindlassConnectionError ? exitCodes.cluster : exitCodes.internal;
 }
 
-/** Whether a 404 is about the path: a server that is not Windlass, or an address that goes on behind the API's. */
+/** Whether a 404 is about the path: a server that is not Windlass, or an address with a path behind the API's. */
 export function isElsewhere({ status, error }: WindlassApiError): boolean {
   return status === 404 && (error === 'not_found' || error.startsWith('http_'));
 }

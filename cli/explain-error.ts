@@ -6,7 +6,7 @@ import { answerCommands } from './answer-commands.ts';
 import { CliError, type ExitCode, exitCodeOfError, exitCodes, isElsewhere } from './exit-codes.ts';
 import { trustHint } from './trust-hint.ts';
 
-/** What goes to standard error, and how the process ends. */
+/** The text for standard error and the exit code. */
 interface Explanation {
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
@@ -144,20 +144,20 @@ function apiParts(error: WindlassApiError, exitCode: ExitCode, flags: string): P
   return { message: firstLine(error.message), facts, hint: apiHint(error, flags), exitCode };
 }
 
-function apiHint(told: WindlassApiError, flags: string): string | undefined {
-  const { status, error, retryAfterMs, requestId } = told;
-  if (isElsewhere(told)) return 'Is this the address of the API? Check with curl URL/health.';
+function apiHint(apiError: WindlassApiError, flags: string): string | undefined {
+  const { status, error, retryAfterMs, requestId } = apiError;
+  if (isElsewhere(apiError)) return 'Is this the address of the API? Check with curl URL/health.';
   if (error === 'already_exists') return 'Choose another name with --name.';
   if (status === 401) return `Has the token expired? Get another one, or log in: windlass login${flags}`;
   if (status === 403)
-    return `Ask whoever runs the server for a tenant or role, or see who you are: windlass whoami${flags}`;
+    return `Ask the administrator of the server for a tenant or role, or see who you are: windlass whoami${flags}`;
   const later = retryAfterMs === undefined ? 'Try again later' : `Try again in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (status === 429) return `${later}.`;
   if (status >= 500) return `${later}${requestId === undefined ? '' : `, or ask about request ${requestId}`}.`;
   return undefined;
 }
 
-/** What the network said, which is the cause of a cause. */
+/** The error of the network, which is the cause of a cause. */
 function reasonOf(error: Error): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return '';

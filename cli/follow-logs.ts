@@ -76,7 +76,7 @@ class Follower {
     this.#active.set(key, this.#read(log, key));
   }
 
-  /** Never rejects: what goes wrong in the background is thrown at the next `take`. */
+  /** Never rejects: an error in the background is thrown at the next `take`. */
   async #read(log: LiveLog, key: string): Promise<void> {
     const { sink, interrupted } = this.#deps;
     const lines = linesOf(sink, log.place.step);

@@ -3,7 +3,7 @@ import { assertGiven } from './assert-given.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { type GlobalOptions, openSession, type Session, type World } from './session.ts';
 
-/** What a command does. `args` are its positional arguments; one left out is undefined. */
+/** The action of a command. `args` are its positional arguments; one left out is undefined. */
 export type Run<Options extends OptionValues> = (
   session: Session,
   args: readonly (string | undefined)[],

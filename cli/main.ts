@@ -24,7 +24,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   stderr.write(`error: standard output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(exitCodes.failed);
 });
-// Whom could it be told? What the command came to stands in the exit code.
+// No reader is left for the error; the exit code says how the command ended.
 stderr.on('error', () => undefined);
 
 const parts = {

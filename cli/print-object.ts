@@ -1,13 +1,13 @@
 import type { KubeObject } from '../lib/kube/index.ts';
 import type { OutputFormat, Session } from './session.ts';
 
-/** What `-o name` shows of an object: `workflow.windlass.dev/demo`, as kubectl does. */
+/** The form of an object in `-o name`: `workflow.windlass.dev/demo`, as kubectl does. */
 export function resourceName({ kind, apiVersion, metadata }: KubeObject): string {
   const group = apiVersion?.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
   return `${(kind ?? 'object').toLowerCase()}${group}/${metadata.name}`;
 }
 
-/** The object without the bookkeeping of field managers, which nobody reads. */
+/** The object without the bookkeeping of field managers, which no user reads. */
 function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

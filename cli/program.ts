@@ -29,8 +29,8 @@ import { outputFormats } from './session.ts';
 export function createProgram(launch: Launch, name = 'windlass'): Command {
   const program = withOptions(new Command(name))
     .description(
-      'Runs workflows on Kubernetes: define them, start them, watch them, decide, read their output. It goes straight ' +
-        'to the cluster of a kubeconfig, or with --server through the HTTP API.',
+      'Runs workflows on Kubernetes: define them, start them, watch them, decide, read their output. It talks ' +
+        'straight to the cluster of a kubeconfig, or with --server through the HTTP API.',
     )
     .addHelpText('after', exitCodeHelp)
     .addHelpText(

@@ -38,7 +38,7 @@ describe('the lines that a watched execution appends', () => {
       expect(progressLines(execution, execution, ' -n default')).toEqual([]);
   });
 
-  it('tell everything to somebody who comes late', () => {
+  it('tell everything to a late reader', () => {
     const late = progressLines(undefined, completed, '');
     expect(late).toHaveLength(4);
     expect(late.at(-1)).toContain('completed');

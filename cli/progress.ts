@@ -8,8 +8,8 @@ import { exitText } from './exit-text.ts';
 import { printable } from './text-width.ts';
 
 /**
- * What has happened between two states of an execution, as lines that are only ever appended: time, then a sentence.
- * `before` is absent at the start; everything that has happened until then is told. The same two states give the same
+ * The changes between two states of an execution, as lines that are only ever appended: time, then a sentence.
+ * `before` is absent at the start; then the lines cover everything since the start. The same two states give the same
  * lines, whenever they are seen. `flags` follow the commands that are shown.
  */
 export function progressLines(
@@ -19,32 +19,32 @@ export function progressLines(
 ): string[] {
   const { status } = after;
   if (status === undefined) return [];
-  const told = before?.status;
+  const earlier = before?.status;
   return [
-    ...startLine(told, after, status),
-    ...visitLines(told, status),
+    ...startLine(earlier, after, status),
+    ...visitLines(earlier, status),
     ...waitingLine(before, after, flags),
-    ...endLine(told, after, status),
+    ...endLine(earlier, after, status),
   ];
 }
 
 function startLine(
-  told: WorkflowExecutionStatus | undefined,
+  earlier: WorkflowExecutionStatus | undefined,
   { metadata, spec }: WorkflowExecution,
   status: WorkflowExecutionStatus,
 ): string[] {
-  if (told?.started_at !== undefined || status.started_at === undefined) return [];
+  if (earlier?.started_at !== undefined || status.started_at === undefined) return [];
   const workflow = status.workflow ? `${status.workflow.name} ${status.workflow.version}` : spec.workflow;
   return [line(status.started_at, `${metadata.name} started: workflow ${workflow}`)];
 }
 
-function visitLines(told: WorkflowExecutionStatus | undefined, status: WorkflowExecutionStatus): string[] {
-  const known = told?.history?.length ?? 0;
+function visitLines(earlier: WorkflowExecutionStatus | undefined, status: WorkflowExecutionStatus): string[] {
+  const known = earlier?.history?.length ?? 0;
   const news = (status.history ?? []).slice(known);
   const lines = news.map((visit) => line(visit.finished_at, finishedText(status, visit)));
   const open = status.current ?? status.interrupted;
-  if (open === undefined || told?.finished_at !== undefined) return lines;
-  return [...lines, ...currentLine(told, open), ...interruptedLine(open, status.finished_at)];
+  if (open === undefined || earlier?.finished_at !== undefined) return lines;
+  return [...lines, ...currentLine(earlier, open), ...interruptedLine(open, status.finished_at)];
 }
 
 /** That the end of the execution cut a visit short. */
@@ -54,9 +54,9 @@ function interruptedLine({ state, entered_at: entered }: CurrentState, end: stri
 }
 
 /** That a state was entered, or that a further attempt began. */
-function currentLine(told: WorkflowExecutionStatus | undefined, current: CurrentState): string[] {
+function currentLine(earlier: WorkflowExecutionStatus | undefined, current: CurrentState): string[] {
   const { state, kind, visit, attempt = 1 } = current;
-  const before = told?.current;
+  const before = earlier?.current;
   if (before?.state !== state || before.visit !== visit) {
     return [line(current.entered_at, `${state} (${kind}${visit > 1 ? `, visit ${visit}` : ''}) started`)];
   }
@@ -89,11 +89,11 @@ function waitingLine(before: WorkflowExecution | undefined, after: WorkflowExecu
 }
 
 function endLine(
-  told: WorkflowExecutionStatus | undefined,
+  earlier: WorkflowExecutionStatus | undefined,
   { metadata }: WorkflowExecution,
   status: WorkflowExecutionStatus,
 ): string[] {
-  if (told?.finished_at !== undefined || status.finished_at === undefined) return [];
+  if (earlier?.finished_at !== undefined || status.finished_at === undefined) return [];
   const since = Date.parse(status.finished_at) - Date.parse(status.started_at ?? status.finished_at);
   const count = status.transitions ?? 0;
   const why = succeeded(status) ? '' : [status.reason, status.message].filter(Boolean).join(': ');

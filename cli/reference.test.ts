@@ -79,7 +79,7 @@ describe('the reference page', () => {
   });
 
   it('lists every exit code, and is the same each time', () => {
-    expect(page).toContain('| 130 | interrupted by Ctrl-C; the execution goes on |');
+    expect(page).toContain('| 130 | interrupted by Ctrl-C; the execution continues |');
     expect(cliReference()).toBe(page);
   });
 });

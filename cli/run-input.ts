@@ -11,7 +11,7 @@ export interface InputOptions {
 }
 
 /**
- * The start input: what the file holds, if one is given, with the pairs laid over it, or the one JSON value that stands in
+ * The start input: what the file holds, if one is given, with the pairs laid over it, or the one JSON value in
  * place of pairs. A value that is no object becomes `{input: value}` (requirements AMB-175). Undefined when nothing is given.
  * Throws a usage error for a file that is neither JSON nor YAML, and for a whole value beside something else.
  */
@@ -36,7 +36,7 @@ function isWholeValue(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // A pair, or a typing error that is told as one.
+    // A pair, or a typing error.
     return false;
   }
 }

@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 const inReview = (visit: number): WorkflowExecution =>
   anExecution().now({ state: 'review', kind: 'Human', visit }).build();
 
-it('each visit that waits for a decision is told once, also one right after another of the same state', async () => {
+it('each visit that waits for a decision is reported once, also a second one of the same state', async () => {
   const notes: string[] = [];
   const ended = anExecution().ended('completed', 9).build();
   const session = {
@@ -26,6 +26,6 @@ it('each visit that waits for a decision is told once, also one right after anot
     interrupted: new AbortController().signal,
   } as unknown as Session;
   expect(await waitFor(session, inReview(1), { until: finished })).toBe(ended);
-  const told = "demo-1 waits in 'review': windlass signal demo-1 --response …";
-  expect(notes).toEqual([told, told]);
+  const hint = "demo-1 waits in 'review': windlass signal demo-1 --response …";
+  expect(notes).toEqual([hint, hint]);
 });

@@ -16,7 +16,7 @@ export async function watchToEnd(session: Session, execution: WorkflowExecution)
   return end === undefined ? interrupted(session, door, execution) : ended(session, door, end);
 }
 
-/** Waits for the end without a word but for a decision somebody must make; then prints the output. */
+/** Waits for the end in silence except for a decision that a person must make; then prints the output. */
 export async function waitToEnd(session: Session, execution: WorkflowExecution, timeoutMs?: number): Promise<ExitCode> {
   const door = await session.door();
   const end = await waitFor(session, execution, { until: finished, timeoutMs });
@@ -57,7 +57,7 @@ export async function waitFor(
   }
 }
 
-/** What Ctrl-C leaves behind: the execution goes on. */
+/** The hint after Ctrl-C: the execution continues. */
 export function interrupted({ terminal }: Session, { words }: Door, { metadata }: WorkflowExecution): ExitCode {
   const { name } = metadata;
   const comeBack = `windlass get ${name} --watch${words.flags}`;
@@ -110,6 +110,6 @@ function timedOut({ words }: Door, { metadata, status }: WorkflowExecution): Cli
   return new CliError(
     'timeout',
     `timed out: ${metadata.name} is ${status?.phase ?? 'pending'}${where}`,
-    `It goes on. Look again: windlass get ${metadata.name}${words.flags}`,
+    `It continues. Look again: windlass get ${metadata.name}${words.flags}`,
   );
 }

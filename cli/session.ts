@@ -17,12 +17,12 @@ export interface GlobalOptions {
   readonly server?: string;
   readonly tenant?: string;
   readonly tokenFile?: string;
-  /** Of commands for the tool gateway. */
+  /** Dependencies of commands for the tool gateway. */
   readonly gateway?: string;
   readonly output?: OutputFormat;
 }
 
-/** What `main.ts` knows of the real world, given to every command. */
+/** The real world as `main.ts` passes it to every command. */
 export interface World {
   readonly terminal: Terminal;
   readonly files: FilePort & FileWriter;
@@ -36,7 +36,7 @@ export interface World {
 /** Where the options lead. */
 export interface Doors {
   readonly door: (options: GlobalOptions) => Promise<Door>;
-  /** For what only somebody with rights in the cluster can do. Throws a usage error where the options lead elsewhere. */
+  /** For commands that need rights in the cluster. Throws a usage error where the options lead elsewhere. */
   readonly cluster: (options: GlobalOptions) => Promise<Cluster>;
   /** The tool gateway. Throws a usage error where nothing says where it is. */
   readonly gateway: (options: GlobalOptions) => Promise<GatewayDoor>;

@@ -10,7 +10,7 @@ export interface LogDeps extends Pick<Session, 'terminal' | 'interrupted'> {
   readonly sink: LogSink;
 }
 
-/** What there is now of each log, one after another, each under a heading when there are several. */
+/** The present content of each log, one after another, each under a heading when there are several. */
 export async function showLogs(
   deps: LogDeps,
   execution: WorkflowExecution,

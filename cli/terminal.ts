@@ -1,4 +1,4 @@
-/** Where a command writes. Text for people goes through `out` and `note`; bytes of a step go through `bytes`. */
+/** Where a command writes. `out` and `note` print text for people; `bytes` prints bytes of a step. */
 export interface Terminal {
   /** One line on standard output. */
   out(line: string): void;

@@ -128,7 +128,7 @@ describe('the view of an execution', () => {
     ]);
   });
 
-  it.each(['failed', 'cancelled'] as const)('says why an execution is %s, and its clock stands still', (phase) => {
+  it.each(['failed', 'cancelled'] as const)('says why an execution is %s, and its clock stops', (phase) => {
     const execution = anExecution().status({ reason: 'StateTimeout', message: 'took long' }).ended(phase, 9).build();
     expect(text(view(execution, begin + 100_000, wide))).toEqual([
       `demo-1  demo 1.0.0  ${phase}  9.0s`,

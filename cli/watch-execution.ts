@@ -86,7 +86,7 @@ async function watchLive(
   }
 }
 
-/** Draws again and again, so that spinners turn and times go on. */
+/** Draws again and again, so that spinners turn and times advance. */
 export async function redrawUntil(
   over: AbortSignal,
   { clock }: Pick<WatchDeps, 'clock'>,

@@ -23,11 +23,11 @@ export class WindlassApiError extends Error {
   readonly error: string;
   /** The same as one word of small letters, digits and underscores, for programs. */
   readonly code: string;
-  /** What is wrong with which field; empty where the server names none. */
+  /** Mistakes by field; empty where the server names none. */
   readonly details: readonly Problem[];
   /** Everything the server said, such as `original_stimulus_id`. */
   readonly body: ErrorBody;
-  /** For questions to whoever runs the server: it stands in the server's log. */
+  /** For questions to the server's administrator: the server's log holds it. */
   readonly requestId: string | undefined;
   /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;

@@ -48,7 +48,7 @@ async function unlessSilent<T>(reading: Promise<T>, { silence }: ReadOptions): P
   const silent = silence.sleep(silence.ms, heard.signal).then((): T => {
     throw new Error(`nothing was heard for ${silence.ms} ms`);
   });
-  // Whoever loses the race may still reject, with nobody waiting for it any more.
+  // The loser of the race may still reject, and no caller waits for it any more.
   reading.catch(() => undefined);
   silent.catch(() => undefined);
   try {
@@ -58,7 +58,7 @@ async function unlessSilent<T>(reading: Promise<T>, { silence }: ReadOptions): P
   }
 }
 
-/** Without the query, which may hold what is nobody's business in a log. */
+/** Without the query, which may hold private values. */
 function placeOf(url: string): string {
   return url === '' ? 'the answer' : new URL(url).pathname;
 }

@@ -71,7 +71,7 @@ describe('a text/event-stream', () => {
     );
   });
 
-  it('says where to go on and when', () => {
+  it('says where to continue and when', () => {
     const parser = createEventStreamParser('41');
     expect(parser.lastEventId).toBe('41');
     parser.push(bytes('retry: 2500\nid: 42\ndata: a\n\n'));

@@ -5,11 +5,11 @@ export interface RawEvent {
   readonly data: string;
 }
 
-/** What a stream said, beside its events. */
+/** The stream's own fields, beside its events. */
 interface EventStreamParser {
   /** The events that are complete after this piece of the stream. */
   push(chunk: Uint8Array): RawEvent[];
-  /** The id to go on from after a lost connection. */
+  /** The id to continue from after a lost connection. */
   readonly lastEventId: string | undefined;
   /** How long the server asks to wait before connecting again. */
   readonly retryMs: number | undefined;

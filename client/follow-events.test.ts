@@ -70,7 +70,7 @@ describe('following events of a call that may not be repeated', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('goes on where a key makes the repetition safe', async () => {
+  it('continues where a key makes the repetition safe', async () => {
     await using server = await loopback(sending(event(1, { started: {} })), sending(event(2, { completed: {} })));
     const keyed: Operation = { ...once, headers: { ...once.headers, idempotencyKey: 'idempotency-key' } };
     const seen = await followOnce(server.url, keyed, { idempotencyKey: 'k' });
@@ -80,7 +80,7 @@ describe('following events of a call that may not be repeated', () => {
 });
 
 describe('following events', () => {
-  it('goes on after the last event when the connection is lost, and ends after a terminal event', async () => {
+  it('continues after the last event when the connection is lost, and ends after a terminal event', async () => {
     await using server = await loopback(
       sending(event(1, { started: {} }) + event(2, { step: 1 }), 'cut'),
       sending(event(3, { step: 2 })),

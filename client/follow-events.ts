@@ -16,7 +16,7 @@ interface StreamCall {
 }
 
 /**
- * Every event of a stream once and in order, over as many connections as it takes: each goes on after the last event
+ * Every event of a stream once and in order, over as many connections as it takes: each continues after the last event
  * that was seen. Ends after a terminal event, and where the server says that nothing follows (204). Throws when the
  * first connection fails, when a later one is refused, when a call that may not be repeated loses its connection, and the signal's reason when it aborts.
  */
@@ -33,7 +33,7 @@ export async function* followEvents(
   }
 }
 
-/** What one connection brings; true where nothing can follow it. */
+/** The events of one connection; returns true where nothing can follow it. */
 async function* oneConnection(
   transport: Transport,
   { operation, request, options }: StreamCall,
@@ -57,7 +57,7 @@ async function* oneConnection(
 /** Where in the stream its reader is. */
 class Place {
   lastEventId: string | undefined;
-  /** What the server asks to wait before another connection. */
+  /** The wait that the server asks for before another connection. */
   retryMs = 0;
   /** Whether the server has ever answered with events. */
   opened = false;

@@ -1,6 +1,6 @@
 import type { Operation, OperationRequest } from './operation.ts';
 
-/** What the options of a client add to each request. */
+/** The headers that the options of a client add to each request. */
 interface RequestContext {
   /** Address of the server, without a slash at its end. */
   readonly server: string;

@@ -1,4 +1,4 @@
-/** What the runtime knows of an operation; the table of them is generated. */
+/** An operation as the runtime knows it; the table of them is generated. */
 export interface Operation {
   readonly method: string;
   /** With parameters in braces. */
@@ -8,7 +8,7 @@ export interface Operation {
   readonly query: readonly string[];
   /** Names of parameters that are headers, with the header's name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the body; absent where there is none. */
+  /** Media type of the body; absent where there is none. */
   readonly mediaType?: string;
   readonly reply: 'json' | 'events' | 'bytes' | 'none';
   /** Names of the events after which nothing follows. Without them a stream that ends is opened again. */
@@ -18,7 +18,7 @@ export interface Operation {
 /** The parameters of a call by their names, and its body under `body`. */
 export type OperationRequest = Readonly<Record<string, unknown>>;
 
-/** What may be said about a single call. */
+/** Options of a single call. */
 export interface CallOptions {
   /** Ends the call; it then throws the signal's reason. */
   readonly signal?: AbortSignal;

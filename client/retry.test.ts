@@ -15,7 +15,7 @@ describe('whether a call is repeated, and when', () => {
     'a read after a lost connection': { error: lost, repeatable: true, want: 100 },
     'a write after a lost connection is not: it may have happened': { error: lost, repeatable: false, want: undefined },
     'a read that met 502': { error: answered(502), repeatable: true, want: 100 },
-    'a read that met 503 waits as long as it is told': { error: answered(503, '3'), repeatable: true, want: 3_000 },
+    'a read that met 503 waits as the server asks': { error: answered(503, '3'), repeatable: true, want: 3_000 },
     'a write that met 503 is not': { error: answered(503, '1'), repeatable: false, want: undefined },
     'a read that met 504': { error: answered(504), repeatable: true, want: 100 },
     'a read that met 500 is not: it would meet it again': { error: answered(500), repeatable: true, want: undefined },

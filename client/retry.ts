@@ -8,7 +8,7 @@ const longestRetryAfterMs = 30_000;
 /** The gateway statuses: another attempt may meet a server that is well. */
 const passing = new Set([502, 503, 504]);
 
-/** What the rule needs to know about a call. */
+/** Facts of a call for the retry rule. */
 interface Repeatability {
   /** Doing it twice is the same as doing it once: a read, or a call with an idempotency key. */
   readonly repeatable: boolean;

@@ -173,7 +173,7 @@ describe('sending a call', () => {
     expect([text, String.fromCodePoint(...(value ?? []))]).toEqual(['', 'x']);
   });
 
-  it('ends when it is told to, with the reason it is given', async () => {
+  it('ends when its signal aborts, with the reason of the signal', async () => {
     await using server = await loopback(() => undefined);
     const stop = new AbortController();
     const sending = transport(server.url).send(read, {}, { signal: stop.signal });
@@ -181,7 +181,7 @@ describe('sending a call', () => {
     await expect(sending).rejects.toThrow('enough');
   });
 
-  it('does not begin another attempt once it was told to end', async () => {
+  it('does not begin another attempt once its signal has aborted', async () => {
     await using server = await loopback(answerJson(503, { error: 'unavailable' }));
     const stop = new AbortController();
     const client = transport(server.url, { sleep: stopping(stop) });

@@ -20,7 +20,7 @@ export interface TransportOptions {
   readonly timeoutMs: number;
 }
 
-/** What came for a request. */
+/** The answer to a request. */
 interface Answer {
   readonly response: Response;
   /** The whole body; empty where the answer is a stream, whose body is unread. */

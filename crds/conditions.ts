@@ -20,7 +20,7 @@ export const executionReasons = {
   WaitingForSignal: 'The execution is in a Human state and waits for a decision.',
   Completed: 'The execution reached a terminal state.',
   LastStateFailed: 'The execution reached a terminal state, and that state failed.',
-  Cancelled: 'Somebody cancelled the execution.',
+  Cancelled: 'A caller cancelled the execution.',
   MaxStateVisitsExceeded: 'A state would have been entered more often than its max_state_visits.',
   MaxTransitionsExceeded: 'One transition more than max_total_transitions would have been taken.',
   NoMatchingTransition: 'No transition rule of the state matched its outcome.',
@@ -37,7 +37,7 @@ export const executionReasons = {
   TooFewJudges: 'Fewer judges completed than min_judges_required, or only judges of weight 0 did.',
   TemplateFailed: 'A template could not be rendered within its bounds.',
   ExpressionFailed: 'A custom expression could not be evaluated within its bounds.',
-  WorkBudgetExceeded: 'What one state does takes too much work for one turn of the controllers.',
+  WorkBudgetExceeded: 'One state needs too much work for one turn of the controllers.',
   NestedTooDeep: 'A value is nested deeper than 64 levels, which is as deep as JSON is taken anywhere.',
   InternalError: 'Deciding about the execution failed again and again; the message is for a bug report.',
   InvalidSubworkflowInput:
@@ -106,7 +106,7 @@ export const workflowReasons = {
   InvalidDefinition: 'The definition breaks a rule; the message names the path.',
   VersionConflict: 'This version exists with other content.',
   NotATenant: 'The controllers have no rights in the namespace, because it was not made a tenant.',
-  RevisionTaken: 'The ControllerRevision that would hold the definition was made by somebody else.',
+  RevisionTaken: 'The ControllerRevision that would hold the definition has another owner.',
 } as const;
 export type WorkflowReason = keyof typeof workflowReasons;
 
@@ -115,7 +115,7 @@ export const volumeReasons = {
   ClaimPending: 'The claim is being made, or that of an earlier volume is still being deleted.',
   ClaimRefused: 'The API server makes no claim, such as for want of room in a quota; it is asked again.',
   ClaimReady: 'The claim can be mounted.',
-  ClaimFailed: 'The claim could not be made, was deleted, or belongs to somebody else.',
+  ClaimFailed: 'The claim could not be made, was deleted, or has another owner.',
   VolumeExpired: 'The volume has expired; its data were deleted, unless spec.claim_name names their claim.',
 } as const;
 export type VolumeReason = keyof typeof volumeReasons;

@@ -21,9 +21,9 @@ function objectSchema(kind: KindDefinition): StructuralSchema {
           },
         }),
       },
-      spec: { description: 'What is wanted.', ...toStructural(sourceOf(kind.spec)) },
+      spec: { description: 'The wanted state.', ...toStructural(sourceOf(kind.spec)) },
       status: {
-        description: 'What has come of it; written by the controllers.',
+        description: 'The observed state; written by the controllers.',
         ...toStructural(sourceOf(kind.status)),
       },
     },

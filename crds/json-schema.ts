@@ -1,7 +1,7 @@
 import type { SourceSchema } from './source-schema.ts';
 
 /**
- * Plain JSON Schema (2020-12) of a schema, without what only Kubernetes knows. A discriminated union stands under
+ * Plain JSON Schema (2020-12) of a schema, without Kubernetes' own keywords. A discriminated union is under
  * `oneOf`, where validators that know `discriminator` look at the named variant only, so that errors are of that one.
  * Any other union stays as it is.
  */

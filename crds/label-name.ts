@@ -1,4 +1,4 @@
-/** A name that Kubernetes takes for a namespace, and that may stand in the name of any object. */
+/** A name that Kubernetes accepts for a namespace and within the name of any object. */
 export const labelNamePattern = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
 
 const pattern = new RegExp(labelNamePattern);

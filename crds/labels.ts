@@ -83,7 +83,7 @@ export const annotations = {
 
 /** Held by a step's pod until its output is stored (design §6). */
 export const captureFinalizer = 'windlass.dev/capture';
-/** Held by an execution whose outputs stand where Kubernetes cannot collect them (design §5, the S3 store). */
+/** Finalizer of an execution whose outputs Kubernetes cannot collect (design §5, the S3 store). */
 export const outputsFinalizer = 'windlass.dev/outputs';
 /** Held by a finished execution that could not be archived at once (requirements AMB-174). */
 export const archiveFinalizer = 'windlass.dev/archive';

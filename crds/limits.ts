@@ -10,7 +10,10 @@ export const limits = {
   stateTimeoutDefault: '300s',
   /** requirements AMB-190: default of a state's `queue_timeout`. */
   queueTimeoutDefault: '1h',
-  /** requirements AMB-191: attempts that a state may make beyond `retry.max_attempts` for pods lost through nobody's fault. */
+  /**
+   * requirements AMB-191: attempts that a state may make beyond `retry.max_attempts` for pods lost through no fault
+   * of their own.
+   */
   disruptionRetriesMax: 3,
   /** spec 1 §2.6: default of `resources.timeout`, the hard limit of a container. */
   containerTimeoutDefault: '5m',
@@ -42,14 +45,14 @@ export const limits = {
   objectNameLength: 253,
   /** Versions that the status of a workflow lists, the newest; all that were stored can be run and are in the API's list. */
   workflowVersionsListed: 500,
-  /** design §5: a Blackboard value whose JSON is larger goes to the output store. */
+  /** design §5: a Blackboard value whose JSON is larger is kept in the output store. */
   inlineValueBytes: 2_048,
-  /** Parts of one value that stand in the output store by themselves, and bytes that their places take in status. */
+  /** Parts of one value that the output store holds one by one, and bytes that their places take in status. */
   refsPerValue: 200,
   inlineRefsBytes: 32 * 1024,
   /** design §5: what all inline values of one status may take together; later ones go to the store. */
   inlineTotalBytes: 128 * 1024,
-  /** Largest `final_output` that stands inline in status; a larger one goes to the store. */
+  /** Largest `final_output` that status holds inline; a larger one is in the store. */
   inlineFinalOutputBytes: 32 * 1024,
   /** design §5: largest status of a legal execution. */
   statusBytes: 256 * 1024,
@@ -91,7 +94,7 @@ export const limits = {
   pageSizeMax: 200,
   /** requirements AMB-154: what `?full=true` puts in its place, in bytes of the stored parts. */
   inlinedValuesBytes: 10 * 1024 * 1024,
-  /** How deep objects and lists may stand in each other in free JSON. */
+  /** Largest depth of nested objects and lists in free JSON. */
   jsonDepth: 64,
   /** Sizes of lists and maps; they bound the cost of the admission rules. */
   states: 100,

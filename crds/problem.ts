@@ -15,7 +15,7 @@ export interface Problem {
 
 const plainKey = /^[A-Za-z_$][\w$-]*$/;
 
-/** A place as people write it; keys that are no plain words stand in brackets and quotes. */
+/** A place as people write it; keys that are no plain words have brackets and quotes. */
 export function formatPlace(at: Place): string {
   const text = at.map((key) => {
     if (typeof key === 'number') return `[${key}]`;

@@ -27,7 +27,7 @@ describe('what the controllers say of an object', () => {
     [1, true],
     [2, true],
     [3, false],
-  ])('at generation 2 counts for whoever wrote generation %i: %s', (written, counts) => {
+  ])('at generation 2 counts for the writer of generation %i: %s', (written, counts) => {
     expect(readyOf(judged(2, 4), written) !== undefined).toBe(counts);
   });
 

@@ -6,7 +6,7 @@ interface Judged {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** What the controllers say of this generation, by default of the object as it is; undefined until they have looked. */
+/** The controllers' verdict on this generation, by default the object's own; undefined before they have one. */
 export function readyOf({ metadata, status }: Judged, generation = metadata.generation ?? 0): Condition | undefined {
   const ready = status?.conditions?.find(({ type }) => type === conditionTypes.ready);
   return (ready?.observedGeneration ?? 0) >= generation ? ready : undefined;

@@ -30,10 +30,10 @@ export const reservedStateNames: readonly string[] = [
 /** Names that no step of a ParallelContainerRun may have: its Blackboard entry has these keys already (AMB-005). */
 export const reservedStepNames: readonly string[] = ['output', 'status', ...prototypeKeys];
 
-/** What a state, a step or a `result_key` may be called (requirements AMB-061). */
+/** Names of a state, a step or a `result_key` (requirements AMB-061). */
 export const stateNamePattern = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
 
-/** What a shared volume may be called: any text without `/` and control characters (requirements AMB-179). */
+/** Names of a shared volume: any text without `/` and control characters (requirements AMB-179). */
 export const volumeNamePattern = '^[^/\\x00-\\x1f\\x7f-\\x9f]{1,63}$';
 
 /** Object names of workflows that are made of a hash: of an unusual name (`wf-`), of a user and a name (`wu-`). */

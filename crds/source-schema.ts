@@ -6,7 +6,7 @@ export interface SourceSchema {
   readonly type?: string;
   readonly description?: string;
   readonly default?: string | number | boolean;
-  /** Of a field with a type: null counts as a value. */
+  /** On a field with a type: null counts as a value. */
   readonly nullable?: boolean;
   readonly enum?: readonly string[];
   readonly format?: string;
@@ -23,7 +23,7 @@ export interface SourceSchema {
   readonly properties?: Readonly<Record<string, SourceSchema>>;
   readonly additionalProperties?: false | SourceSchema;
   readonly items?: SourceSchema;
-  /** Variants of a union, told apart by `discriminator`. */
+  /** Variants of a union, distinguished by `discriminator`. */
   readonly anyOf?: readonly SourceSchema[];
   readonly discriminator?: { readonly propertyName: string };
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;

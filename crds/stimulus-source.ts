@@ -1,5 +1,5 @@
 /**
- * What a source may be called (requirements AMB-042): `http_api`, `my-ci`, `Tickets.EU`. Every such name is a legal
+ * Names of a source (requirements AMB-042): `http_api`, `my-ci`, `Tickets.EU`. Every such name is a legal
  * value of a label, by which the executions of a source are found.
  */
 export const sourcePattern = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$';
@@ -10,5 +10,5 @@ export const sourcePattern = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$';
  */
 export const workflowSourcePattern = '^workflow:[a-z0-9][a-z0-9.-]{0,252}$';
 
-/** What the source in the path of a webhook may be called (requirements AMB-043). */
+/** Names of a source in the path of a webhook (requirements AMB-043). */
 export const webhookSourcePattern = '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$';

@@ -14,7 +14,7 @@ import {
 import { isSimilar } from './similar-name.ts';
 import { uidPattern } from './uid.ts';
 
-/** What an ajv error says in this project's words. `at` is the place of the value, or of the missing or unknown field. */
+/** An ajv error in this project's words. `at` is the place of the value, or of the missing or unknown field. */
 interface Finding {
   readonly at: Place;
   readonly rule: string;
@@ -23,7 +23,7 @@ interface Finding {
 
 type Explain = (error: ErrorObject, at: Place) => Finding;
 
-/** An ajv error as a problem. Indexes and keys are told apart by walking the value. */
+/** An ajv error as a problem. Walking the value distinguishes indexes from keys. */
 export function toProblem(error: ErrorObject, value: unknown, base: Place): Problem {
   const place = [...base, ...placeOf(error.instancePath, value)];
   const explain = explanations[error.keyword] ?? unexplained;

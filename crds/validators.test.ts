@@ -21,11 +21,11 @@ describe('the validators', () => {
         'spec.states.a.kind: is required and must be one of Agent, System, Human, ParallelAgents, ContainerRun, ParallelContainerRun, Subworkflow',
       ],
     },
-    'a key that is no plain word stands in quotes': {
+    'a key that is no plain word is in quotes': {
       spec: { ...state({ kind: 'System', command: 'true', transitions: [] }), output_template: { 'a.b': 1 } },
       want: ['spec.output_template["a.b"]: must be a string, not the number 1'],
     },
-    'a list index is told from a key': {
+    'a list index differs from a key': {
       spec: state({ kind: 'System', command: 'true', transitions: [{ target: 'a' }, {}] }),
       want: ['spec.states.a.transitions[1].target: is required'],
     },

@@ -103,7 +103,7 @@ func (c *channel) line() {
 }
 
 // fragment writes the pending bytes, whatever they hold, as one log line that
-// does not itself stand for a line end.
+// does not itself mean a line end.
 func (c *channel) fragment() {
 	out := append(c.f.out, markRecord, c.mark)
 	for _, b := range c.pending {
@@ -132,7 +132,7 @@ func (f *framer) trailer(json []byte) error {
 }
 
 // flush hands everything collected to the writer. After a failed write the
-// framer swallows: the command must be able to end as if nobody read its log.
+// framer swallows: the command must be able to end as if its log had no reader.
 func (f *framer) flush() {
 	if len(f.out) > 0 && f.err == nil {
 		_, f.err = f.w.Write(f.out)

@@ -98,7 +98,7 @@ type brokenWriter struct{ calls int }
 
 func (w *brokenWriter) Write([]byte) (int, error) {
 	w.calls++
-	return 0, errors.New("nobody reads")
+	return 0, errors.New("no reader")
 }
 
 func TestBrokenLog(t *testing.T) {

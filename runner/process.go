@@ -27,7 +27,7 @@ const (
 const killPatience = 3 * time.Second
 
 // protect makes the runner's /proc entries and memory unreachable for the command, even under the same user, so that
-// nobody but the runner can write to the container's output; and makes every orphan the runner's child.
+// only the runner can write to the container's output; and makes every orphan the runner's child.
 func protect() error {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0); errno != 0 {
 		return fmt.Errorf("cannot protect itself: prctl(PR_SET_DUMPABLE): %w", errno)

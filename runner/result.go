@@ -11,7 +11,7 @@ import (
 // Reasons that a result can carry. None means: the command ended by itself.
 const (
 	reasonTimeout       = "timeout"        // --timeout passed
-	reasonTerminated    = "terminated"     // the container was told to stop
+	reasonTerminated    = "terminated"     // the container was stopped
 	reasonSignaled      = "signaled"       // a signal that the runner did not send ended the command
 	reasonNotFound      = "not_found"      // the command does not exist
 	reasonNotExecutable = "not_executable" // the command exists and cannot be executed

@@ -59,7 +59,7 @@ func run(o *options, log *os.File) int {
 		Stderr:     streams[1].report(),
 	}
 	message := r.encode()
-	// The termination message comes first: whoever has seen the trailer finds the
+	// The termination message comes first: a reader of the trailer finds the
 	// same result in the container's status. Either is enough if the other fails.
 	if o.terminationLog != "" {
 		_ = os.WriteFile(o.terminationLog, message, 0o644)

@@ -122,7 +122,7 @@ func TestWhatTheCommandGets(t *testing.T) {
 			t.Errorf("got %q, want %q", e.stdout, want)
 		}
 	})
-	t.Run("WF-CR-08 the environment goes through", func(t *testing.T) {
+	t.Run("WF-CR-08 the command inherits the environment", func(t *testing.T) {
 		t.Setenv("WITH_SPACES", " a\nb ")
 		e := inMachine.run(t, "--", "printenv", "WITH_SPACES")
 		if e.stdout != " a\nb \n" {
@@ -220,7 +220,7 @@ func TestSignals(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	// An orphan in a session of its own, that ignores what can be ignored.
 	orphan := "setsid sh -c 'trap \"\" TERM HUP INT; echo $$ >pid; while :; do echo late; done' & while [ ! -s pid ]; do :; done; "
-	everywhere(t, "WF-CR-19 orphans that go on writing are killed and hold nothing up", func(t *testing.T, p place) {
+	everywhere(t, "WF-CR-19 orphans that keep writing are killed and hold nothing up", func(t *testing.T, p place) {
 		begun := time.Now()
 		e := p.run(t, "--workdir", t.TempDir(), "--", "sh", "-c", orphan+"echo end >&2; exit 6")
 		if e.code != 6 || e.stderr != "end\n" {

@@ -29,7 +29,7 @@ export interface BillingOptions {
 }
 
 /**
- * What the variables say; undefined without a key.
+ * Configuration from the environment; undefined without a key.
  * @throws ConfigError that lists every address which cannot be used.
  */
 export function billingOptions(config: BillingConfig): BillingOptions | undefined {
@@ -72,7 +72,7 @@ function originProblems(config: BillingConfig): ConfigProblem[] {
   ];
 }
 
-/** The key goes to the provider and to no other machine; another address is for tests. */
+/** The API sends the key to the provider and to no other machine; another address is for tests. */
 function apiProblems({ PAYMENT_PROVIDER_API_URL: text }: BillingConfig): ConfigProblem[] {
   if (text === undefined) return [];
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -21,7 +21,7 @@ describe('BILL-07 the status of a subscription', () => {
     ['incomplete_expired', false, false],
     ['canceled', false, false],
     ['a word of tomorrow', false, true],
-  ])('%s: entitles %s, goes on %s', (status, entitles, goesOn) => {
+  ])('%s: entitles %s, active %s', (status, entitles, goesOn) => {
     expect(isEntitling(subscription(status))).toBe(entitles);
     expect(isOngoing(subscription(status))).toBe(goesOn);
   });

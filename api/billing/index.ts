@@ -4,7 +4,7 @@ import { createStripe, type StripeDeps } from './stripe/create-stripe.ts';
 
 export { type BillingConfig, billingVariables };
 
-/** What the billing routes stand on. */
+/** Dependencies of the billing routes. */
 export interface Billing {
   /** Absent without a key: every operation then answers 501 (spec 1 §4.7). */
   readonly provider?: PaymentProvider;

@@ -7,14 +7,14 @@ import { orNull } from '../../lib/http/or-null.ts';
 const currency = Type.String({ pattern: '^[a-z]{3}$', description: 'ISO 4217, in lower case' });
 const amount = (what: string) => Type.Integer({ description: `${what}, in the currency's smallest unit` });
 
-/** What can be bought; each is a product of the payment provider. */
+/** Paid tiers; each is a product of the payment provider. */
 export const paidTiers = ['pro', 'business', 'enterprise'] as const;
 export type PaidTier = (typeof paidTiers)[number];
 
 const PriceSchema = Type.Object(
   {
     price_id: Type.String({ description: "The payment provider's id, for POST /v1/billing/checkout" }),
-    amount: amount('What one unit costs for one period'),
+    amount: amount('Price of one unit for one period'),
     currency,
   },
   { additionalProperties: false },
@@ -27,7 +27,7 @@ export type PriceRole = (typeof priceRoles)[number];
 
 export const TierSchema = Type.Object(
   {
-    tier: oneOf(paidTiers, { description: 'What the tier is called' }),
+    tier: oneOf(paidTiers, { description: 'Name of the tier' }),
     product_id: Type.String({ description: "The payment provider's id of the product" }),
     name: Type.String({ description: 'Name to show' }),
     description: Type.String({ description: 'Text to show; may be empty' }),
@@ -43,7 +43,7 @@ export type Tier = Readonly<Static<typeof TierSchema>>;
 
 export const SubscriptionSchema = Type.Object(
   {
-    tier: oneOf(['free', ...paidTiers], { description: 'What the tenant is entitled to now' }),
+    tier: oneOf(['free', ...paidTiers], { description: 'Present tier of the tenant' }),
     status: orNull(Type.String({ description: "The payment provider's word, such as active, past_due or canceled" })),
     current_period_end: orNull(timestamp({ description: 'Until when the current period is paid for' })),
     cancel_at_period_end: orNull(Type.Boolean({ description: 'The subscription ends with the current period' })),

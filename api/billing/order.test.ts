@@ -49,7 +49,7 @@ describe('BILL-12 an order', () => {
   });
 
   it.each<[title: string, request: CheckoutRequest, path: string]>([
-    ['a price nobody offers', { price_id: 'pro-weekly' }, 'body.price_id'],
+    ['a price that is not offered', { price_id: 'pro-weekly' }, 'body.price_id'],
     ['the price of a seat as its base', { price_id: 'pro-seat-monthly' }, 'body.price_id'],
     ['a product instead of a price', { price_id: 'prod_pro' }, 'body.price_id'],
     ['the name of a property that every object has', { price_id: 'constructor' }, 'body.price_id'],

@@ -1,7 +1,7 @@
 import type { Invoice, PaidTier, Tier } from './objects.ts';
 
 /**
- * What the billing routes need of a payment provider. Every call ends within a bounded time. One that the provider
+ * Port of the billing routes to a payment provider. Every call ends within a bounded time. One that the provider
  * refuses, or that does not reach it, throws an HttpError: 503 with `Retry-After` when the provider takes no more,
  * 502 otherwise. No error holds a key or a customer's data.
  */
@@ -13,9 +13,9 @@ export interface PaymentProvider {
 }
 
 export interface Catalogue {
-  /** What can be bought now, cheapest tier first; at most a minute old. */
+  /** Present offers, cheapest tier first; at most a minute old. */
   tiers(): Promise<readonly Tier[]>;
-  /** The tier that a product stands for, also when it is no longer sold. */
+  /** The tier of a product, also when it is no longer sold. */
   tierOf(productId: string): Promise<PaidTier | undefined>;
 }
 
@@ -27,7 +27,7 @@ export interface Customers {
   ensure(tenant: string): Promise<string>;
 }
 
-/** What a checkout sells: a base price once, and further seats. */
+/** Items of a checkout: a base price once, and further seats. */
 export interface Order {
   readonly priceId: string;
   readonly seats?: { readonly priceId: string; readonly quantity: number };
@@ -47,7 +47,7 @@ export interface ProviderSubscription {
   /** RFC 3339. */
   readonly currentPeriodEnd: string;
   readonly cancelAtPeriodEnd: boolean;
-  /** What it is a subscription to, base and seats. */
+  /** Items of the subscription, base and seats. */
   readonly productIds: readonly string[];
 }
 

@@ -4,11 +4,11 @@ import type { Clock } from '../../lib/clock.ts';
 interface RememberOptions<T> {
   /** How long a value is good for. */
   readonly ttlMs: (value: T) => number;
-  /** Keys that are remembered at most; the oldest goes first. */
+  /** Largest number of cached keys; the oldest is dropped first. */
   readonly capacity: number;
 }
 
-/** Values that somebody else knows better, each asked for once in a while and never twice at the same time. */
+/** TTL cache with request coalescing. */
 interface Remembered<T> {
   get(key: string): Promise<T>;
   set(key: string, value: T): void;

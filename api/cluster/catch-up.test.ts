@@ -67,7 +67,7 @@ describe('a search', () => {
   });
 
   it.each([99, 100, 101, 450])(
-    'finds what %i younger ones stand before, though the watch is behind all',
+    'finds an object behind %i younger ones, though the watch is behind all',
     async (count) => {
       const younger = Array.from({ length: count }, (_, index) => execution(`younger-${index}`, `${index + 10}`));
       const { find, clock } = setUp([execution('old', '9'), ...younger]);

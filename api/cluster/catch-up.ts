@@ -29,7 +29,7 @@ export interface CatchUp {
 export interface SearchPlace {
   /** Where the object would be. */
   readonly namespace: string;
-  /** The namespace of who asks, on whose account the search goes. */
+  /** The caller's namespace, to which the search is charged. */
   readonly tenant: string;
 }
 
@@ -44,11 +44,13 @@ interface CatchUpDeps<T extends KubeObject> {
 const watchMs = 50;
 /** Searches under way in one process, of which one tenant has four fifths; more than that is a flood. */
 const searchesMax = 625;
-/** Between two readings of one namespace: ten times what the last one took, in these bounds. Nobody waits for long. */
+/**
+ * Between two readings of one namespace: ten times what the last one took, in these bounds. No caller waits for long.
+ */
 const pauseMs = { factor: 10, least: 250, most: 500 };
 /** Objects that one reading fetches, the newest first; the watch brings the others, or the next reading does. */
 const fetchedMax = 100;
-/** Of those under way at one time: each may have 1.5 MiB. */
+/** Largest number under way at one time: each may have 1.5 MiB. */
 const fetchedAtOnce = 8;
 /** Readings that one search waits for. */
 const readingsMax = 10;
@@ -120,7 +122,7 @@ async function compare<T extends KubeObject>(deps: CatchUpDeps<T>, namespace: st
   return behind.length;
 }
 
-/** What is kept of an object of a list: its metadata may be of any size. */
+/** The kept part of a listed object: its metadata may be of any size. */
 interface Place {
   readonly name: string;
   readonly resourceVersion: string | undefined;

@@ -28,7 +28,7 @@ interface ClusterDeps {
   readonly systemNamespace: string;
 }
 
-/** What the API knows of the cluster, kept in step by watches. */
+/** The API's view of the cluster, kept in step by watches. */
 export interface Cluster {
   readonly informers: Informers;
   readonly tenants: TenantDirectory;

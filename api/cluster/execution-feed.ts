@@ -1,7 +1,7 @@
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import type { Logger } from '../../lib/logger.ts';
 
-/** What somebody wants to hear of executions as the watch brings it. */
+/** Callbacks of a listener to the watch of executions. */
 export interface ExecutionListener {
   /** A version of an execution with all that it holds, also where the cache keeps less of it. */
   seen(execution: WorkflowExecution): void;
@@ -18,7 +18,7 @@ export interface ExecutionFeed {
 /** The feed, and where the informer puts in what it gets. */
 interface FeedSource extends ExecutionFeed, ExecutionListener {}
 
-/** What a listener throws is a defect of its own, and must not make the informer take the object for a broken one. */
+/** A listener's exception is its own defect; the informer must not take the object for a broken one. */
 export function createExecutionFeed(logger: Logger): FeedSource {
   const listeners: ExecutionListener[] = [];
   const tell = (news: (listener: ExecutionListener) => void): void => {

@@ -73,7 +73,7 @@ describe('an execution of a tenant', () => {
     ['one that is named like an id, by that name', 'a', uid(77), undefined],
     ['that of another tenant', 'a', uid(12), undefined],
     ['that of another tenant by name', 'a', 'theirs', undefined],
-    ['one that nobody has', 'a', uid(99), undefined],
+    ['one of no tenant', 'a', uid(99), undefined],
     ['any, for a tenant that is not set up', 'x', uid(11), undefined],
     ['something that is no name', 'a', '../mine', undefined],
     ['a prototype', 'a', '__proto__', undefined],
@@ -82,7 +82,7 @@ describe('an execution of a tenant', () => {
     expect((await settled(executions.find(tenant, id)))?.metadata.name).toBe(want);
   });
 
-  it('AMB-037 of another tenant is looked for exactly as long as one that nobody has', async () => {
+  it('AMB-037 of another tenant is looked for exactly as long as an unknown one', async () => {
     const foreign = setUp();
     const unknown = setUp();
     await foreign.settled(foreign.executions.find('a', uid(12)));
@@ -91,7 +91,7 @@ describe('an execution of a tenant', () => {
     expect(foreign.asked).toEqual(['tenant-a']);
   });
 
-  it('that nobody has is not looked for again, one that comes is found all the same', async () => {
+  it('an unknown one is not looked for again, one that comes later is found all the same', async () => {
     const { executions, settled, asked, cache } = setUp();
     await settled(executions.find('a', uid(99)));
     await settled(executions.find('a', uid(99)));

@@ -45,7 +45,7 @@ interface ExecutionsDeps {
 
 /** Ids that the server did not have, and for how long that is believed. */
 const unknownIds = { capacity: 10_000, lifeMs: 60_000 };
-/** What is not asked now may be asked later, so this is only against a flood. */
+/** A dropped search may be repeated later; this limits only a flood. */
 const unknownApprovals = { capacity: 10_000, lifeMs: 1_000 };
 
 export function createExecutions(deps: ExecutionsDeps): Executions {
@@ -111,7 +111,7 @@ class CachedExecutions implements Executions {
     return this.whole(known);
   }
 
-  /** What stands in another namespace takes as long to be found absent as what is nowhere. */
+  /** The search takes as long for an object of another namespace as for one that does not exist. */
   async #search(
     namespace: string,
     { key, unknown, reserve }: Search,

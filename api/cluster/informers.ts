@@ -64,7 +64,7 @@ const keptBytes = {
   fleetRuns: 8 * 1024 * 1024,
 } as const;
 
-/** `deps` gives each kind its own observer; `executions` is told of every execution before anything is left out. */
+/** `deps` gives each kind its own observer; `executions` receives every execution before anything is left out. */
 export function createInformers(
   deps: (kind: string) => ReflectorDeps,
   kube: Pick<KubeClient, 'get'>,

@@ -6,8 +6,8 @@ import { findObject, type KubeClient, type KubeObject, type ObjectRef, type Reso
 /** Reads single objects from the server, for what the cache does not know by name. */
 export interface LiveReads<T extends KubeObject> {
   /**
-   * Undefined where it is not there. What is found goes into the cache. `tenant` is the namespace of who asks, on whose
-   * account the reading goes: AppError `unavailable` where that has too many in line.
+   * Undefined where it is not there. A found object enters the cache. `tenant` is the caller's namespace, to which the
+   * read is charged: AppError `unavailable` where that has too many in line.
    */
   read(ref: ObjectRef, tenant: string): Promise<T | undefined>;
 }
@@ -19,7 +19,10 @@ interface LiveReadsDeps<T extends KubeObject> {
   readonly cache: Pick<CacheReader<T>, 'remember'>;
 }
 
-/** A small part of the connections to the server, so that names that do not exist cannot take them all. Nobody waits for it longer than a client does. */
+/**
+ * A small part of the connections to the server, so that names that do not exist cannot take them all. The wait ends
+ * when the client's does.
+ */
 const limits = { size: 10, waiting: 1_250, waitMs: 20_000 };
 
 /** Questions of one tenant for the same object at the same time are one. */

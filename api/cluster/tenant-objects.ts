@@ -113,7 +113,7 @@ class CachedObjects<T extends KubeObject> implements TenantObjects<T> {
     return undefined;
   }
 
-  /** What stands in another namespace takes as long to be found absent as what is nowhere. */
+  /** The search takes as long for an object of another namespace as for one that does not exist. */
   async #findById(namespace: string, uid: string): Promise<T | undefined> {
     const places = this.#placesOf(namespace);
     const probe = (): T | undefined => {

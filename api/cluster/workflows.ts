@@ -135,5 +135,5 @@ class CachedWorkflows implements Workflows {
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
-/** The namespace of a tenant that has none; no object can stand in it. */
+/** The namespace of a tenant that has none; it can hold no object. */
 const nowhere = '';

@@ -16,7 +16,7 @@ export type GrpcConfig = Readonly<Static<typeof GrpcConfig>>;
 const files = ['WINDLASS_GRPC_TLS_CERT_FILE', 'WINDLASS_GRPC_TLS_KEY_FILE', 'WINDLASS_GRPC_CLIENT_CA_FILE'] as const;
 
 /**
- * Where the certificates stand; undefined when none is named: gRPC is off then, as there is none without them.
+ * Paths of the certificates; undefined when none is named: gRPC is off then, since it needs them.
  * @throws ConfigError when only some are named.
  */
 export function tlsPaths(config: GrpcConfig): TlsPaths | undefined {

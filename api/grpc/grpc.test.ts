@@ -263,7 +263,7 @@ describe('STIM-18 what may be submitted', () => {
     expect(submissions).toEqual([]);
   });
 
-  it('everything that is wrong is told at once', async () => {
+  it('all mistakes are reported at once', async () => {
     const answer = await call(acme(), { source: '', content: '' });
     expect(answer).toMatchObject({ details: expect.stringMatching(/source.*content|content.*source/) });
   });
@@ -353,7 +353,7 @@ describe('STIM-20 what becomes of it', () => {
       { code: status.ALREADY_EXISTS, 'windlass-error': 'idempotent_duplicate', 'original-stimulus-id': 's-0' },
     ],
     [
-      'STIM-33 a source that nobody routes',
+      'STIM-33 a source without a route',
       () => new IngestError('no_router_configured', 'no route'),
       { code: status.FAILED_PRECONDITION, 'windlass-error': 'no_router_configured' },
     ],
@@ -471,7 +471,7 @@ describe('health and reflection', () => {
     expect(answer).toMatchObject({ statuses: { [names[0] ?? '']: { status: 1 } } });
   });
 
-  it('who watches is told of the end, and keeps nobody waiting', async () => {
+  it('a watcher learns of the end, and does not delay it', async () => {
     const client = open(HealthClient, acme());
     const seen: number[] = [];
     const watch = client.watch({ service: '' });

@@ -33,7 +33,7 @@ interface GrpcDeps extends IngestStimulusDeps {
 
 const services = ['windlass.runtime.v1.RuntimeService', 'grpc.health.v1.Health', 'grpc.reflection.v1.ServerReflection'];
 
-/** What a message may take: the largest content that an execution holds, its key and its headers. */
+/** Size limit of a message: the largest content that an execution holds, its key and its headers. */
 const maxMessageBytes = limits.executionInputBytes + 64 * 1024;
 
 /**

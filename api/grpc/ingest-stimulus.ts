@@ -20,7 +20,7 @@ export interface IngestStimulusDeps {
   readonly rateLimit: RateLimit;
 }
 
-/** What a request over HTTP may hold in its headers; more is no description of an event. */
+/** Size limit of the headers of a request over HTTP; more is no description of an event. */
 const mostHeaders = 100;
 const mostHeaderBytes = 16 * 1024;
 

@@ -1,7 +1,7 @@
 import type { Stimulus } from '../../lib/stimulus/stimulus.ts';
 import type { Classification } from './decide-route.ts';
 
-/** What a router agent is asked (spec 1 §3.2): the content and every header of the request but credentials. */
+/** The question to a router agent (spec 1 §3.2): the content and every header of the request but credentials. */
 export interface ClassifyRequest {
   readonly stimulus: Stimulus;
   readonly tenant: string;
@@ -11,7 +11,7 @@ export interface ClassifyRequest {
 }
 
 /**
- * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. What it throws becomes
+ * Stage 2 of routing: lets an agent choose a workflow. Ends within a time limit of its own. Its exception becomes
  * `ClassificationFailed`; the message is published, so it holds neither content nor secrets.
  */
 export interface Classifier {

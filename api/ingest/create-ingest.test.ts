@@ -8,7 +8,7 @@ const never = (): never => {
   throw new Error('it must not be asked');
 };
 
-it('STIM-33 a tenant that is not set up has no route, whoever holds the key', async () => {
+it('STIM-33 a tenant that is not set up has no route, even while its key is held', async () => {
   const raised: BusEvent[] = [];
   const ingest = createIngest({
     kube: { create: never, get: never },

@@ -65,7 +65,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   };
 }
 
-/** What a submission has taken, and gives back where it is refused. */
+/** The reservations of a submission, which its refusal gives back. */
 interface Taken {
   /** Absent without an idempotency key. */
   readonly hold: Hold | undefined;

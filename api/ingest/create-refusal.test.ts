@@ -39,7 +39,7 @@ describe('refusalOf', () => {
       { code: 'internal', reason: 'workflow_error', message: /^an admission rule of the cluster denies/ },
     ],
     [
-      'a status that nobody knows',
+      'an unknown status',
       refused(418, 'inner words'),
       { code: 'internal', reason: 'workflow_error', message: /^the API server refused the execution$/ },
     ],

@@ -32,13 +32,13 @@ export function refusalOf(error: unknown): AppError | undefined {
 
 type Sentence = readonly [is: (error: unknown) => boolean, sentence: string];
 
-/** What the tenant has to mend: nothing more needs to be known of it. */
+/** Faults that the tenant has to mend; their kind is enough. */
 const ofTenant: readonly Sentence[] = [
   [isQuotaExceeded, "the tenant's quota has no room for another run"],
   [isNamespaceGone, 'the tenant has no namespace any more'],
 ];
 
-/** What operators have to mend: the server's words are for their log, not for whoever signs webhooks. */
+/** Faults that operators have to mend: the server's words are for their log, not for senders of webhooks. */
 const ofOperators: readonly Sentence[] = [
   [isDenied, 'an admission rule of the cluster denies the execution'],
   [isForbidden, 'the API is not allowed to create executions in the namespace of the tenant'],

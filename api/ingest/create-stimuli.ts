@@ -28,14 +28,14 @@ export interface StimuliDeps {
   readonly logger: Logger;
   readonly bus: EventBus;
   readonly cluster: Cluster;
-  /** Slug of the tenant that has the sources which nobody routes. */
+  /** Slug of the tenant that owns sources without a route. */
   readonly systemTenant: string;
   readonly classifier?: Classifier;
   /** Where to count. */
   readonly registry: Registry;
 }
 
-/** The use case behind all transports, and what keeps its promises while nobody asks. */
+/** The use case behind all transports, and its background work. */
 export interface Stimuli {
   readonly ingest: Ingest;
   readonly table: RoutingTable;

@@ -15,7 +15,7 @@ describe('decideRoute', () => {
       { kind: 'routed', workflow: 'build', confidence: 1, mode: 'Deterministic' },
     ],
     [
-      'ROUTE-11 a route decides, whoever else could be asked',
+      'ROUTE-11 a route decides, also where a router agent exists',
       { workflow: 'build', routerAgent: 'triage', confidenceThreshold: 0.7 },
       { kind: 'routed', workflow: 'build', confidence: 1, mode: 'Deterministic' },
     ],

@@ -1,6 +1,6 @@
 import type { RejectionReason } from '../../lib/stimulus/stimulus.ts';
 
-/** What a tenant's routers say about a source. */
+/** The rules of a tenant's routers for a source. */
 export interface Routing {
   /** Name or uid of the workflow that the source is routed to. */
   readonly workflow?: string;
@@ -25,14 +25,14 @@ export type RouteDecision =
   | { readonly kind: 'classify'; readonly routerAgent: string; readonly threshold: number }
   | { readonly kind: 'rejected'; readonly reason: RejectionReason };
 
-/** Stage 1: the table of routes (spec 1 §3.2). Where it knows the source, nobody else is asked. Pure. */
+/** Stage 1: the table of routes (spec 1 §3.2). Where it knows the source, no router agent is asked. Pure. */
 export function decideRoute({ workflow, routerAgent, confidenceThreshold }: Routing): RouteDecision {
   if (workflow !== undefined) return { kind: 'routed', workflow, confidence: 1, mode: 'Deterministic' };
   if (routerAgent !== undefined) return { kind: 'classify', routerAgent, threshold: confidenceThreshold };
   return { kind: 'rejected', reason: 'NoRouterConfigured' };
 }
 
-/** What a router agent answered. */
+/** The answer of a router agent. */
 export interface Classification {
   readonly workflow: string;
   readonly confidence: number;

@@ -3,7 +3,7 @@ import type { KeyValueBucket } from '../../lib/bus/event-bus.ts';
 import { AppError } from '../../lib/errors.ts';
 import { IngestError } from './ingest-error.ts';
 
-/** What stands under a signature for 24 hours: a digest of the source and key under which it was accepted first. */
+/** The stored value of a signature for 24 hours: a digest of the source and key under which it was accepted first. */
 export interface Delivery {
   readonly binding: string;
 }
@@ -18,7 +18,7 @@ export interface Remembered {
 export interface Signed {
   /** The digest in lower-case hexadecimal. */
   readonly signature: string;
-  /** Whether the sender signed source and key as well: then nobody else has put these two beside the body. */
+  /** Whether the sender signed source and key as well: then no other party has put these two beside the body. */
   readonly isBound: boolean;
   readonly source: string;
   readonly idempotencyKey: string | undefined;
@@ -28,7 +28,7 @@ export interface Signed {
 
 /**
  * Remembers under which source and key a signature was accepted. The signature of a webhook covers its body alone (spec 1
- * §5.3), so whoever sees one delivery could send it again under another key, or to another source of the same secret.
+ * §5.3), so a reader of one delivery could send it again under another key, or to another source of the same secret.
  */
 export interface Deliveries {
   /**

@@ -18,7 +18,7 @@ const codes: Readonly<Record<IngestOutcome, ErrorCode>> = {
 };
 
 interface IngestErrorOptions {
-  /** Of the stimulus that came first with this key; set for a duplicate. */
+  /** Id of the first stimulus with this key; set for a duplicate. */
   readonly originalStimulusId?: string;
   /** The failing paths of an input that its workflow refuses. */
   readonly details?: readonly RequestProblem[];

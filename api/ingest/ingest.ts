@@ -2,7 +2,7 @@ import type { Json } from '../../crds/schema/parts.ts';
 import type { Signed } from './deliveries.ts';
 import type { StimulusSource } from '../../lib/stimulus/stimulus.ts';
 
-/** What a transport hands over: an event whose sender it has authenticated (requirements AMB-004). */
+/** The input of a transport: an event whose sender it has authenticated (requirements AMB-004). */
 export interface Submission {
   readonly source: StimulusSource;
   /** The transport, where it is not the one that the source's kind names: the specification has no kind for gRPC. */
@@ -15,7 +15,7 @@ export interface Submission {
   readonly idempotencyKey?: string;
   /** Names in any case. Credentials are left out before anything is kept of them. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the sender signed, where the transport has signatures. */
+  /** The signed bytes, where the transport has signatures. */
   readonly signed?: Pick<Signed, 'signature' | 'isBound'>;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -23,7 +23,7 @@ export interface Submission {
   readonly signal?: AbortSignal;
 }
 
-/** What became of a stimulus that runs. */
+/** Outcome of an accepted stimulus. */
 export interface Ingested {
   readonly stimulusId: string;
   /** The uid of the WorkflowExecution. */

@@ -1,4 +1,4 @@
-/** Parts of the names of headers that carry a credential, or a proof made with one; words stand between hyphens. */
+/** Parts of the names of headers that carry a credential, or a proof made with one; hyphens separate words. */
 const secretParts = [
   /auth(?!ors?\b)/,
   /cookie/,
@@ -9,16 +9,19 @@ const secretParts = [
   /token/,
   /secret/,
   /credential/,
-  // What names an event or a submission is no credential.
+  // Names of an event or a submission are no credentials.
   /(?<!\bevent-|\bidempotency-)key\b/,
   /client-cert/,
   /pass(?:word|code|phrase|wd)|\bpass\b|\bpwd\b/,
-  // What is known to the sender alone, for once: a second factor, a session, a proof against forged requests.
+  // Secrets for a single use: a second factor, a session, a proof against forged requests.
   /otp\b|\b(?:mfa|2fa|tfa|pin|sid|saml|ticket|proof|dpop|captcha|challenge|nonce|bearer)\b/,
   /session|csrf|xsrf/,
 ] as const;
 
-/** Values that are credentials wherever they stand: a scheme with one behind it, a JWT, tokens that begin as their service has them begin. */
+/**
+ * Values that are credentials in any header: a scheme with one behind it, a JWT, tokens that begin as their service
+ * has them begin.
+ */
 const secretValues = [
   /^(?:basic|bearer|digest|negotiate|token|apikey)\s+\S/i,
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
@@ -26,7 +29,7 @@ const secretValues = [
 ] as const;
 
 /**
- * The headers that are kept of a request, names in lower case. What proves who sent it is left out, by whatever name
+ * The headers that are kept of a request, names in lower case. Proofs of the sender are left out, by whatever name
  * services know it (`Authorization`, `X-Svc-Signature`, `X-Gitlab-Token` …): workflows and router agents read the rest
  * (requirements AMB-145).
  */

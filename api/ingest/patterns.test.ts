@@ -54,14 +54,14 @@ function scene(spec: StimulusRouter['spec'], refusal?: Error) {
     });
     ends.push(() => subscription.close(100));
   }
-  let told = 0;
+  let sentCount = 0;
   return {
     patches,
     logged,
     choose: async (workflow: string, times: number, mode: 'LlmClassified' | 'Deterministic' = 'LlmClassified') => {
       for (let index = 0; index < times; index += 1) {
-        told += 1;
-        const occasion = { stimulusId: `${tenant}-${told}`, tenant, time: new Date().toISOString() };
+        sentCount += 1;
+        const occasion = { stimulusId: `${tenant}-${sentCount}`, tenant, time: new Date().toISOString() };
         await publisher.publish(stimulusClassified(occasion, workflow, { confidence: 0.9, mode, source: 'tickets' }));
       }
     },
@@ -73,7 +73,7 @@ function scene(spec: StimulusRouter['spec'], refusal?: Error) {
 const soon = { timeout: 15_000, interval: 50 };
 
 describe('what two replicas learn of router agents', () => {
-  it('ROUTE-23 ORCH-EVT-04 is told and logged once, after 20 equal choices in a row and not before', async () => {
+  it('ROUTE-23 ORCH-EVT-04 is published and logged once, after 20 equal choices in a row and not before', async () => {
     const { choose, found, logged, patches } = scene({ router_agent: 'triage' });
     await choose('a', 19);
     await choose('b', 1);

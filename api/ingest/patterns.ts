@@ -12,7 +12,7 @@ import { byAge } from '../../lib/stimulus/claims.ts';
 import { patternDiscovered } from '../../lib/stimulus/stimulus-events.ts';
 import type { TenantDirectory } from '../../lib/tenant/tenant-directory.ts';
 
-/** What router agents have chosen for a source lately. The field names are those of the stored JSON. */
+/** The latest choices of router agents for a source. The field names are those of the stored JSON. */
 export interface Pattern {
   readonly workflow_id: string;
   /** Equal choices in a row. */

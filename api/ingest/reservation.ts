@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** What stands under an idempotency key for 24 hours (spec 1 §2.4). The field names are those of the stored JSON. */
+/** The stored value of an idempotency key for 24 hours (spec 1 §2.4). The field names are those of the stored JSON. */
 export interface Reservation {
   /** The stimulus that came first; its execution's name follows from it. */
   readonly stimulus_id: string;
-  /** `reserved`: somebody is at work; `routed`: its execution exists, or existed. */
+  /** `reserved`: a replica is at work; `routed`: its execution exists, or existed. */
   readonly state: 'reserved' | 'routed';
   readonly workflow_execution_id?: string;
   /** When it was reserved, or taken over, in milliseconds since the epoch. */
@@ -19,13 +19,13 @@ export const leaseMs = 15_000;
 export const createWithinMs = 4_000;
 export const createTimeoutMs = 8_000;
 
-/** How a reservation that somebody else made looks to a second submission. */
+/** The reservation of another submission as a later one sees it. */
 export type Standing =
   /** It was routed: the second one is a duplicate. */
   | { readonly kind: 'settled' }
-  /** Whoever made it may be at work still; after `forMs` it is too late for that. */
+  /** Its maker may be at work still; after `forMs` it is too late for that. */
   | { readonly kind: 'held'; readonly forMs: number }
-  /** Whoever made it is gone, with or without having started the execution. */
+  /** Its maker is gone, with or without having started the execution. */
   | { readonly kind: 'abandoned' };
 
 /** Pure. A time of reservation that lies ahead of us is that of another clock: as if it were now. */
@@ -37,7 +37,7 @@ export function standingOf({ state, at }: Reservation, now: number): Standing {
 
 /**
  * The bucket's key of a tenant's (source, key). None of the three can be chosen so that it meets another's (AMB-048).
- * A digest, because it also stands in an annotation of the execution, and a sender's key may be any text.
+ * A digest, because an annotation of the execution holds it too, and a sender's key may be any text.
  */
 export function reservationKey(tenant: string, source: string, key: string): string {
   return hash('sha256', JSON.stringify([tenant, source, key]));

@@ -172,7 +172,7 @@ describe('renewing', () => {
     await expect(acquire(aReplica(), key, 'retry')).rejects.toBeInstanceOf(ContestedKeyError);
   });
 
-  it('tells a replica that slept that somebody else is at work', async () => {
+  it('tells a replica that slept that another one is at work', async () => {
     const slow = aReplica();
     const key = newKey();
     const stale = await hold(slow, key, 'original');

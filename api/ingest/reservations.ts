@@ -10,7 +10,7 @@ interface ReservationsDeps {
   readonly findExecution: (namespace: string, stimulusId: string) => Promise<string | undefined>;
 }
 
-/** A key that this submission has, and nobody else until its lease ends. */
+/** A key that this submission alone holds until its lease ends. */
 export interface Hold {
   readonly key: string;
   readonly stimulusId: string;
@@ -18,12 +18,12 @@ export interface Hold {
   readonly revision: number;
 }
 
-/** What a submission with a key comes to before it is routed. */
+/** Result of the reservation of a submission with a key. */
 export type Acquired =
   | { readonly kind: 'held'; readonly hold: Hold }
   | { readonly kind: 'duplicate'; readonly originalStimulusId: string };
 
-/** Who asks for a key. `stimulusId` is that of the stimulus, should it be the first. */
+/** The submission that asks for a key. `stimulusId` counts where it is the first. */
 interface Claim {
   readonly key: string;
   readonly namespace: string;
@@ -36,11 +36,11 @@ interface Claim {
  * whichever of them dies when. All calls throw AppError `unavailable` while the store is away.
  */
 export interface Reservations {
-  /** Whether somebody has the key. Leaves nothing behind. */
+  /** Whether the key is taken. Leaves nothing behind. */
   isTaken(key: string): Promise<boolean>;
-  /** Throws `unavailable` as well while somebody else is at work on the key: what becomes of it is not known yet. */
+  /** Throws `unavailable` as well while another replica works on the key: its outcome is not known yet. */
   acquire(claim: Claim): Promise<Acquired>;
-  /** Makes sure that nobody takes the key over while the execution is created. Throws `unavailable` if somebody has. */
+  /** Keeps others from taking the key over while the execution is created. Throws `unavailable` if one has. */
   renew(hold: Hold): Promise<Hold>;
   /** The execution exists: from now on every other submission is a duplicate, even when the execution is deleted. */
   settle(hold: Hold, executionId: string): Promise<void>;
@@ -88,7 +88,7 @@ async function acquire(deps: ReservationsDeps, claim: Claim): Promise<Acquired> 
   }
 }
 
-/** What the reservation of somebody else means; undefined: look again soon. */
+/** The meaning of another submission's reservation; undefined: look again soon. */
 async function look(deps: ReservationsDeps, claim: Claim, isLast: boolean): Promise<Acquired | undefined> {
   const entry = await deps.bucket.get(claim.key);
   if (entry === undefined) return undefined;
@@ -96,7 +96,7 @@ async function look(deps: ReservationsDeps, claim: Claim, isLast: boolean): Prom
   const standing = standingOf(entry.value, deps.clock.now());
   if (standing.kind === 'settled') return { kind: 'duplicate', originalStimulusId: original };
   if (standing.kind === 'held' && !isLast) return undefined;
-  // Whoever reserved the key may have died between creating the execution and saying so.
+  // The replica that reserved the key may have died between creating the execution and noting it.
   const executionId = await deps.findExecution(claim.namespace, original);
   if (executionId !== undefined) return settleFor(deps, claim, entry, executionId);
   if (standing.kind === 'held') throw new ContestedKeyError(standing.forMs);
@@ -113,7 +113,7 @@ async function settleFor(
   return { kind: 'duplicate', originalStimulusId: value.stimulus_id };
 }
 
-/** Goes on under the id of the first stimulus, so that an execution that appears after all is the same one. */
+/** Continues under the id of the first stimulus, so that an execution that appears after all is the same one. */
 async function takeOver(
   { bucket, clock }: ReservationsDeps,
   { key }: Claim,
@@ -127,7 +127,7 @@ async function takeOver(
 
 const reserved = (stimulusId: string, at: number): Reservation => ({ stimulus_id: stimulusId, state: 'reserved', at });
 
-/** Somebody else is at work on the key. */
+/** Another replica is at work on the key. */
 export class ContestedKeyError extends AppError {
   override readonly name = 'ContestedKeyError';
   /** When the outcome is known at the latest. */

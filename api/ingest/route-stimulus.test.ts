@@ -101,20 +101,20 @@ describe('routeStimulus', () => {
     ],
     ['ROUTE-13 nowhere without both', {}, undefined, 'no_router_configured', rejected('NoRouterConfigured')],
     [
-      'STIM-34 ROUTE-11 to a workflow that is not there, which is told',
+      'STIM-34 ROUTE-11 to a missing workflow, which is reported',
       { workflow: 'gone' },
       undefined,
       'workflow_error',
       classified(1, 'Deterministic', 'gone'),
     ],
     [
-      'STIM-34 ROUTE-14 to a workflow that the router agent made up, which is told',
+      'STIM-34 ROUTE-14 to a workflow that the router agent made up, which is reported',
       agent,
       { workflow: 'made-up', confidence: 1 },
       'workflow_error',
       classified(1, 'LlmClassified', 'made-up'),
     ],
-  ])('goes %s', async (_title, routing, answer, ...want) => {
+  ])('is routed %s', async (_title, routing, answer, ...want) => {
     const { result, events } = await route(routing, answer);
     expect([result, events]).toEqual(want);
   });

@@ -37,7 +37,7 @@ export async function startsNothing(
   if (namespace === undefined) return true;
   const decision = decideRoute(routing);
   if (decision.kind !== 'routed') return decision.kind === 'rejected' || classifier === undefined;
-  return (await workflows.find({ tenant, subject: nobody }, decision.workflow)) === undefined;
+  return (await workflows.find({ tenant, subject: noUser }, decision.workflow)) === undefined;
 }
 
 /** Both stages of routing, with their events (spec 1 §3.2). Throws IngestError where no workflow comes of it. */
@@ -60,8 +60,8 @@ export async function routeStimulus(
     throw rejection(decision.reason, stimulus.source.name);
   }
   const { workflow: name } = decision;
-  const workflow = await deps.workflows.find({ tenant, subject: nobody }, name);
-  // A decision was made, even where its workflow is not there: whoever follows the stimulus hears of it.
+  const workflow = await deps.workflows.find({ tenant, subject: noUser }, name);
+  // A decision was made, even where its workflow is not there: followers of the stimulus hear of it.
   const source = decision.mode === 'LlmClassified' ? { source: stimulus.source.name } : {};
   events.raise(stimulusClassified(occasion(), workflow?.metadata.uid ?? name, { ...decision, ...source }));
   if (workflow === undefined) throw new IngestError('workflow_error', `there is no workflow ${name}`);
@@ -83,7 +83,7 @@ async function classify(
 }
 
 /** A route is the tenant's: it leads to no workflow that a user keeps for themselves. */
-const nobody = '';
+const noUser = '';
 
 function rejection(reason: RejectionReason, source: string): IngestError {
   if (reason === 'LowConfidence') {

@@ -32,7 +32,7 @@ const bounds = {
   keptSeconds: 60,
   workflows: 200,
   descriptionLength: 500,
-  /** Of the content as JSON, in UTF-16 units: with headers and workflows it fits the input of an execution. */
+  /** Limit of the content as JSON, in UTF-16 units: with headers and workflows it fits the input of an execution. */
   contentLength: 120_000,
   headersLength: 60_000,
 } as const;
@@ -104,7 +104,7 @@ function executionOf(
   };
 }
 
-/** Everything that the choice needs (requirements ROUTE-17). What is too long is cut, and says so. */
+/** Everything that the choice needs (requirements ROUTE-17). A part that is too long is cut, and says so. */
 function inputOf({ cluster }: RouterAgentDeps, { tenant, stimulus }: ClassifyRequest): string {
   const workflows = cluster.workflows
     .list({ tenant, subject: '' })

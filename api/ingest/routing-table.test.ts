@@ -14,7 +14,7 @@ const tenants = {
   namespaceOf: (slug: string) => Object.keys(namespaces).find((name) => namespaces[name] === slug),
   assigneeOf: (source: string): string | undefined => assignees[source],
 };
-/** What administrators assigned, by source. */
+/** Assignments of administrators, by source. */
 const assignees: Readonly<Record<string, string>> = { assigned: 'tenant-globex', nowhere: 'kube-system' };
 
 interface RouterFields {
@@ -68,7 +68,7 @@ const to = (tenant: string, namespace: string | undefined, routing: Partial<Dest
   routing: { confidenceThreshold: 0.7, ...routing },
 });
 
-describe('where a stimulus goes', () => {
+describe('the route of a stimulus', () => {
   const younger = aRouter('tenant-globex', { routes: { github: 'theirs' } }, { created: '2026-02-01T00:00:00Z' });
   const outsider = aRouter('default', { routes: { github: 'mine' } }, { created: '2020-01-01T00:00:00Z' });
   const asking = aRouter('tenant-acme', { router_agent: 'triage', confidence_threshold: 0.9 }, { name: 'z' });
@@ -98,7 +98,7 @@ describe('where a stimulus goes', () => {
       to('acme', 'tenant-acme', { workflow: 'build' }),
     ],
     [
-      'AMB-144 to the claim that is recorded, whoever is older',
+      'AMB-144 to the recorded claim, not to an older router',
       [
         acme,
         aRouter(
@@ -111,7 +111,7 @@ describe('where a stimulus goes', () => {
       to('globex', 'tenant-globex', { workflow: 'theirs' }),
     ],
     [
-      'of a tenant by its own route, whoever claims the source',
+      'of a tenant by its own route, not by the claim to the source',
       [acme, younger],
       ['github', 'globex'],
       to('globex', 'tenant-globex', { workflow: 'theirs' }),
@@ -123,7 +123,7 @@ describe('where a stimulus goes', () => {
       to('acme', 'tenant-acme', { workflow: 'build' }),
     ],
     [
-      'AMB-144 to the system tenant where nobody routes it',
+      'AMB-144 to the system tenant without any route',
       [acme, outsider],
       ['gitlab'],
       to('system', 'windlass-system', {}),
@@ -144,7 +144,7 @@ describe('where a stimulus goes', () => {
       to('acme', 'tenant-acme', { routerAgent: 'triage', confidenceThreshold: 0.7 }),
     ],
     [
-      'AMB-144 to the router agent of the system tenant where nobody routes it',
+      'AMB-144 to the router agent of the system tenant without any route',
       [aRouter('windlass-system', { router_agent: 'triage' })],
       ['gitlab'],
       to('system', 'windlass-system', { routerAgent: 'triage' }),
@@ -192,7 +192,7 @@ describe('the tenant of a webhook that an administrator assigned', () => {
     { claims: { assigned: '2026-01-01T00:00:01Z' } },
   );
 
-  it('AMB-144 is the assignee, whoever claimed the source', async () => {
+  it('AMB-144 is the assignee, not the claimant of the source', async () => {
     const globex = aRouter('tenant-globex', { routes: { assigned: 'theirs' } });
     const { table } = aTable([claimed, globex]);
     expect(table.tenantOf('assigned')).toBe('globex');

@@ -15,7 +15,7 @@ export interface Destination {
 }
 
 export interface RoutingTable {
-  /** Where a stimulus of that source goes. Without a tenant: to the one that claims the source (AMB-144). */
+  /** The route of a stimulus of that source. Without a tenant: that of the source's claimant (AMB-144). */
   find(source: string, tenant?: string): Promise<Destination>;
   /** The tenant that claims a source, as far as is known now; the system tenant where none does. */
   tenantOf(source: string): string;
@@ -25,7 +25,7 @@ interface RoutingTableDeps {
   readonly routers: CacheReader<StimulusRouter, 'namespace' | 'source'>;
   readonly tenants: TenantDirectory;
   readonly systemTenant: string;
-  /** Runs the search again once the cache is in step with the server; an empty namespace stands for all of them. */
+  /** Runs the search again once the cache is in step with the server; an empty namespace means all of them. */
   readonly catchUp: <T>(namespace: string, probe: () => T | undefined) => Promise<T | undefined>;
 }
 
@@ -57,7 +57,7 @@ function destinationOf(deps: RoutingTableDeps, source: string, wanted: string | 
   return { tenant, namespace, routing: routingOf(source, routers) };
 }
 
-/** What an administrator assigned counts before any claim. Routers outside of tenants claim nothing. */
+/** An administrator's assignment counts before any claim. Routers outside of tenants claim nothing. */
 function claimingTenant({ routers, tenants, systemTenant }: RoutingTableDeps, source: string): string {
   const assignee = tenants.assigneeOf(source);
   const assigned = assignee === undefined ? undefined : tenants.tenantOf(assignee);

@@ -41,7 +41,7 @@ const methodsOf = (store: KeyValueBucket<Reservation>): KeyValueBucket<Reservati
   delete: (key, revision) => store.delete(key, revision),
 });
 
-/** A key that somebody reserved. */
+/** A reserved key. */
 async function aHold(): Promise<Hold> {
   const key = `key-${++number}`;
   const acquired = await reservationsOf(bucket).acquire({ key, namespace: 'n', stimulusId: `s-${key}` });
@@ -74,7 +74,7 @@ const newSettler = (store: Partial<KeyValueBucket<Reservation>> = {}): Settler =
 };
 
 describe('a reservation', () => {
-  it('is settled when whoever asked for it goes on', async () => {
+  it('is settled when its submission continues', async () => {
     const hold = await aHold();
     await settler.settle(hold, 'e');
     expect(await stateOf(hold)).toBe('routed e');
@@ -86,7 +86,7 @@ describe('a reservation', () => {
     expect(await Promise.all(holds.map(stateOf))).toEqual(holds.map(({ stimulusId }) => `routed ${stimulusId}`));
   });
 
-  it('is settled when the store is back, and nobody waits for that', async () => {
+  it('is settled when the store is back, and no submission waits for that', async () => {
     const hold = await aHold();
     await nats.server.kill();
     await settler.settle(hold, 'e');

@@ -39,13 +39,13 @@ interface SettlerDeps {
   readonly logger: Logger;
 }
 
-/** What may wait at most: beyond it the oldest are forgotten, which the next duplicate makes up for. */
+/** Longest queue: beyond it the oldest are dropped, which the next duplicate makes up for. */
 const waitingMax = 100_000;
 /** Notes under way at once. */
 const batchSize = 64;
 /** Before a store that is away is tried again. */
 const pauseMs = 1_000;
-/** What the last notes of a process may take. */
+/** Time limit of the last notes of a process. */
 const lastMs = 1_000;
 /** A replica that died is started again within this time. */
 const resumeWithinMs = 15 * 60_000;
@@ -129,7 +129,7 @@ class QueueSettler implements Settler {
       tried?.();
     }
     this.#isFailing = false;
-    // Somebody else may have taken the key over meanwhile.
+    // Another replica may have taken the key over meanwhile.
     if (this.#waiting.peek(key) === unsettled) this.#waiting.delete(key);
     return true;
   }
@@ -142,7 +142,7 @@ class QueueSettler implements Settler {
     this.#deps.logger.warn(fields, 'reservations not settled yet');
   }
 
-  /** The hold of whoever made the execution; a reservation of another stimulus, or one that is gone, is none of its. */
+  /** The hold of the execution's maker; a reservation of another stimulus, or one that is gone, is none of its. */
   async #holdOf({ key, stimulusId }: Unsettled): Promise<Hold | undefined> {
     const entry = await this.#deps.bucket.get(key);
     if (entry?.value.state !== 'reserved' || entry.value.stimulus_id !== stimulusId) return undefined;

@@ -85,7 +85,7 @@ export async function findExecution(
 ): Promise<WorkflowExecution | undefined> {
   try {
     const found = await findObject(kube, workflowExecutions, { namespace, name: executionName(stimulusId) });
-    // Only the API writes the label; without it the object is somebody else's.
+    // Only the API writes the label; without it the object has another owner.
     return found?.metadata.labels?.[labels.stimulus] === stimulusId ? found : undefined;
   } catch (error) {
     throw unknownOutcome(error);
@@ -109,7 +109,7 @@ function objectOf({ stimulus, namespace, workflow, workflowName, reservation, fi
   });
 }
 
-/** What a plan consists of besides its fields, which are made of the stimulus. */
+/** The parts of a plan besides its fields, which are made of the stimulus. */
 export const planOf = (plan: Omit<ExecutionPlan, 'fields'>): ExecutionPlan => ({
   ...plan,
   fields: executionFields(plan.stimulus),

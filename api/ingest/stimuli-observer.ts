@@ -17,7 +17,7 @@ type CountedOutcome =
 
 type Transport = StimulusSource['kind'] | NonNullable<Submission['transport']>;
 
-/** Told how each stimulus ended. */
+/** Receives the outcome of each stimulus. */
 export interface StimuliObserver {
   ended(transport: Transport, outcome: CountedOutcome): void;
   /** An event about a sender that could not prove itself was not raised. */
@@ -40,7 +40,7 @@ export function createStimuliMetrics(registry: Registry): StimuliObserver {
   return { ended: (transport, outcome) => stimuli.inc({ transport, outcome }), leftOut: () => leftOut.inc() };
 }
 
-/** The same use case, with every end told. */
+/** The same use case, with every outcome reported. */
 export function observeIngest(ingest: Ingest, observer: StimuliObserver): Ingest {
   return async (submission) => {
     const { source, transport = source.kind } = submission;

@@ -140,7 +140,7 @@ describe('the contracts', () => {
   );
 });
 
-/** Of the events in the example, each by the schema of events. */
+/** Errors of the example's events, each by the schema of events. */
 function eventProblems(success: Extract<Contract['success'], { kind: 'events' }>): readonly unknown[] {
   const events = [...success.example.matchAll(/^data: (.*)$/gm)].map(([, text]) => JSON.parse(text ?? '') as unknown);
   return events.flatMap((event) => problems(success.schema, event));

@@ -21,7 +21,7 @@ const description = `Workflows, executions, approvals, stimuli and billing of Wi
 
 Every answer other than 200 is a JSON object with \`error\` and \`code\`, which never change for the same cause, and a
 \`message\` for people. Request bodies and query parameters are strict: what is not described is refused, with
-its place under \`details\`. What belongs to another tenant is answered exactly like what does not exist.`;
+its place under \`details\`. Objects of other tenants are answered exactly like ones that do not exist.`;
 
 const tags = [
   { name: 'Workflows', description: 'Definitions: register, read, list, delete, and move between scopes.' },
@@ -32,7 +32,7 @@ const tags = [
   { name: 'Edge groups', description: 'Hosts that are named together.' },
   { name: 'Fleet', description: 'One tool over many hosts: preview, run, cancel, history.' },
   { name: 'Human approvals', description: 'Executions that wait for a decision.' },
-  { name: 'Volumes', description: 'What executions keep files in.' },
+  { name: 'Volumes', description: 'Storage for files of executions.' },
   { name: 'Stimuli', description: 'Events from outside that start workflows.' },
   { name: 'Billing', description: 'Prices, subscriptions and invoices, where a payment provider is configured.' },
   { name: 'Service', description: 'The service itself.' },
@@ -53,7 +53,7 @@ const securitySchemes = {
   },
 };
 
-/** Under names of their own: generators name what has none after where it stands, and twice the same. */
+/** Under names of their own: generators name an unnamed schema after its place, and repeat the same one. */
 const events = Object.entries<TSchema>(eventFields).map(([type, fields]) => [pascalCase(type), fields] as const);
 
 const schemas: Readonly<Record<string, TSchema>> = {

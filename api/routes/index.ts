@@ -33,7 +33,7 @@ import { createVolumeRoutes } from './volumes/index.ts';
 import { createWebhookRoutes, type WebhookSecrets } from './webhooks/index.ts';
 import { createWorkflowRoutes } from './workflows/index.ts';
 
-/** What the routes of the public listener stand on. Each area adds what it needs. */
+/** Dependencies of the routes of the public listener. Each area adds what it needs. */
 export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly clock: Clock;
   readonly kube: KubeClient;
@@ -41,7 +41,7 @@ export interface RoutesDeps extends DocsRoutesDeps, DiscoveryDeps {
   readonly cluster: Cluster;
   readonly billing: Billing;
   readonly bus: EventBus;
-  /** Told of everything that somebody did and that somebody may ask about later. */
+  /** Records every act of a caller for later questions. */
   readonly audit: AuditTrail;
   readonly newId: NewId;
   readonly manifests: ManifestReader;

@@ -3,7 +3,7 @@ import { isNamespaceGone, isQuotaExceeded, isQuotaUncounted, isTooLarge } from '
 import { notFound, unknownTenant } from './not-found.ts';
 
 /**
- * What the API server holds against an object that a request asked for, as an answer. Undefined for all that is not the
+ * The API server's refusal of an object that a request asked for, as an answer. Undefined for all that is not the
  * caller's: a missing right of our own, a server in trouble, another kind of 404.
  */
 export function refusalOf(cause: unknown, tooLarge: (cause: unknown) => HttpError): HttpError | undefined {

@@ -98,7 +98,7 @@ describe('STIM-19 AMB-051 the sensor of standard input', () => {
     expect(seen.map(({ content }) => content)).toEqual(Array.from({ length: total }, (_, index) => index));
   });
 
-  it('goes on after a stimulus that is refused', async () => {
+  it('continues after a stimulus that is refused', async () => {
     const errors = [
       new IngestError('no_router_configured', 'no route'),
       new IngestError('idempotent_duplicate', 'again', { originalStimulusId: 's-0' }),
@@ -150,7 +150,7 @@ describe('STIM-19 AMB-051 the sensor of standard input', () => {
     expect(new Set(seen.map(({ receivedAt }) => receivedAt)).size).toBe(1);
   });
 
-  it('GEN-08 stops taking in when it is told to, and ends when what it took is settled', async () => {
+  it('GEN-08 stops taking in when its signal aborts, and ends when all that it took is settled', async () => {
     let finish = (): void => undefined;
     const { stream, ended, seen, stop, logged } = setup(
       () => new Promise((resolve) => (finish = () => resolve(accepted))),
@@ -167,7 +167,7 @@ describe('STIM-19 AMB-051 the sensor of standard input', () => {
     expect(logged().at(-1)).toBe('sensor ended');
   });
 
-  it('GEN-08 gives up what goes on failing when the grace is over', async () => {
+  it('GEN-08 gives up stimuli that still fail when the grace is over', async () => {
     const { stream, ended, clock, stop, abandon, logged } = setup(async () => {
       throw away();
     });

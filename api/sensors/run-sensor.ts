@@ -18,7 +18,7 @@ interface SensorLoopDeps {
 interface SensorSignals {
   /** Nothing more is taken in. */
   readonly stop: AbortSignal;
-  /** What is still under way is given up. */
+  /** Stimuli that are still under way are given up. */
   readonly abandon: AbortSignal;
 }
 
@@ -28,9 +28,9 @@ export const mostInFlight = 16;
 const pauses = { baseMs: 250, maxMs: 10_000 };
 
 /**
- * Hands over what a sensor gives until it ends or is told to stop, and resolves when all of it is settled. A stimulus
+ * Hands over what a sensor gives until it ends or `signal` aborts, and resolves when all of it is settled. A stimulus
  * that is refused is logged, and the next one comes; one whose outcome a failure left open is tried again, while the
- * sensor waits, as nobody else will. Never rejects.
+ * sensor waits, since no sender repeats it. Never rejects.
  */
 export async function runSensor(sensor: Sensor, signals: SensorSignals, deps: SensorLoopDeps): Promise<void> {
   const logger = deps.logger.child({ sensor: sensor.name });

@@ -26,7 +26,7 @@ export function authorTools(deps: AuthorToolsDeps): Record<string, Give> {
   };
 }
 
-/** What an author wrote, or how far it is: `timed_out` where the time of the call was over first. */
+/** The author's definition, or its progress: `timed_out` where the time of the call was over first. */
 interface Draft {
   readonly execution_id: string;
   readonly status: unknown;
@@ -70,7 +70,7 @@ async function write(
 }
 
 /**
- * TOOL-RULE-08: it runs in the default security context, whoever registered it. The version that was looked at is the one
+ * TOOL-RULE-08: it runs in the default security context, whichever caller registered it. The checked version is the one
  * that runs.
  */
 async function authorOf({ operations, agentIdOf }: AuthorToolsDeps, caller: ToolCaller, kind: Written) {

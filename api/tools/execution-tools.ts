@@ -38,7 +38,10 @@ function executes({ operations, agentIdOf }: ExecutionToolsDeps): Give {
   };
 }
 
-/** Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run goes on when the call ends before. */
+/**
+ * Waits for the end of the run; answers a FleetExecutionResult (spec 2 §2.4). The run continues when the call ends
+ * before.
+ */
 function invokesFleet({ operations }: ExecutionToolsDeps): Give {
   return async (caller, args, signal) => {
     const body = given(args, 'target', 'tool', 'args', 'policy');
@@ -93,12 +96,12 @@ interface Removal {
   readonly remove: string;
 }
 
-/** Deletes what has ended; what goes on is cancelled first, by a tool of its own. */
+/** Deletes an execution that has ended; another tool cancels a running one first. */
 function removes({ operations }: ExecutionToolsDeps, { read, remove }: Removal): Give {
   return async (caller, args) => {
     const asked = { params: execution(args) };
     if (!hasEnded(await operations.call(read, caller, asked)))
-      throw new AppError('conflict', 'the execution goes on; cancel it first', { reason: 'CONFLICT' });
+      throw new AppError('conflict', 'the execution is still running; cancel it first', { reason: 'CONFLICT' });
     return operations.call(remove, caller, asked);
   };
 }

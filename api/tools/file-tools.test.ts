@@ -14,7 +14,7 @@ import type { ServiceToolsDeps } from './service-tools.ts';
 const volumeId = '11111111-0000-4000-8000-000000000001';
 let world: ServiceToolsWorld;
 let made: Workflow[];
-/** What the helper pod says, and how it ends. */
+/** Output and end of the helper pod. */
 let stdout: string;
 let execution: Record<string, unknown>;
 let volume: Record<string, unknown>;

@@ -16,7 +16,7 @@ export const given = (args: ToolArguments, ...names: readonly string[]): Record<
     names.flatMap((name) => (args[name] === undefined || args[name] === null ? [] : [[name, args[name]]])),
   );
 
-/** What the caller sees as `INVALID_ARGUMENT: …`, for arguments that a schema cannot hold against it. */
+/** The `INVALID_ARGUMENT: …` error, for mistakes in arguments that no schema expresses. */
 export const invalid = (message: string): AppError => new AppError('invalid', message, { reason: 'INVALID_ARGUMENT' });
 
 /** Characters of an answer; a model reads no more. */
@@ -47,14 +47,14 @@ const words: Readonly<Record<string, string>> = {
   limit_exceeded: 'LIMIT_EXCEEDED',
 };
 
-/** What an operation refuses is an answer of the tool; what is our fault is not explained. */
+/** A refusal of an operation is an answer of the tool; our own faults are not explained. */
 export function explained(error: AppError): ToolAnswer {
   if (error instanceof HttpError) {
     const { code, error: text, message, details = [] } = error.options;
     const shown = [text, message, ...details.map((one) => `${one.path} ${one.message}`)].filter(Boolean).join('; ');
     return failure(words[code] ?? 'REFUSED', shown || code);
   }
-  // What the API server holds against our own account is no word for a model.
+  // A refusal of our own account by the API server is no word for a model.
   if (error instanceof KubeError) throw error;
   const word = words[error.code] ?? (error.code === 'invalid' ? error.reason : undefined);
   if (word === undefined) throw error;

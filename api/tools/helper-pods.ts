@@ -24,7 +24,7 @@ export interface HelperResult {
   readonly execution_id: string;
   readonly exit_code: number;
   readonly stdout: string;
-  /** The standard output goes on. */
+  /** The standard output continues. */
   readonly truncated: boolean;
 }
 

@@ -10,7 +10,7 @@ export const helperFolder = '/files';
 /** Parts of a request to `runner fs`; each is one argument, as long as a process takes. */
 export const requestParts = 6;
 
-/** What a helper does: one request about files, or the bytes of one file on its standard output. */
+/** The work of a helper: one request about files, or the bytes of one file on its standard output. */
 export type HelperTask = 'fs' | 'cat';
 
 export interface HelperPlan {
@@ -31,7 +31,8 @@ const seconds = { command: 30, state: 150 };
 
 /**
  * The workflow whose executions are the helper pods of a volume (ADR 0090): capture, limits, quota and network are those of
- * every step. Its name follows from the volume and the content, so that it never changes; it goes with the volume.
+ * every step. Its name follows from the volume and the content, so that it never changes; it is deleted with the
+ * volume.
  */
 export function helperWorkflow({ task, image, namespace, volume }: HelperPlan): Workflow {
   const content: Omit<WorkflowSpec, 'version'> = {

@@ -11,7 +11,7 @@ import type { Reply, Route } from '../../lib/http/route.ts';
 import type { Caller } from '../../lib/identity/caller.ts';
 import type { ToolCaller } from '../../lib/tools/tool.ts';
 
-/** What an operation of the HTTP API is asked for. */
+/** The request to an operation of the HTTP API. */
 export interface Asked {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ async function valueOf(reply: Reply): Promise<unknown> {
 /** Bytes of a stream that a tool reads; a model reads no more. */
 const streamBytes = 524_288;
 
-/** The beginning of a stream as text, and whether it goes on. */
+/** The beginning of a stream as text, and whether more follows. */
 async function textOf(stream: Readable): Promise<{ readonly text: string; readonly truncated: boolean }> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -70,7 +70,7 @@ describe('scripts', () => {
         tags: ['a', 'b'],
         description: 'Greets.',
       });
-    expect(world.told).toMatchObject([{ type: 'ScriptSaved', subject: id }]);
+    expect(world.audited).toMatchObject([{ type: 'ScriptSaved', subject: id }]);
   });
 
   it('TOOL-027 take any name, and each once', async () => {

@@ -52,7 +52,7 @@ const summaryOf = ({ metadata, spec: { code, ...spec } }: Script) => ({
   created_at: metadata.creationTimestamp,
 });
 
-/** What the arguments say of a script. @throws AppError that names the field. */
+/** The fields of a script from the arguments. @throws AppError that names the field. */
 function specOf(args: ToolArguments): ScriptSpec {
   const spec = given(args, 'name', 'code', 'description', 'language', 'tags');
   if (Array.isArray(spec['tags'])) spec['tags'] = [...new Set(spec['tags'])];
@@ -83,7 +83,7 @@ function saves(deps: ScriptToolsDeps): Give {
   };
 }
 
-/** Of two that are saved at once under one name the object's name lets one pass. */
+/** Where two are saved at once under one name the object's name lets one pass. */
 async function assertFree(deps: ScriptToolsDeps, namespace: string, name: string, own?: string): Promise<void> {
   for await (const { metadata, spec } of scriptsOf(deps, namespace))
     if (spec.name === name && metadata.uid !== own) throw taken(name);

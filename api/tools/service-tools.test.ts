@@ -287,7 +287,7 @@ describe('an execution that is removed', () => {
     const asked = () => world.calls.splice(0).map(({ operationId }) => operationId);
     for (const status of ['pending', 'running']) {
       world.give = () => ({ status });
-      expect((await run(name, { execution_id: uid })).content).toMatch(/^CONFLICT: the execution goes on/);
+      expect((await run(name, { execution_id: uid })).content).toMatch(/^CONFLICT: the execution is still running/);
       expect(asked()).toEqual([read]);
     }
     for (const status of ['completed', 'failed', 'cancelled']) {

@@ -59,7 +59,7 @@ describe('svc.volume.create', () => {
     expect(made).toMatchObject([
       { metadata: { name: 'cache', namespace: 'tenant-acme' }, spec: { storage_class: 'persistent', size_limit_mb } },
     ]);
-    expect(world.told).toMatchObject([{ type: 'VolumeCreated', subject: 'u-1' }]);
+    expect(world.audited).toMatchObject([{ type: 'VolumeCreated', subject: 'u-1' }]);
   });
 
   it.each([

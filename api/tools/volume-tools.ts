@@ -75,14 +75,14 @@ export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { ten
   throw new AppError('not_found', 'the tenant has no namespace; an operator makes one', { reason: 'NOT_FOUND' });
 }
 
-/** What of a ResourceQuota is about storage; quotas of one StorageClass have names of their own. */
+/** Storage entries of a ResourceQuota; quotas of one StorageClass have names of their own. */
 const isStorage = (name: string): boolean =>
   name === 'count/volumes.windlass.dev' ||
   name === 'persistentvolumeclaims' ||
   name === 'requests.storage' ||
   name.endsWith('.storageclass.storage.k8s.io/requests.storage');
 
-/** What the volumes of the tenant ask for, and each bound that the quotas of its namespace set. */
+/** The storage that the tenant's volumes request, and each bound that the quotas of its namespace set. */
 function tellsQuota({ kube, tenants }: VolumeToolsDeps): Give {
   return async (caller) => {
     const namespace = namespaceOf(tenants, caller);

@@ -40,7 +40,7 @@ export function agentVersionsCommand(launch: Launch): Command {
 export function agentDeleteCommand(launch: Launch): Command {
   return new Command('delete')
     .summary('delete an agent')
-    .description('Deletes an agent with all its versions. Executions under way go on with what they started with.')
+    .description('Deletes an agent with all its versions. Executions under way keep the content of their start.')
     .argument('<agent>', 'name or uid of the agent')
     .addHelpText('after', examples('windlass agent delete reviewer'))
     .action(launch(remove));

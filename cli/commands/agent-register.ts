@@ -70,7 +70,7 @@ const register: Run<RegisterOptions> = async (
   return ok;
 };
 
-/** The agents, or undefined where something is wrong with one. Every problem goes to standard error. */
+/** The agents, or undefined where something is wrong with one. Every problem is printed on standard error. */
 function usable({ terminal }: Pick<Session, 'terminal'>, found: readonly FileAgent[]): readonly Agent[] | undefined {
   const errors = found.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
   for (const { file, problems } of found) for (const problem of problems) terminal.note(problemLine(file, problem));

@@ -11,8 +11,8 @@ export function cancelCommand(launch: Launch): Command {
   return new Command('cancel')
     .summary('stop an execution')
     .description(
-      'Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes ' +
-        'nothing; an execution that has ended cannot be cancelled.',
+      'Stops an execution, its child executions and their pods. The execution records who did it. Cancelling again ' +
+        'changes nothing; an execution that has ended cannot be cancelled.',
     )
     .argument('<execution>', 'name or uid of the execution')
     .option('--reason <text>', 'why')

@@ -23,7 +23,9 @@ export function completionCommand(launch: Launch): Command {
     .action(launch(completion));
 }
 
-/** What the scripts call at each press of the key: the words typed so far, the last one being typed. */
+/**
+ * The command that the scripts call at each press of the key, with the words typed so far, the last one being typed.
+ */
 export function completeCommand(launch: Launch): Command {
   const command = new Command('__complete').argument('[words...]').allowUnknownOption().helpOption(false);
   const run: Run<object> = async (session, words) => {
@@ -58,7 +60,7 @@ type Look = (
   before: readonly string[],
 ) => Promise<readonly (string | undefined)[]>;
 
-/** An answer that takes longer comes too late for somebody who waits at the key. */
+/** An answer that takes longer comes too late for a user who waits at the key. */
 const timeoutMs = 2_000;
 
 const look: Readonly<Record<Names, Look>> = {

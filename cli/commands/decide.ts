@@ -16,8 +16,8 @@ export function approveCommand(launch: Launch): Command {
   return decisionCommand('approve', 'approve what waits: a Human state, or a tool call of an agent')
     .description(
       'Answers the Human state that waits with the response `approved`. The feedback, or else the response, is what ' +
-        '{{human.feedback}} shows. A tool call of an agent that waits runs. Of several people who decide at the same ' +
-        'time exactly one succeeds.',
+        '{{human.feedback}} shows. A tool call of an agent that waits runs. Where several people decide at the ' +
+        'same time exactly one succeeds.',
     )
     .option('--feedback <text>', 'what {{human.feedback}} shows')
     .addHelpText(

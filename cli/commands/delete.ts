@@ -5,7 +5,7 @@ import { examples, type Launch, ok, type Run } from '../launch.ts';
 export function deleteCommand(launch: Launch): Command {
   return new Command('delete')
     .summary('delete executions')
-    .description('Deletes executions with their outputs, children and pods; one that goes on is stopped by that.')
+    .description('Deletes executions with their outputs, children and pods; this stops a running one.')
     .argument('<execution...>', 'names or uids of the executions')
     .addHelpText('after', examples('windlass delete review-x7k2p review-9f3ab'))
     .action(launch(remove));

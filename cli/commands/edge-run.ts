@@ -32,7 +32,7 @@ export function edgeRunCommand(launch: Launch): Command {
   const command = new Command('run')
     .summary('run a tool on hosts')
     .description(
-      'Runs a command or another tool on hosts. A terminal shows a table of the hosts while the run goes on; anything ' +
+      'Runs a command or another tool on hosts. A terminal shows a table of the hosts during the run; anything ' +
         'else gets the output, each line with its host. The exit code is 0 where each host ended with exit code 0. ' +
         'HTTP API only.',
     )
@@ -136,7 +136,7 @@ async function follow(session: Session, edge: EdgeDoor, body: Body, lines: boole
   } catch (error) {
     if (!interrupted.aborted) throw error;
   }
-  terminal.note(`run ${id} goes on; stop it: windlass edge cancel ${id}`);
+  terminal.note(`run ${id} continues; stop it: windlass edge cancel ${id}`);
   return exitCodes.interrupted;
 }
 
@@ -170,7 +170,7 @@ async function ended(session: Session, state: FleetState, isShown: boolean): Pro
   return code;
 }
 
-/** What the table would have shown in red. */
+/** The errors that the table would have shown in red. */
 function problemLines({ hosts, error }: FleetState): string[] {
   const failed = [...hosts.values()].filter(({ phase, exitCode }) => phase !== 'ok' || exitCode !== 0);
   return [...failed.map(failureText), ...(error === undefined ? [] : [`${error.reason}: ${error.message}`])].map(

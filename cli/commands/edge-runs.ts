@@ -112,7 +112,7 @@ const get: Run<object> = async (session, [id = '']): Promise<ExitCode> => {
   return ok;
 };
 
-/** Names are a courtesy: whoever may not list hosts sees their ids. */
+/** Names are a courtesy: a user who may not list hosts sees their ids. */
 async function namesOf(edge: EdgeDoor): Promise<ReadonlyMap<string, string>> {
   try {
     return new Map((await hostsOf(edge)).map(({ node_id: id, name }) => [id, name]));

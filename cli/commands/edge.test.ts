@@ -20,15 +20,15 @@ const host = (node_id: string, name: string) => ({
   capabilities: { os: 'linux', arch: 'amd64', local_tools: ['cmd.run'], labels: { zone: 'a' } },
 });
 
-interface Told {
+interface Scenario {
   readonly events?: readonly object[];
   readonly hosts?: readonly object[];
   readonly columns?: number;
 }
 
-/** What a command prints, asks and ends with, against an API that tells these events. */
-async function ran(argv: readonly string[], told: Told = {}) {
-  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200 } = told;
+/** Output, requests and exit code of a command, against an API that streams these events. */
+async function ran(argv: readonly string[], scenario: Scenario = {}) {
+  const { events = [], hosts = [host(idA, 'a'), host(idB, 'b')], columns = 200 } = scenario;
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const heard =
     <T>(answer: T) =>

@@ -9,7 +9,7 @@ import { edgeTokenCommand } from './edge-token.ts';
 export function edgeCommand(launch: Launch): Command {
   const command = new Command('edge')
     .summary('enroll hosts and run tools on them')
-    .description('Enrolls hosts, groups them and runs tools over them. Goes through the HTTP API only: give --server.');
+    .description('Enrolls hosts, groups them and runs tools over them. Uses the HTTP API only: give --server.');
   return command
     .addCommand(edgeTokenCommand(launch))
     .addCommand(edgeHostsCommand(launch))

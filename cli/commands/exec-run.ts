@@ -19,7 +19,7 @@ interface RunOptions {
 export function execRunCommand(launch: Launch): Command {
   return new Command('run')
     .summary('start an agent')
-    .description('Starts an agent. With --wait or --watch the final text goes to standard output. HTTP API only.')
+    .description('Starts an agent. With --wait or --watch the final text is printed on standard output. HTTP API only.')
     .argument('<agent>', 'name or id of the agent')
     .option('-i, --input <text>', 'the task input')
     .option('--input-file <file>', 'the task input from a file; - reads standard input')
@@ -108,14 +108,14 @@ async function toTheEnd(session: Session, runs: AgentRuns, id: string, isShown: 
   try {
     for await (const { data } of runs.followAgentConversation({ execution_id: id }, { signal: interrupted })) {
       const end = endOf(data);
-      if (end !== undefined) return await told(session, id, end);
+      if (end !== undefined) return await printEnd(session, id, end);
       const line = isShown ? progressLine(data) : undefined;
       if (line !== undefined) terminal.note(line);
     }
   } catch (error) {
     if (!interrupted.aborted) throw error;
   }
-  terminal.note(`execution ${id} goes on`);
+  terminal.note(`execution ${id} continues`);
   return exitCodes.interrupted;
 }
 
@@ -126,7 +126,7 @@ const exitOf: Readonly<Record<string, ExitCode>> = {
   deleted: exitCodes.not_found,
 };
 
-async function told(session: Session, id: string, end: ConversationEnd): Promise<ExitCode> {
+async function printEnd(session: Session, id: string, end: ConversationEnd): Promise<ExitCode> {
   const { phase, output, message } = end;
   if (!(await printedValue(session, { execution_id: id, ...end }))) {
     if (output !== undefined) session.terminal.out(output);

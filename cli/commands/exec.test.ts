@@ -10,13 +10,13 @@ const started = { started: { agent: 'reviewer', version: '1.0.0', model: 'defaul
 const tool = { tool_started: { tool: 'fs.read', arguments: { path: '/a' } } };
 const ended = (result: object) => ({ ended: { at: '', result } });
 
-interface Told {
+interface Scenario {
   readonly events?: readonly object[];
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What a command prints, and how it ends, against an API that tells these events. */
-async function ran(argv: readonly string[], { events = [], files = {} }: Told = {}) {
+/** Output and exit code of a command, against an API that streams these events. */
+async function ran(argv: readonly string[], { events = [], files = {} }: Scenario = {}) {
   const [out, notes, asked]: [string[], string[], unknown[]] = [[], [], []];
   const door = {
     kind: 'http',

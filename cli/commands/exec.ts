@@ -6,7 +6,7 @@ import { execLogsCommand, execRunCommand, execWatchCommand } from './exec-run.ts
 export function execCommand(launch: Launch): Command {
   const command = new Command('exec')
     .summary('run agents')
-    .description('Runs agents, watches them and reads what they said. Goes through the HTTP API only: give --server.');
+    .description('Runs agents, watches them and reads what they said. Uses the HTTP API only: give --server.');
   return command
     .addCommand(execRunCommand(launch))
     .addCommand(execListCommand(launch))

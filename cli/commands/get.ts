@@ -14,7 +14,7 @@ interface GetOptions {
 export function getCommand(launch: Launch): Command {
   return new Command('get')
     .summary('show one execution')
-    .description('Shows where an execution stands: its states, exit codes, what it waits for, and its output.')
+    .description('Shows the progress of an execution: its states, exit codes, what it waits for, and its output.')
     .argument('<execution>', 'name or uid of the execution')
     .option('-w, --watch', 'keep showing it until it ends; the exit code tells how')
     .option('--full', 'fetch values from the output store as well (with -o json or yaml)')
@@ -36,7 +36,7 @@ const get: Run<GetOptions> = async (session, [name = ''], options): Promise<Exit
   const shown = options.full ? await executions.inFull(execution) : execution;
   if (await printedObject(session, shown)) return ok;
   const { terminal, clock } = session;
-  // A file or another program takes lines of any length; so does whoever asks for the wide form.
+  // A file or another program takes lines of any length; so does a user who asks for the wide form.
   const isFitted = terminal.live && session.format !== 'wide';
   const size = { columns: isFitted ? terminal.columns() : Number.POSITIVE_INFINITY, flags: words.flags };
   for (const line of view(execution, clock.now(), size)) terminal.out(paint(line, terminal.colour));

@@ -16,7 +16,7 @@ export function loginCommand(launch: Launch): Command {
     .option('--issuer <url>', 'another provider than the one the server names')
     .option('--client-id <id>', 'another client of the provider')
     .option('--scope <scopes>', 'what to ask the provider for, with blanks between them')
-    .option('--audience <audience>', 'whom the token is for, where the provider has to be told')
+    .option('--audience <audience>', 'audience of the token, where the provider needs one')
     .addHelpText('after', examples('windlass login --server https://windlass.example.com'))
     .action(launch(login));
 }
@@ -54,7 +54,7 @@ const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> 
     return ok;
   } catch (error) {
     if (!interrupted.aborted) throw error;
-    terminal.note('interrupted: nobody is logged in');
+    terminal.note('interrupted: not logged in');
     return exitCodes.interrupted;
   }
 };
@@ -62,7 +62,7 @@ const login: Run<LoginOptions> = async (session, _, options): Promise<ExitCode> 
 const logout: Run<object> = async ({ terminal, open, options }): Promise<ExitCode> => {
   const server = open.server(options);
   const accounts = await open.accounts();
-  if (!(await accounts.logout(server))) throw new CliError('not_found', `nobody is logged in to ${server}`);
+  if (!(await accounts.logout(server))) throw new CliError('not_found', `not logged in to ${server}`);
   terminal.out(`logged out of ${server}`);
   return ok;
 };

@@ -21,7 +21,7 @@ export function logsCommand(launch: Launch): Command {
     .summary('show what commands wrote')
     .description(
       'Shows the output of the commands of an execution: of a running one from its pod, of a finished one from where ' +
-        'it is kept, also when the pod is long gone.\n\nWhat a command wrote to stdout goes to standard output and its ' +
+        'it is kept, also when the pod is gone.\n\nThe stdout of a command is printed on standard output and its ' +
         'stderr to standard error. With --stdout or --stderr only that stream is shown, on standard output, byte for ' +
         'byte. Headings go to standard error.',
     )
@@ -31,7 +31,7 @@ export function logsCommand(launch: Launch): Command {
     .option('--step <name>', 'only of this step of a parallel state')
     .option('--stdout', 'only stdout')
     .option('--stderr', 'only stderr')
-    .option('-f, --follow', 'go on until the execution ends, or the state that was named')
+    .option('-f, --follow', 'continue until the execution ends, or the state that was named')
     .addHelpText(
       'after',
       examples(
@@ -60,7 +60,7 @@ function visitOf(text: string | undefined): number | undefined {
   throw new CliError('usage', `--visit '${text}' is not the number of a visit`, 'The first visit is 1.');
 }
 
-/** A single stream goes to standard output, so that it can be redirected; both go where they came from. */
+/** A single stream is printed on standard output, so that it can be redirected; two keep their own streams. */
 function sinkOf({ terminal }: Session, { stdout, stderr }: LogsOptions): LogSink {
   if (Boolean(stdout) === Boolean(stderr)) return (stream, bytes) => terminal.bytes(bytes, stream);
   const wanted: StreamName = stdout ? 'stdout' : 'stderr';

@@ -6,7 +6,7 @@ import { createLaunch } from '../launch.ts';
 import type { World } from '../session.ts';
 import { stimulusCommand } from './stimulus.ts';
 
-/** What `stimulus send` throws where the API answers so. */
+/** The error of `stimulus send` where the API answers so. */
 async function refusedWith(status: number, body: { error: string; [field: string]: unknown }): Promise<unknown> {
   const stimuli = { send: () => Promise.reject(new WindlassApiError(status, body)) };
   const world = { terminal: { out: () => undefined }, open: { door: async () => ({ stimuli }) } } as unknown as World;

@@ -49,7 +49,7 @@ const send: Run<SendOptions> = async (session, [content = ''], { source, key }):
   return ok;
 };
 
-/** A stimulus that does not run, said for whoever sent it. Anything else is passed on. */
+/** A refused stimulus, explained to its sender. Any other error is passed on. */
 function refusalOf(error: unknown, stimulus: Stimulus): unknown {
   return error instanceof WindlassApiError ? (refusals[error.error]?.(error, stimulus) ?? error) : error;
 }

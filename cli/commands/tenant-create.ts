@@ -78,7 +78,7 @@ interface TenantPlace {
 }
 
 /**
- * The namespace that the tenant has, or is to have. One that is somebody else's is never taken over, one that is no
+ * The namespace that the tenant has, or is to have. One with another owner is never taken over, one that is no
  * tenant yet may become one, and a tenant never gets a second one.
  */
 async function placeOf(kube: KubeClient, slug: string, asked: string | undefined): Promise<TenantPlace> {
@@ -132,7 +132,10 @@ async function applyOver(kube: Pick<KubeClient, 'apply'>, objects: readonly Kube
   return applyAll(kube, objects);
 }
 
-/** Nothing can be asked for in a namespace that is not there, so what was made goes again when the rest is refused. */
+/**
+ * Nothing can be asked for in a namespace that is not there, so a new namespace is deleted again when the rest is
+ * refused.
+ */
 async function applyOrUndo(kube: Pick<KubeClient, 'apply' | 'delete'>, objects: readonly KubeObject[]) {
   const [first, ...rest] = objects;
   if (first === undefined) return [];

@@ -30,7 +30,7 @@ export function administrating<Options extends OptionValues>(run: Run<Options>):
       return await run(...given);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const hint = 'Tenants are made with rights in the whole cluster: ask whoever administrates it.';
+      const hint = 'Tenants are made with rights in the whole cluster: ask its administrator.';
       throw new CliError('cluster', error.serverMessage, hint);
     }
   };

@@ -107,7 +107,7 @@ const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...i
     return ok;
   }
   const { createGatewayClient } = await import('../../client/index.ts');
-  // The envelope is all that proves who calls: no token of an operator goes along.
+  // The envelope is all that proves who calls: no token of an operator is sent.
   const client = createGatewayClient({ server: session.options.gateway ?? signer.gateway, attempts: 1, timeoutMs });
   const answer = await client
     .invokeTool({ body }, { signal: session.interrupted })
@@ -115,7 +115,7 @@ const call: Run<CallOptions> = async (session, [tool = ''], { sign, dryRun, ...i
   return shown(session, answer.result, answer);
 };
 
-/** Of a refused envelope: there is no token that expired. */
+/** Hint for a refused envelope: no token has expired. */
 function refused(error: unknown, file: string): unknown {
   if (!(error instanceof WindlassApiError) || !error.error.startsWith('rpc_')) return error;
   const again = `Make another session: windlass gateway session create EXECUTION --out ${file}`;
@@ -126,7 +126,7 @@ function refused(error: unknown, file: string): unknown {
   return error.status < 429 ? new CliError('usage', error.message) : error;
 }
 
-/** Of one call; the gateway ends it after ten minutes. */
+/** Timeout of one call; the gateway ends it after ten minutes. */
 const timeoutMs = 620_000;
 
 interface Result {

@@ -15,9 +15,9 @@ interface MoveOptions<To extends Scope> {
 export function workflowDeleteCommand(launch: Launch): Command {
   return new Command('delete')
     .summary('delete a workflow')
-    .description('Deletes a workflow with all its versions. Executions under way go on with what they started with.')
+    .description('Deletes a workflow with all its versions. Executions under way keep the content of their start.')
     .argument('<workflow>', 'name or uid of the workflow')
-    .addOption(scopeOption('only if it stands in this scope'))
+    .addOption(scopeOption('only if it has this scope'))
     .addHelpText('after', examples('windlass workflow delete review', 'windlass workflow delete review --scope global'))
     .action(launch(remove));
 }
@@ -60,16 +60,16 @@ const remove: Run<{ readonly scope?: Scope }> = async (session, [name = ''], { s
 
 const promote: Run<MoveOptions<'tenant' | 'global'>> = async (session, [name = ''], { to, force = false }) => {
   const { workflows } = await session.door();
-  return told(session, await workflows.promote(name, { to, force }));
+  return printMove(session, await workflows.promote(name, { to, force }));
 };
 
 const demote: Run<MoveOptions<'user' | 'tenant'>> = async (session, [name = ''], { to, force = false }) => {
   const { workflows } = await session.door();
-  return told(session, await workflows.demote(name, { to, force }));
+  return printMove(session, await workflows.demote(name, { to, force }));
 };
 
-async function told(session: Session, moved: Moved): Promise<ExitCode> {
+async function printMove(session: Session, moved: Moved): Promise<ExitCode> {
   if (await printedValue(session, moved)) return ok;
-  session.terminal.out(`workflow ${moved.name} ${moved.version} stands at ${moved.scope} scope`);
+  session.terminal.out(`workflow ${moved.name} ${moved.version} is now at ${moved.scope} scope`);
   return ok;
 }

@@ -67,14 +67,14 @@ const get: Run<{ readonly version?: string }> = async (session, [name = ''], { v
   return ok;
 };
 
-/** What somebody has written, without what the server adds to it. */
+/** The manifest as its author wrote it, without fields that the server adds. */
 function brief({ apiVersion, kind, metadata, spec }: Workflow): object {
   const { name, namespace, labels } = metadata;
   const annotations = withoutNotes(metadata.annotations);
   return { apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec };
 }
 
-/** What kubectl apply notes for itself is a copy of what is shown anyway, and force was for one registration. */
+/** The annotation of kubectl apply copies what is shown anyway, and force was for one registration. */
 const notes = new Set(['kubectl.kubernetes.io/last-applied-configuration', ours.force]);
 
 function withoutNotes(annotations: Readonly<Record<string, string>> = {}): Record<string, string> | undefined {

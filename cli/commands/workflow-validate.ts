@@ -36,7 +36,7 @@ const validate: Run<ValidateOptions> = async (session, paths, { strict = false }
 
 const isWarning = ({ severity }: Problem): boolean => severity === 'warning';
 
-/** What a Subworkflow may mean stands in the same files. */
+/** The same files may hold the workflow of a Subworkflow. */
 async function withChildren(found: readonly FileWorkflow[]): Promise<FileWorkflow[]> {
   const { checkChildren } = await import('../../lib/definition/check-children.ts');
   const known = new Map(found.filter(isUsable).map(({ workflow: { metadata, spec } }) => [metadata.name, spec]));
@@ -51,7 +51,7 @@ async function withChildren(found: readonly FileWorkflow[]): Promise<FileWorkflo
   return Promise.all(checked);
 }
 
-/** What is valid is said too, so that no file is missed by a mistyped path. */
+/** Valid files are listed too, so that a mistyped path is noticed. */
 function report(session: Pick<Session, 'terminal'>, found: readonly FileWorkflow[]): void {
   const { terminal } = session;
   for (const read of found) {

@@ -7,9 +7,9 @@ const http: Choice = { kind: 'http', server };
 const kubernetes: Choice = { kind: 'kubernetes' };
 const env = { WINDLASS_SERVER: server };
 
-describe('where a command goes', () => {
+describe('the backend of a command', () => {
   it.each<[title: string, options: GlobalOptions, env: Record<string, string>, want: Choice]>([
-    ['to Kubernetes, unless somebody says otherwise', {}, {}, kubernetes],
+    ['Kubernetes, unless an option names another', {}, {}, kubernetes],
     ['to the server of the option', { server }, {}, http],
     ['to the server of the environment', {}, env, http],
     ['to the option rather than to the environment', { server }, { WINDLASS_SERVER: 'https://other.example' }, http],

@@ -2,14 +2,14 @@ import type { Environment } from '../../lib/config.ts';
 import { CliError } from '../exit-codes.ts';
 import type { GlobalOptions } from '../session.ts';
 
-/** Where a command goes: straight to Kubernetes, or to the API at an address. */
+/** The backend of a command: Kubernetes itself, or the API at an address. */
 export type Choice = { readonly kind: 'kubernetes' } | { readonly kind: 'http'; readonly server: string };
 
 type Flags = Readonly<Record<string, keyof GlobalOptions>>;
 const httpFlags: Flags = { '--server': 'server', '--tenant': 'tenant', '--token-file': 'tokenFile' };
 const kubernetesFlags: Flags = { '--namespace': 'namespace', '--context': 'context', '--kubeconfig': 'kubeconfig' };
 
-/** What follows a command that the user is shown, so that it leads where these options led. */
+/** Options of a command that is shown to the user, so that it reaches the same backend. */
 export function flagsOf(options: GlobalOptions): string {
   return Object.entries({ ...httpFlags, ...kubernetesFlags })
     .flatMap(([flag, name]) => (options[name] === undefined ? [] : [` ${flag} ${quoted(options[name])}`]))

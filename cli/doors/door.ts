@@ -27,7 +27,7 @@ export interface Door {
   agentRuns(): AgentRuns;
   /** Hosts, groups and runs of edge mode, which go through the HTTP API only. */
   edge(): EdgeDoor;
-  /** What is at the other end, and its version. */
+  /** The server and its version. */
   version(): Promise<{ readonly name: string; readonly version: string }>;
   whoAmI(): Promise<Identity>;
 }
@@ -38,11 +38,11 @@ export interface DoorWords {
   readonly place: string;
   /** Where a workflow is looked for: `in namespace team-a or windlass-global`. */
   readonly workflowPlaces: string;
-  /** Follows a command that the user is shown, so that it goes the way that this one went: ` -n team-a`. */
+  /** Options of a command that is shown to the user, so that it reaches this backend: ` -n team-a`. */
   readonly flags: string;
 }
 
-/** Who the other end takes the user for. */
+/** The user as the server identifies them. */
 export interface Identity {
   readonly user: string;
   /** Further facts by name, such as groups. */
@@ -54,7 +54,7 @@ export interface RegisterOptions {
   readonly force: boolean;
 }
 
-/** What registering came to. */
+/** Result of a registration. */
 export interface Registered {
   readonly result: 'created' | 'updated' | 'unchanged';
   readonly workflow: Workflow;
@@ -62,7 +62,7 @@ export interface Registered {
   readonly where: string;
 }
 
-/** What the controllers say of a workflow that was registered. */
+/** The controllers' verdict on a registered workflow. */
 export type Verdict =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly reason: string; readonly message: string };
@@ -96,7 +96,7 @@ interface MoveOptions<To extends Scope> {
   readonly force: boolean;
 }
 
-/** A workflow that stands in another scope now. */
+/** A workflow that has been moved to another scope. */
 export interface Moved {
   readonly name: string;
   readonly version: string;
@@ -104,7 +104,7 @@ export interface Moved {
 }
 
 export interface ListOptions {
-  /** Of every namespace. */
+  /** Whether to list every namespace. */
   readonly everywhere: boolean;
   /** Milliseconds until an answer must have come. */
   readonly timeoutMs?: number;
@@ -199,11 +199,11 @@ export interface ExecutionFilter extends ListOptions {
   readonly workflow?: string;
   readonly phase?: string;
   readonly selector?: string;
-  /** Of the archive, which only the HTTP API reads. */
+  /** Reads the archive, which only the HTTP API can. */
   readonly archived?: boolean;
 }
 
-/** What a person decides on a waiting Human state. */
+/** A person's decision on a waiting Human state. */
 export interface Answer {
   readonly response: string;
   readonly feedback?: string;
@@ -227,11 +227,11 @@ export interface Answered {
 
 export interface Cancelled {
   readonly execution: WorkflowExecution;
-  /** Who had cancelled it before. */
+  /** The user who had cancelled it before. */
   readonly earlier?: { readonly by: string; readonly at: string };
 }
 
-/** What an execution asks somebody. The names are those of the fields of `-o json`. */
+/** A question of an execution. The names are those of the fields of `-o json`. */
 export interface Question {
   /** Name of the execution that waits. */
   readonly execution: string;
@@ -267,7 +267,7 @@ export interface ExecutionDoor {
   /** In no particular order. */
   list(filter: ExecutionFilter): Promise<readonly WorkflowExecution[]>;
   read(nameOrUid: string, options?: Pick<ListOptions, 'timeoutMs'>): Promise<WorkflowExecution>;
-  /** What waits for a decision, in no particular order. */
+  /** Questions that wait for a decision, in no particular order. */
   questions(): Promise<readonly Question[]>;
   /**
    * Every state of an execution from now on, the present one first. Survives lost connections. Ends quietly when
@@ -299,7 +299,7 @@ interface StimulusDoor {
 /** The log of a command that has not ended, or has only just. */
 export interface LiveLog {
   readonly place: LogPlace;
-  /** Which attempt it is of; a log that goes on over all attempts says so with Infinity. */
+  /** Its attempt; Infinity for a log that covers all attempts. */
   readonly attempt: number;
   /** Why there is nothing to read yet. */
   readonly notStarted?: string;
@@ -307,12 +307,12 @@ export interface LiveLog {
   read(options: { readonly follow: boolean; readonly signal: AbortSignal }, sink: LogSink): Promise<boolean>;
 }
 
-/** What commands wrote. */
+/** Output of commands. */
 export interface LogDoor {
-  /** The execution as it is, again and again, until whoever asks has had enough or `signal` aborts. */
+  /** The present execution, again and again, until the caller stops or `signal` aborts. */
   changes(execution: WorkflowExecution, signal: AbortSignal): AsyncIterable<WorkflowExecution>;
   live(execution: WorkflowExecution, place: LogPlace): Promise<readonly LiveLog[]>;
-  /** The logs of single steps that a log stands for: mostly itself. */
+  /** The logs of single steps that a log contains: mostly itself. */
   singleSteps(execution: WorkflowExecution, log: StoredLog): Promise<readonly StoredLog[]>;
   readStored(execution: WorkflowExecution, log: StoredLog, sink: LogSink): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { CliError } from '../exit-codes.ts';
 import type { DoorWords } from './door.ts';
 
-// What both doors say in the same words.
+// Messages of both backends.
 
 export function noExecution(nameOrUid: string, { place, flags }: DoorWords): CliError {
   return new CliError('not_found', `no execution '${nameOrUid}' ${place}`, `List what there is: windlass list${flags}`);

@@ -14,7 +14,7 @@ export interface HostState {
   readonly durationMs?: number;
 }
 
-/** What is known of a run. */
+/** The known state of a run. */
 export interface FleetState {
   /** By id, in the order in which they became known. */
   readonly hosts: ReadonlyMap<string, HostState>;
@@ -54,7 +54,7 @@ function afterChunk(host: HostState, { chunk }: FleetProgress): HostState {
   return { ...host, phase: 'running', said };
 }
 
-/** What a piece of output says. */
+/** Text of a piece of output. */
 export function textOf(chunk: FleetProgress['chunk']): string {
   if ('stdout' in chunk) return chunk.stdout;
   return 'stderr' in chunk ? chunk.stderr : chunk.status;

@@ -13,7 +13,7 @@ interface FollowDeps {
 
 interface Followed {
   readonly events: AsyncIterable<FleetServerEvent>;
-  /** What is known before the first event. */
+  /** The state before the first event. */
   readonly begin: FleetState;
   readonly title: string;
 }

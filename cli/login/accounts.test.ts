@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A provider that renews a token when it is told to. */
+/** A provider that renews a token when the test asks for it. */
 function world() {
   const logins = createLoginStore(join(folder, 'logins'), systemClock);
   const asked = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ it('logging out while the login is being renewed revokes what the renewal brings
   expect(await logins.read(server)).toBeUndefined();
 });
 
-it('logging out where nobody is logged in says so', async () => {
+it('logging out without a login says so', async () => {
   const { accounts, revoked } = world();
   expect(await accounts.logout(server)).toBe(false);
   expect(revoked).toEqual([]);

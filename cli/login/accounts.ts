@@ -10,7 +10,7 @@ export interface AccountDeps extends Omit<DeviceLoginDeps, 'tell'> {
   readonly fetch: typeof fetch;
 }
 
-/** What somebody who logs in may say better than the server. */
+/** Options of a login that override the server's. */
 export interface LoginOptions {
   readonly issuer?: string;
   readonly clientId?: string;
@@ -21,9 +21,9 @@ export interface LoginOptions {
 /** Logs people in at servers, and out again. */
 export interface Accounts {
   login(server: string, options: LoginOptions, tell: DeviceLoginDeps['tell']): Promise<Login>;
-  /** False when nobody was logged in. */
+  /** False when there was no login. */
   logout(server: string): Promise<boolean>;
-  /** What keeps the server from taking the login's token, if anything does. */
+  /** The reason for which the server refuses the login's token, if it does. */
   problemWith(login: Login, tenant: string | undefined): Promise<string | undefined>;
 }
 
@@ -68,11 +68,11 @@ function clientOf({ fetch }: AccountDeps, server: string): WindlassClient {
 
 /** The server says which provider it trusts; what the user says is stronger. */
 async function choose(client: WindlassClient, server: string, options: LoginOptions): Promise<ProviderChoice> {
-  const told = options.issuer === undefined ? await ask(client, server) : defaults;
+  const discovered = options.issuer === undefined ? await ask(client, server) : defaults;
   return {
-    issuer: options.issuer ?? told.issuer,
-    clientId: options.clientId ?? told.clientId,
-    scope: options.scope ?? told.scope,
+    issuer: options.issuer ?? discovered.issuer,
+    clientId: options.clientId ?? discovered.clientId,
+    scope: options.scope ?? discovered.scope,
     audience: options.audience,
   };
 }
@@ -81,16 +81,16 @@ const defaults = { issuer: '', clientId: 'windlass-cli', scope: 'openid offline_
 
 async function ask(client: WindlassClient, server: string): Promise<Omit<ProviderChoice, 'audience'>> {
   try {
-    const told = await client.readProtectedResource();
-    const [issuer = ''] = told.authorization_servers;
-    return { issuer, clientId: told.windlass_client_id, scope: told.scopes_supported.join(' ') };
+    const discovered = await client.readProtectedResource();
+    const [issuer = ''] = discovered.authorization_servers;
+    return { issuer, clientId: discovered.windlass_client_id, scope: discovered.scopes_supported.join(' ') };
   } catch (error) {
     if (!(error instanceof WindlassApiError) || error.status !== 404) throw error;
     throw new CliError('cluster', `${server} does not say where its tokens come from`, 'Give --issuer URL.');
   }
 }
 
-/** A provider that is away keeps nobody from logging out here. */
+/** An unreachable provider does not prevent the logout here. */
 async function revoke({ findProvider }: AccountDeps, login: Login, refreshToken: string): Promise<void> {
   try {
     const provider = await findProvider(login);

@@ -21,23 +21,23 @@ function logIn(answers: readonly Answer[], { expiresInMs = 600_000, interrupted 
       return script.shift() ?? 'pending';
     },
   };
-  const told: string[] = [];
+  const shownCodes: string[] = [];
   const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
     if (!signal?.aborted) await clock.advance(ms);
   };
   const deps = {
     clock: { now: () => clock.now(), sleep },
     interrupted,
-    tell: ({ code }: { code: string }) => void told.push(code),
+    tell: ({ code }: { code: string }) => void shownCodes.push(code),
   };
-  return { polledAt, told, result: deviceLogin(deps, { startDevice: async () => device }) };
+  return { polledAt, shownCodes, result: deviceLogin(deps, { startDevice: async () => device }) };
 }
 
 describe('a login by device code', () => {
-  it('shows the code, and waits until somebody has entered it', async () => {
-    const { result, told, polledAt } = logIn(['pending', 'pending', tokens]);
+  it('shows the code, and waits until the user has entered it', async () => {
+    const { result, shownCodes, polledAt } = logIn(['pending', 'pending', tokens]);
     expect(await result).toBe(tokens);
-    expect(told).toEqual(['ABCD-EFGH']);
+    expect(shownCodes).toEqual(['ABCD-EFGH']);
     expect(polledAt).toEqual([5, 10, 15]);
   });
 

@@ -14,7 +14,7 @@ const slowerMs = 5_000;
 const longestMs = 60_000;
 
 /**
- * Has somebody log in, on this machine or another (RFC 8628), and waits until they have. Throws when the code expires
+ * Lets the user log in, on this machine or another (RFC 8628), and waits for them. Throws when the code expires
  * or is refused, and an interrupted error at Ctrl-C.
  */
 export async function deviceLogin(deps: DeviceLoginDeps, provider: Pick<OidcProvider, 'startDevice'>): Promise<Tokens> {
@@ -25,7 +25,7 @@ export async function deviceLogin(deps: DeviceLoginDeps, provider: Pick<OidcProv
   let pauseMs = device.intervalMs;
   while (clock.now() < until) {
     await clock.sleep(pauseMs, interrupted);
-    if (interrupted.aborted) throw new CliError('interrupted', 'interrupted: nobody is logged in');
+    if (interrupted.aborted) throw new CliError('interrupted', 'interrupted: not logged in');
     const answer = await device.poll();
     if (typeof answer === 'object') return answer;
     if (answer === 'slow_down') pauseMs += slowerMs;

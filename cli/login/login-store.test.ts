@@ -28,7 +28,7 @@ const store = () => createLoginStore(join(folder, 'windlass', 'logins'), systemC
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 describe('the logins of a user', () => {
-  it('stand where the user keeps configuration', () => {
+  it('are where the user keeps configuration', () => {
     expect(loginFolder({ XDG_CONFIG_HOME: '/x', HOME: '/home/ada' })).toBe('/x/windlass/logins');
     expect(loginFolder({ XDG_CONFIG_HOME: '', HOME: '/home/ada' })).toBe('/home/ada/.config/windlass/logins');
   });

@@ -68,7 +68,7 @@ function nameOf(server: string): string {
 /**
  * Resolves to what gives the lock back. It is a lock of the operating system, through SQLite: it ends with its process,
  * however that ends, so none is ever left behind for others to judge. The file stays, empty: a lock on a file that is
- * deleted keeps nobody out.
+ * deleted locks out no process.
  */
 async function take(file: string, clock: Clock): Promise<() => void> {
   const { DatabaseSync } = await import('node:sqlite');

@@ -7,7 +7,7 @@ export interface Login {
   readonly accessToken: string;
   /** RFC 3339; absent where the provider does not say. */
   readonly expiresAt?: string;
-  /** Absent where the provider gives none: then somebody has to log in again when the access token ends. */
+  /** Absent where the provider gives none: then the user has to log in again when the access token ends. */
   readonly refreshToken?: string;
 }
 

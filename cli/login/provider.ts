@@ -14,14 +14,14 @@ export interface ProviderChoice {
   readonly audience?: string;
 }
 
-/** What somebody who logs in has to do. */
+/** Steps that the user has to take. */
 export interface DevicePrompt {
   /** Where to go; with the code in it where the provider can do that. */
   readonly link: string;
   readonly code: string;
 }
 
-/** A code that somebody is entering, somewhere else. */
+/** A code that the user enters on another device. */
 export interface DeviceCode {
   readonly prompt: DevicePrompt;
   readonly expiresInMs: number;
@@ -75,7 +75,7 @@ export async function findProvider(deps: ProviderDeps, choice: ProviderChoice): 
   };
 }
 
-/** What is kept of tokens that came at the moment `now`. */
+/** The stored form of tokens that came at the moment `now`. */
 export function loginOf(server: string, choice: ProviderChoice, tokens: Tokens, now: number): Login {
   const { issuer, clientId, scope } = choice;
   const { accessToken, refreshToken, expiresIn } = tokens;
@@ -118,7 +118,7 @@ async function discover(issuer: URL, options: Options): Promise<oauth.Authorizat
   }
 }
 
-/** What whoever runs the provider can do something about. */
+/** Errors that the administrator of the provider can fix. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof Error) return cause.message;
@@ -183,13 +183,13 @@ function whyNotYet(issuer: string, error: unknown): 'pending' | 'slow_down' | 'u
   if (error.error === 'authorization_pending') return 'pending';
   if (error.error === 'slow_down') return 'slow_down';
   if (error.error === 'access_denied') {
-    throw new CliError('cancelled', 'the login was refused', 'Somebody has refused it at the provider.');
+    throw new CliError('cancelled', 'the login was refused', 'A user has refused it at the provider.');
   }
   if (error.error === 'expired_token') throw expired();
   throw refused(issuer, error);
 }
 
-/** Nobody has entered the code in time. */
+/** No user has entered the code in time. */
 export function expired(): CliError {
   return new CliError('timeout', 'the code has expired', 'Begin again: windlass login');
 }
@@ -198,7 +198,7 @@ async function refresh({ server, client, options }: Call, refreshToken: string):
   try {
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, options);
     const tokens = tokensOf(await oauth.processRefreshTokenResponse(server, client, response));
-    // A provider that gives no new one goes on taking the old one.
+    // A provider that gives no new one still accepts the old one.
     return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
   } catch (error) {
     if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') return undefined;
@@ -210,7 +210,7 @@ async function refresh({ server, client, options }: Call, refreshToken: string):
 function refused(issuer: string, error: unknown): CliError {
   if (!(error instanceof oauth.ResponseBodyError)) return unreachable(issuer, error);
   const why = [error.error, error.error_description].filter(Boolean).join(': ');
-  const hint = 'Check --client-id, --scope and --audience with whoever runs the provider.';
+  const hint = 'Check --client-id, --scope and --audience with the administrator of the provider.';
   return new CliError('cluster', `the provider ${issuer} refuses the login: ${why}`, hint);
 }
 

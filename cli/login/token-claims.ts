@@ -1,4 +1,4 @@
-/** Claims of a token, to be shown and not to be relied on: nobody has verified it. Empty for what is no JWT. */
+/** Claims of a token, for display only: its signature is not verified. Empty for text that is no JWT. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.');
   try {
@@ -9,13 +9,13 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Whom a token is about. */
+/** The subject of a token. */
 export function subjectOf(token: string): string {
   const { sub } = claimsOf(token);
   return typeof sub === 'string' && sub !== '' ? sub : 'unknown';
 }
 
-/** What people call whom a token is about: some providers have ids as subjects. */
+/** The display name of the subject: some providers have ids as subjects. */
 export function nameOf(token: string): string {
   const { preferred_username: name } = claimsOf(token);
   return typeof name === 'string' && name !== '' ? name : subjectOf(token);

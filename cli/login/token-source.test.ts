@@ -64,9 +64,9 @@ describe('the token of a command', () => {
     expect(await createTokenSource({ ...deps, env: { WINDLASS_TOKEN: `${text}\n` } }, choice)()).toBe(text);
   });
 
-  it('is missing where nobody is logged in, and that is said with what to do', async () => {
+  it('is missing without a login, and the error says how to log in', async () => {
     await expect(createTokenSource(world(undefined).deps, choice)()).rejects.toMatchObject({
-      message: 'nobody is logged in to https://w.example',
+      message: 'not logged in to https://w.example',
       hint: expect.stringContaining('windlass login --server https://w.example'),
     });
   });

@@ -29,7 +29,7 @@ const earlyMs = 30_000;
 
 /**
  * The token of a file (`--token-file`, `WINDLASS_TOKEN_FILE`), of the environment (`WINDLASS_TOKEN`), or of a login,
- * which is renewed without a word. A file is read each time, as whoever writes it renews it.
+ * which is renewed without a word. A file is read each time, as its writer renews it.
  */
 export function createTokenSource(deps: TokenDeps, choice: TokenChoice): GetToken {
   const { env, files } = deps;
@@ -76,7 +76,7 @@ function isFresh({ accessToken, expiresAt }: Login, refused: string | undefined,
 
 function notLoggedIn({ server, flags }: TokenChoice): CliError {
   const hint = `Log in: windlass login${flags}. Or set WINDLASS_TOKEN, or give --token-file.`;
-  return new CliError('cluster', `nobody is logged in to ${server}`, hint);
+  return new CliError('cluster', `not logged in to ${server}`, hint);
 }
 
 function ended({ server, flags }: TokenChoice): CliError {

@@ -1,6 +1,6 @@
 import type { Json } from '../../crds/schema/parts.ts';
 
-/** What the simulation asks of whoever drives it. */
+/** A question of the simulation to its driver. */
 export type Question =
   | {
       readonly kind: 'command';
@@ -28,21 +28,21 @@ export type Question =
     }
   | { readonly kind: 'child'; readonly state: string; readonly visit: number; readonly workflow: string };
 
-/** What became of one visit. Fields that do not belong to the state's kind are refused when the answers are read. */
+/** Outcome of one visit. Fields that do not belong to the state's kind are refused when the answers are read. */
 export interface Answer {
-  /** Of a command. Default 0. */
+  /** Exit code of a command. Default 0. */
   readonly exit_code?: number;
   readonly stdout?: string;
   readonly stderr?: string;
-  /** Of a person. */
+  /** Response of a person. */
   readonly response?: string;
-  /** Of a child or an agent. Default `completed`. */
+  /** Status of a child or an agent. Default `completed`. */
   readonly status?: 'completed' | 'failed' | 'cancelled';
   /** Final output of a child. Default null. */
   readonly result?: Json;
   /** Final text of an agent. Default of a judge: a verdict with its score, confidence and reasoning. */
   readonly output?: string;
-  /** Of an agent; of a judge 1 by default. */
+  /** Score of an agent; by default 1 for a judge. */
   readonly score?: number;
   readonly confidence?: number;
   readonly reasoning?: string;

@@ -9,7 +9,7 @@ export interface RuleAt {
   readonly target: string;
 }
 
-/** What a number of runs has reached of a definition. */
+/** The parts of a definition that a number of runs has reached. */
 export interface Coverage {
   add(status: WorkflowExecutionStatus): void;
   /** Counts by how runs ended: phase and reason. */

@@ -47,7 +47,7 @@ export interface Rendering {
   readonly input?: Json;
 }
 
-/** What became of an execution that no cluster has seen. */
+/** Outcome of an execution that no cluster has seen. */
 export interface Simulated {
   readonly status: WorkflowExecutionStatus;
   readonly finalOutput: Json;
@@ -295,7 +295,7 @@ class Simulation {
     this.#now += 1;
   }
 
-  /** An answer goes before a run of the child. */
+  /** An answer replaces a run of the child. */
   #childEnd(spec: WorkflowExecutionSpec, at: { readonly state: string; readonly visit: number }): ChildEnd {
     const workflow = this.#known(spec.workflow);
     const answer = this.#options.answer({ kind: 'child', ...at, workflow: spec.workflow });
@@ -311,7 +311,7 @@ class Simulation {
   }
 }
 
-/** What an agent left behind; a judge says its verdict in its final text. */
+/** Result of an agent; a judge's final text is its verdict. */
 function agentEnd(answer: Answer = {}, judge: number | undefined) {
   const { status: phase = 'completed', output, score, confidence, reasoning } = answer;
   const verdict = judge === undefined ? '' : JSON.stringify({ score: score ?? 1, confidence, reasoning });

@@ -5,7 +5,7 @@ import type { FilePort } from '../files.ts';
 export type AuditEvent = Gateway.ListAuditEventsReply['items'][number];
 type Checkpoints = Gateway.ListAuditCheckpointsReply;
 
-/** What a record is verified with. */
+/** Inputs of the verification of a record. */
 export interface AuditVouchers {
   readonly checkpoints: readonly unknown[];
   /** PEM (SPKI) of the key that the installation signs with. */

@@ -18,12 +18,12 @@ interface Page {
 
 /** A kind that operators register at the tool gateway, and its operations. */
 export interface GatewayKind {
-  /** Of the command: `spec`. */
+  /** Name in commands: `spec`. */
   readonly word: string;
   /** As sentences name it. */
   readonly noun: string;
   readonly plural: string;
-  /** Of the custom resource. */
+  /** Kind of the custom resource. */
   readonly kind: string;
   /** Objects of this kind are found by their name, which is what the operations take. */
   readonly isNamed?: true;

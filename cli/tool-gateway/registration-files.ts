@@ -20,7 +20,7 @@ interface Wanted {
   readonly isDirectory: boolean;
 }
 
-/** Large documents of APIs stand in these files: 5 MiB, and what a text in a text needs beside. */
+/** These files hold large documents of APIs: 5 MiB, and room for the escapes of a text in a text. */
 const bounds = { bytes: 8 * 1_048_576, tokens: 1_000_000, anyNumber: true };
 
 /**
@@ -92,7 +92,7 @@ function ofResource({ metadata, spec }: Body): Body {
   return withDocument({ name, ...(isRecord(spec) ? spec : {}) });
 }
 
-/** A document that stands in the file as a map is sent as the text that the server wants. */
+/** A document that the file holds as a map is sent as the text that the server wants. */
 function withDocument(body: Body): Body {
   return isRecord(body['document']) ? { ...body, document: JSON.stringify(body['document']) } : body;
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { FilePort } from '../files.ts';
 import { CliError } from '../exit-codes.ts';
 
-/** What signs calls: a file that its owner alone can read. */
+/** The key that signs calls: a file that its owner alone can read. */
 export interface SessionFile {
   readonly gateway: string;
   readonly execution_id: string;

@@ -565,7 +565,7 @@ export type DeleteSecurityContextAnswer = {
   readonly name: string;
 };
 
-/** What {@link Operations.listAuditEvents} is given. */
+/** Arguments of {@link Operations.listAuditEvents}. */
 export interface ListAuditEventsRequest {
   /** Events a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -581,22 +581,22 @@ export interface ListAuditEventsRequest {
   readonly to?: string;
 }
 
-/** What is answered by {@link Operations.listAuditEvents}. */
+/** Body of the answer of {@link Operations.listAuditEvents}. */
 export type ListAuditEventsReply = ListAuditEventsAnswer;
 
-/** What {@link Operations.listAuditCheckpoints} is given. */
+/** Arguments of {@link Operations.listAuditCheckpoints}. */
 export interface ListAuditCheckpointsRequest {
   /** Slug of the tenant. Only an `svc:admin` whose token names no tenant may give it; absent: all tenants. */
   readonly tenant?: string;
 }
 
-/** What is answered by {@link Operations.listAuditCheckpoints}. */
+/** Body of the answer of {@link Operations.listAuditCheckpoints}. */
 export type ListAuditCheckpointsReply = ListAuditCheckpointsAnswer;
 
-/** What is answered by {@link Operations.readHealth}. */
+/** Body of the answer of {@link Operations.readHealth}. */
 export type ReadHealthReply = ReadHealthAnswer;
 
-/** What {@link Operations.listApiSpecs} is given. */
+/** Arguments of {@link Operations.listApiSpecs}. */
 export interface ListApiSpecsRequest {
   /** Items a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -604,33 +604,33 @@ export interface ListApiSpecsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listApiSpecs}. */
+/** Body of the answer of {@link Operations.listApiSpecs}. */
 export type ListApiSpecsReply = ListApiSpecsAnswer;
 
-/** What {@link Operations.registerApiSpec} is given. */
+/** Arguments of {@link Operations.registerApiSpec}. */
 export interface RegisterApiSpecRequest {
   readonly body: RegisterApiSpecBody;
 }
 
-/** What is answered by {@link Operations.registerApiSpec}. */
+/** Body of the answer of {@link Operations.registerApiSpec}. */
 export type RegisterApiSpecReply = RegisterApiSpecAnswer;
 
-/** What {@link Operations.readApiSpec} is given. */
+/** Arguments of {@link Operations.readApiSpec}. */
 export interface ReadApiSpecRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readApiSpec}. */
+/** Body of the answer of {@link Operations.readApiSpec}. */
 export type ReadApiSpecReply = ReadApiSpecAnswer;
 
-/** What {@link Operations.deleteApiSpec} is given. */
+/** Arguments of {@link Operations.deleteApiSpec}. */
 export interface DeleteApiSpecRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What {@link Operations.listToolWorkflows} is given. */
+/** Arguments of {@link Operations.listToolWorkflows}. */
 export interface ListToolWorkflowsRequest {
   /** Items a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -638,33 +638,33 @@ export interface ListToolWorkflowsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listToolWorkflows}. */
+/** Body of the answer of {@link Operations.listToolWorkflows}. */
 export type ListToolWorkflowsReply = ListToolWorkflowsAnswer;
 
-/** What {@link Operations.registerToolWorkflow} is given. */
+/** Arguments of {@link Operations.registerToolWorkflow}. */
 export interface RegisterToolWorkflowRequest {
   readonly body: RegisterToolWorkflowBody;
 }
 
-/** What is answered by {@link Operations.registerToolWorkflow}. */
+/** Body of the answer of {@link Operations.registerToolWorkflow}. */
 export type RegisterToolWorkflowReply = RegisterApiSpecAnswer;
 
-/** What {@link Operations.readToolWorkflow} is given. */
+/** Arguments of {@link Operations.readToolWorkflow}. */
 export interface ReadToolWorkflowRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readToolWorkflow}. */
+/** Body of the answer of {@link Operations.readToolWorkflow}. */
 export type ReadToolWorkflowReply = ReadToolWorkflowAnswer;
 
-/** What {@link Operations.deleteToolWorkflow} is given. */
+/** Arguments of {@link Operations.deleteToolWorkflow}. */
 export interface DeleteToolWorkflowRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What {@link Operations.listCliTools} is given. */
+/** Arguments of {@link Operations.listCliTools}. */
 export interface ListCliToolsRequest {
   /** Items a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -672,49 +672,49 @@ export interface ListCliToolsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listCliTools}. */
+/** Body of the answer of {@link Operations.listCliTools}. */
 export type ListCliToolsReply = ListCliToolsAnswer;
 
-/** What {@link Operations.registerCliTool} is given. */
+/** Arguments of {@link Operations.registerCliTool}. */
 export interface RegisterCliToolRequest {
   readonly body: RegisterCliToolBody;
 }
 
-/** What is answered by {@link Operations.registerCliTool}. */
+/** Body of the answer of {@link Operations.registerCliTool}. */
 export type RegisterCliToolReply = RegisterApiSpecAnswer;
 
-/** What {@link Operations.readCliTool} is given. */
+/** Arguments of {@link Operations.readCliTool}. */
 export interface ReadCliToolRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readCliTool}. */
+/** Body of the answer of {@link Operations.readCliTool}. */
 export type ReadCliToolReply = ReadCliToolAnswer;
 
-/** What {@link Operations.deleteCliTool} is given. */
+/** Arguments of {@link Operations.deleteCliTool}. */
 export interface DeleteCliToolRequest {
   /** Id, as the list shows it. */
   readonly id: string;
 }
 
-/** What {@link Operations.invokeTool} is given. */
+/** Arguments of {@link Operations.invokeTool}. */
 export interface InvokeToolRequest {
   readonly body?: Uint8Array | string;
 }
 
-/** What is answered by {@link Operations.invokeTool}. */
+/** Body of the answer of {@link Operations.invokeTool}. */
 export type InvokeToolReply = InvokeToolAnswer;
 
-/** What {@link Operations.invokeToolAlias} is given. */
+/** Arguments of {@link Operations.invokeToolAlias}. */
 export interface InvokeToolAliasRequest {
   readonly body?: Uint8Array | string;
 }
 
-/** What is answered by {@link Operations.invokeToolAlias}. */
+/** Body of the answer of {@link Operations.invokeToolAlias}. */
 export type InvokeToolAliasReply = InvokeToolAnswer;
 
-/** What {@link Operations.listTools} is given. */
+/** Arguments of {@link Operations.listTools}. */
 export interface ListToolsRequest {
   /** Tools a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -727,10 +727,10 @@ export interface ListToolsRequest {
   readonly security_context?: string;
 }
 
-/** What is answered by {@link Operations.listTools}. */
+/** Body of the answer of {@link Operations.listTools}. */
 export type ListToolsReply = ListToolsAnswer;
 
-/** What {@link Operations.listSessions} is given. */
+/** Arguments of {@link Operations.listSessions}. */
 export interface ListSessionsRequest {
   /** Sessions a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -738,34 +738,34 @@ export interface ListSessionsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listSessions}. */
+/** Body of the answer of {@link Operations.listSessions}. */
 export type ListSessionsReply = ListSessionsAnswer;
 
-/** What {@link Operations.createSession} is given. */
+/** Arguments of {@link Operations.createSession}. */
 export interface CreateSessionRequest {
   readonly body: CreateSessionBody;
 }
 
-/** What is answered by {@link Operations.createSession}. */
+/** Body of the answer of {@link Operations.createSession}. */
 export type CreateSessionReply = CreateSessionAnswer;
 
-/** What {@link Operations.readSession} is given. */
+/** Arguments of {@link Operations.readSession}. */
 export interface ReadSessionRequest {
   readonly execution_id: string;
 }
 
-/** What is answered by {@link Operations.readSession}. */
+/** Body of the answer of {@link Operations.readSession}. */
 export type ReadSessionReply = ReadSessionAnswer;
 
-/** What {@link Operations.revokeSession} is given. */
+/** Arguments of {@link Operations.revokeSession}. */
 export interface RevokeSessionRequest {
   readonly execution_id: string;
 }
 
-/** What is answered by {@link Operations.revokeSession}. */
+/** Body of the answer of {@link Operations.revokeSession}. */
 export type RevokeSessionReply = RevokeSessionAnswer;
 
-/** What {@link Operations.listSecurityContexts} is given. */
+/** Arguments of {@link Operations.listSecurityContexts}. */
 export interface ListSecurityContextsRequest {
   /** Security contexts a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -773,31 +773,31 @@ export interface ListSecurityContextsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listSecurityContexts}. */
+/** Body of the answer of {@link Operations.listSecurityContexts}. */
 export type ListSecurityContextsReply = ListSecurityContextsAnswer;
 
-/** What {@link Operations.createSecurityContext} is given. */
+/** Arguments of {@link Operations.createSecurityContext}. */
 export interface CreateSecurityContextRequest {
   readonly body: CreateSecurityContextBody;
 }
 
-/** What is answered by {@link Operations.createSecurityContext}. */
+/** Body of the answer of {@link Operations.createSecurityContext}. */
 export type CreateSecurityContextReply = CreateSecurityContextAnswer;
 
-/** What {@link Operations.readSecurityContext} is given. */
+/** Arguments of {@link Operations.readSecurityContext}. */
 export interface ReadSecurityContextRequest {
   readonly name: string;
 }
 
-/** What is answered by {@link Operations.readSecurityContext}. */
+/** Body of the answer of {@link Operations.readSecurityContext}. */
 export type ReadSecurityContextReply = ReadSecurityContextAnswer;
 
-/** What {@link Operations.deleteSecurityContext} is given. */
+/** Arguments of {@link Operations.deleteSecurityContext}. */
 export interface DeleteSecurityContextRequest {
   readonly name: string;
 }
 
-/** What is answered by {@link Operations.deleteSecurityContext}. */
+/** Body of the answer of {@link Operations.deleteSecurityContext}. */
 export type DeleteSecurityContextReply = DeleteSecurityContextAnswer;
 
 /** Every operation of the API, as a method. */
@@ -1050,7 +1050,7 @@ export interface Operations {
   deleteSecurityContext(request: DeleteSecurityContextRequest, options?: CallOptions): Promise<DeleteSecurityContextReply>;
 }
 
-/** What the runtime knows of each operation. */
+/** Facts of each operation for the runtime. */
 export const operations: Readonly<Record<keyof Operations, Operation>> = {
   listAuditEvents: {"method":"GET","path":"/v1/audit-events","bearer":true,"query":["limit","cursor","tenant","type","from","to"],"headers":{},"reply":"json"},
   listAuditCheckpoints: {"method":"GET","path":"/v1/audit-checkpoints","bearer":true,"query":["tenant"],"headers":{},"reply":"json"},

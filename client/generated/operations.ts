@@ -34,7 +34,7 @@ export type HumanApprovalRequested = {
   /** Its id under `/v1/human-approvals`. */
   readonly request_id: string;
   readonly requested_at: string;
-  /** What is asked; only as long as the state waits. */
+  /** The question; only as long as the state waits. */
   readonly prompt?: string;
   /** Responses that match a rule; only as long as the state waits. */
   readonly answers?: readonly string[];
@@ -67,15 +67,15 @@ export type StateCompleted = {
   readonly reason?: string;
   /** The same as a sentence. */
   readonly message?: string;
-  /** Of a command: how many were made. */
+  /** Number of attempts of a command. */
   readonly attempts?: number;
-  /** Of a command. */
+  /** Exit code of a command. */
   readonly exit_code?: number;
-  /** Of a parallel state: the exit code of each step. */
+  /** Exit code of each step of a parallel state. */
   readonly steps?: Readonly<Record<string, number>>;
-  /** Of a Human state: the answer. */
+  /** The answer to a Human state. */
   readonly response?: string;
-  /** Who gave it. */
+  /** The user who gave it. */
   readonly by?: string;
   /** Index of the transition rule that matched. */
   readonly rule?: number;
@@ -117,12 +117,12 @@ export type WorkflowExecutionFailed = {
   readonly failed_at: string;
 };
 
-/** Somebody cancelled the execution. Ends the stream. */
+/** A caller cancelled the execution. Ends the stream. */
 export type WorkflowExecutionCancelled = {
   readonly execution_id: string;
-  /** Who cancelled it. */
+  /** The user who cancelled it. */
   readonly by?: string;
-  /** What that person gave as the reason. */
+  /** Reason that the user gave. */
   readonly reason?: string;
   /** Transition rules taken in all. */
   readonly transitions: number;
@@ -135,11 +135,11 @@ export type WorkflowExecutionDeleted = {
 };
 
 export type ApprovalRequest = {
-  /** Of this visit of a state, or of this call of a tool: another one is another request. */
+  /** Id of this visit of a state or of this call of a tool; each has its own. */
   readonly id: string;
   /** The execution that waits. */
   readonly execution_id: string;
-  /** What the reviewer is asked. */
+  /** The question to the reviewer. */
   readonly prompt: string;
   /** When the execution began to wait. */
   readonly created_at: string;
@@ -168,7 +168,7 @@ export type Execution = {
   readonly completed_at: string | null;
   /** This is read from the archive; the execution itself may be gone. */
   readonly archived: boolean;
-  /** What it was started with. */
+  /** Input of the start. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly intent: string | null;
   /** The states that it has been in, in their order. */
@@ -265,19 +265,19 @@ export type ExecutionSummary = {
 };
 
 export type ListedApprovalRequest = {
-  /** Of this visit of a state, or of this call of a tool: another one is another request. */
+  /** Id of this visit of a state or of this call of a tool; each has its own. */
   readonly id: string;
   /** The execution that waits. */
   readonly execution_id: string;
-  /** What the reviewer is asked; of a long prompt the beginning. */
+  /** The question to the reviewer; the beginning of a long prompt. */
   readonly prompt: string;
   /** When the execution began to wait. */
   readonly created_at: string;
   /** How long it waits in all; 0: for ever. */
   readonly timeout_seconds: number;
-  /** There where the prompt goes on; read the request by its id for the whole. */
+  /** Present where the prompt is longer; read the request by its id for the whole. */
   readonly prompt_truncated?: boolean;
-  /** Size of the whole prompt, where it goes on; absent for a tool call. */
+  /** Size of the whole prompt, where it is longer; absent for a tool call. */
   readonly prompt_bytes?: number;
 };
 
@@ -289,7 +289,7 @@ export type WorkflowDefinition = {
     readonly name: string;
     /** Semantic version. A version that exists is replaced only with force. */
     readonly version: string;
-    /** What the workflow is for. */
+    /** Purpose of the workflow. */
     readonly description?: string;
     /** Discovery labels. */
     readonly labels?: Readonly<Record<string, string>>;
@@ -308,7 +308,7 @@ export type WorkflowDefinition = {
   readonly spec: WorkflowManifestSpec;
   /** The uid of the Workflow object. A workflow that moved to another scope is found by its former ids too. */
   readonly workflow_id: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  /** Users who may run it: `user` the one who registered it, `tenant` all of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
   readonly created_at: string;
   /** The controllers have accepted this definition; it can be run. */
@@ -334,7 +334,7 @@ export type WorkflowIdentity = {
   readonly name: string;
   /** Semantic version. */
   readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  /** Users who may run it: `user` the one who registered it, `tenant` all of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
 };
 
@@ -349,7 +349,7 @@ export type WorkflowManifestSpec = {
   readonly storage?: {
     /** The default shared volume, made before any state runs. */
     readonly workspace?: {
-      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until a user deletes them. */
       readonly storage_class?: "ephemeral" | "persistent";
       /** Hours from the start of the workflow until an ephemeral volume is deleted. */
       readonly ttl_hours?: number;
@@ -360,7 +360,7 @@ export type WorkflowManifestSpec = {
     readonly shared_volumes?: readonly ({
       /** Unique name of the volume: any text without / and control characters. */
       readonly name: string;
-      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them. */
+      /** ephemeral volumes are deleted after ttl_hours, persistent ones stay until a user deletes them. */
       readonly storage_class?: "ephemeral" | "persistent";
       /** Hours from the start of the workflow until an ephemeral volume is deleted. */
       readonly ttl_hours?: number;
@@ -407,7 +407,7 @@ export type WorkflowManifestSpec = {
     readonly intent?: string;
     /** Template; the task input. */
     readonly input?: string;
-    /** What keeps the agent apart from others. */
+    /** Isolation of the agent from others. */
     readonly isolation?: "inherit" | "firecracker" | "docker" | "process";
     /** Volumes that are mounted into the container. */
     readonly volumes?: readonly ({
@@ -555,7 +555,7 @@ export type WorkflowManifestSpec = {
       readonly n?: number;
       /** The state fails when fewer judges complete. */
       readonly min_judges_required?: number;
-      /** What confidence is made of; the two add up to 1. */
+      /** Weights of the two parts of confidence; they add up to 1. */
       readonly confidence_weighting?: {
         /** Weight of how much the judges agree. */
         readonly agreement_factor?: number;
@@ -616,7 +616,7 @@ export type WorkflowManifestSpec = {
       /** Whether it may only be read. */
       readonly read_only?: boolean;
     })[];
-    /** What the command may use. */
+    /** Limits of the command. */
     readonly resources?: {
       /** Millicores. */
       readonly cpu?: number;
@@ -702,7 +702,7 @@ export type WorkflowManifestSpec = {
         /** Whether it may only be read. */
         readonly read_only?: boolean;
       })[];
-      /** What the command may use. */
+      /** Limits of the command. */
       readonly resources?: {
         /** Millicores. */
         readonly cpu?: number;
@@ -781,13 +781,13 @@ export type WorkflowRegistration = {
   readonly name: string;
   /** Semantic version. */
   readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  /** Users who may run it: `user` the one who registered it, `tenant` all of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
-  /** What registering it did. */
+  /** Effect of the registration. */
   readonly registration: "created" | "updated" | "unchanged";
   /** The form in which the body was read. */
   readonly form: "manifest" | "resource";
-  /** What deserves a look but is not a mistake, such as a state that nothing leads to. */
+  /** Parts that deserve a look but are no mistakes, such as a state that nothing leads to. */
   readonly warnings?: readonly ({
     readonly path: string;
     readonly message: string;
@@ -800,7 +800,7 @@ export type WorkflowSummary = {
   readonly name: string;
   /** Semantic version. */
   readonly version: string;
-  /** Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant. */
+  /** Users who may run it: `user` the one who registered it, `tenant` all of the tenant, `global` every tenant. */
   readonly scope: "user" | "tenant" | "global";
   readonly description?: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -841,14 +841,14 @@ export type StartExecutionBody = {
   /** Name or id of the workflow. */
   readonly workflow: string;
   /**
-   * What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and
+   * Name of the execution in Kubernetes; absent: a name is made up. The same caller, name, body and
    * `Idempotency-Key`, if any, start one execution, however often they are sent.
    */
   readonly name?: string;
   /** A registered version; absent: the newest. */
   readonly version?: string;
   /**
-   * Start input; templates read it as {{input.KEY}}. What is no object becomes `{"input": …}`, unless the
+   * Start input; templates read it as {{input.KEY}}. Any other value becomes `{"input": …}`, unless the
    * `input_schema` of the workflow takes no such field.
    */
   readonly input?: unknown;
@@ -877,18 +877,18 @@ export type CancelExecutionBody = {
 };
 
 export type CancelExecutionAnswer = {
-  /** `cancelling` until what it runs has been told to stop. */
+  /** `cancelling` until its pods and children have stopped. */
   readonly status: "cancelling" | "cancelled";
-  /** Who cancelled it: you, or whoever was first. Absent: it ended with its parent. */
+  /** The user who cancelled it: you, or an earlier caller. Absent: it ended with its parent. */
   readonly by?: string;
   /** When that was. */
   readonly at?: string;
 };
 
 export type SignalExecutionBody = {
-  /** What `input_equals` rules compare. */
+  /** The text that `input_equals` rules compare. */
   readonly response: string;
-  /** What {{human.feedback}} shows instead of the response. */
+  /** Text of {{human.feedback}} instead of the response. */
   readonly feedback?: string;
   /** Answer only if this is the state that waits. */
   readonly state?: string;
@@ -899,7 +899,7 @@ export type SignalExecutionAnswer = {
 };
 
 export type RerunExecutionBody = {
-  /** What to call the new execution; absent: a name is made up. */
+  /** Name of the new execution; absent: a name is made up. */
   readonly name?: string;
 };
 
@@ -911,7 +911,7 @@ export type RerunExecutionAnswer = {
 export type RetryExecutionBody = {
   /** The state to begin in. */
   readonly from: string;
-  /** What to call the new execution; absent: a name is made up. */
+  /** Name of the new execution; absent: a name is made up. */
   readonly name?: string;
 };
 
@@ -943,9 +943,9 @@ export type RegisterAgentAnswer = {
   readonly tenant_id: string;
   /** Semantic version. */
   readonly version: string;
-  /** What registering it did. */
+  /** Effect of the registration. */
   readonly registration: "created" | "updated" | "unchanged";
-  /** What deserves a look but is not a mistake. */
+  /** Parts that deserve a look but are no mistakes. */
   readonly warnings?: readonly ({
     readonly path: string;
     readonly message: string;
@@ -991,7 +991,7 @@ export type ReadAgentAnswer = {
       /** Longest wait for an answer; a call without one is refused. Default 600. */
       readonly timeout_seconds?: number;
     };
-    /** What the agent may touch. */
+    /** Resources that the agent may use. */
     readonly security?: {
       /** Name of a SecurityContext here. Default: default. */
       readonly context?: string;
@@ -1216,9 +1216,9 @@ export type CancelAgentExecutionBody = {
 };
 
 export type CancelAgentExecutionAnswer = {
-  /** `cancelling` until it has been told to stop. */
+  /** `cancelling` until it has stopped. */
   readonly status: "cancelling" | "cancelled";
-  /** Who cancelled it: you, or whoever was first. */
+  /** The user who cancelled it: you, or an earlier caller. */
   readonly by?: string;
   /** When that was. */
   readonly at?: string;
@@ -1249,7 +1249,7 @@ export type StreamAgentExecutionAnswer = {
     readonly execution_id: string;
     /** From 1 on. */
     readonly iteration_number: number;
-    /** What the agent is about to do. */
+    /** Next action of the agent. */
     readonly action: string;
     readonly started_at: string;
   };
@@ -1293,7 +1293,7 @@ export type StreamAgentExecutionAnswer = {
   readonly execution_cancelled: {
     /** Id of the execution. */
     readonly execution_id: string;
-    /** Who cancelled it. */
+    /** The user who cancelled it. */
     readonly by?: string;
     /** Why. */
     readonly reason?: string;
@@ -1328,7 +1328,7 @@ export type ReadHumanApprovalAnswer = {
 };
 
 export type ApproveHumanApprovalBody = {
-  /** What `{{human.feedback}}` shows; without it, or where it is blank, `approved`. */
+  /** Text of `{{human.feedback}}`; without it, or where it is blank, `approved`. */
   readonly feedback?: string;
   /** A note beside the decision. Its author is always the subject of the token. */
   readonly approved_by?: string;
@@ -1356,7 +1356,7 @@ export type ListVolumesAnswer = {
 };
 
 export type ReadVolumeAnswer = {
-  /** What `volume_id` of a manifest names. */
+  /** The id that `volume_id` of a manifest names. */
   readonly volume_id: string;
   /** Its name in Kubernetes. */
   readonly name: string;
@@ -1426,7 +1426,7 @@ export type ListEdgeHostsAnswer = {
     readonly last_heartbeat_at: string | null;
     /** Tags that operators gave it. */
     readonly tags: readonly string[];
-    /** What the host said of itself. */
+    /** Facts that the host reports. */
     readonly capabilities: {
       /** Operating system. */
       readonly os: string;
@@ -1457,7 +1457,7 @@ export type ReadEdgeHostAnswer = {
   readonly last_heartbeat_at: string | null;
   /** Tags that operators gave it. */
   readonly tags: readonly string[];
-  /** What the host said of itself. */
+  /** Facts that the host reports. */
   readonly capabilities: {
     /** Operating system. */
     readonly os: string;
@@ -1742,7 +1742,7 @@ export type InvokeFleetAnswer = {
     /** Text of the error output. */
     readonly stderr: string;
   } | {
-    /** What the tool says about its progress. */
+    /** Progress as the tool reports it. */
     readonly status: string;
   };
 } | {
@@ -1872,15 +1872,15 @@ export type ListFleetRunsAnswer = {
     };
     /** When its hosts were fixed; null: not yet. */
     readonly started_at: string | null;
-    /** When it ended; null: it goes on. */
+    /** When it ended; null: it is still running. */
     readonly ended_at: string | null;
-    /** How it ended; null: it goes on. */
+    /** How it ended; null: it is still running. */
     readonly outcome: "complete" | "halted" | "cancelled" | null;
     /** Why it was halted or refused, in one word. */
     readonly reason?: string;
     /** The same in one sentence. */
     readonly message?: string;
-    /** Who asked for it. */
+    /** The user who asked for it. */
     readonly requested_by: string;
     /** Hosts by outcome. */
     readonly summary: {
@@ -1956,15 +1956,15 @@ export type ReadFleetRunAnswer = {
   };
   /** When its hosts were fixed; null: not yet. */
   readonly started_at: string | null;
-  /** When it ended; null: it goes on. */
+  /** When it ended; null: it is still running. */
   readonly ended_at: string | null;
-  /** How it ended; null: it goes on. */
+  /** How it ended; null: it is still running. */
   readonly outcome: "complete" | "halted" | "cancelled" | null;
   /** Why it was halted or refused, in one word. */
   readonly reason?: string;
   /** The same in one sentence. */
   readonly message?: string;
-  /** Who asked for it. */
+  /** The user who asked for it. */
   readonly requested_by: string;
   /** Hosts by outcome. */
   readonly summary: {
@@ -2014,7 +2014,7 @@ export type IssueSealTokenAnswer = {
 
 export type ListPricesAnswer = {
   readonly tiers: readonly ({
-    /** What the tier is called */
+    /** Name of the tier */
     readonly tier: "pro" | "business" | "enterprise";
     /** The payment provider's id of the product */
     readonly product_id: string;
@@ -2027,7 +2027,7 @@ export type ListPricesAnswer = {
     readonly monthly: {
       /** The payment provider's id, for POST /v1/billing/checkout */
       readonly price_id: string;
-      /** What one unit costs for one period, in the currency's smallest unit */
+      /** Price of one unit for one period, in the currency's smallest unit */
       readonly amount: number;
       /** ISO 4217, in lower case */
       readonly currency: string;
@@ -2035,7 +2035,7 @@ export type ListPricesAnswer = {
     readonly annual: {
       /** The payment provider's id, for POST /v1/billing/checkout */
       readonly price_id: string;
-      /** What one unit costs for one period, in the currency's smallest unit */
+      /** Price of one unit for one period, in the currency's smallest unit */
       readonly amount: number;
       /** ISO 4217, in lower case */
       readonly currency: string;
@@ -2043,7 +2043,7 @@ export type ListPricesAnswer = {
     readonly seat_monthly: {
       /** The payment provider's id, for POST /v1/billing/checkout */
       readonly price_id: string;
-      /** What one unit costs for one period, in the currency's smallest unit */
+      /** Price of one unit for one period, in the currency's smallest unit */
       readonly amount: number;
       /** ISO 4217, in lower case */
       readonly currency: string;
@@ -2051,7 +2051,7 @@ export type ListPricesAnswer = {
     readonly seat_annual: {
       /** The payment provider's id, for POST /v1/billing/checkout */
       readonly price_id: string;
-      /** What one unit costs for one period, in the currency's smallest unit */
+      /** Price of one unit for one period, in the currency's smallest unit */
       readonly amount: number;
       /** ISO 4217, in lower case */
       readonly currency: string;
@@ -2074,7 +2074,7 @@ export type CreateCheckoutAnswer = {
 };
 
 export type OpenPortalBody = {
-  /** Where the portal leads back to: an https address. Default: set by whoever runs this. */
+  /** Where the portal leads back to: an https address. Default: set by the operator. */
   readonly return_url?: string;
 };
 
@@ -2084,7 +2084,7 @@ export type OpenPortalAnswer = {
 };
 
 export type ReadSubscriptionAnswer = {
-  /** What the tenant is entitled to now */
+  /** Present tier of the tenant */
   readonly tier: "free" | "pro" | "business" | "enterprise";
   readonly status: string | null;
   readonly current_period_end: string | null;
@@ -2115,14 +2115,14 @@ export type ReadProtectedResourceAnswer = {
   /** The address under which the API was asked. */
   readonly resource: string;
   readonly authorization_servers: readonly string[];
-  /** What a client asks the provider for. */
+  /** Scopes that a client requests. */
   readonly scopes_supported: readonly string[];
   readonly bearer_methods_supported: readonly ("header")[];
   /** The public client of the command line at the provider. */
   readonly windlass_client_id: string;
 };
 
-/** What {@link Operations.registerWorkflow} is given. */
+/** Arguments of {@link Operations.registerWorkflow}. */
 export interface RegisterWorkflowRequest {
   /** Where to register it; `global` needs an operator. */
   readonly scope?: "user" | "tenant" | "global";
@@ -2131,10 +2131,10 @@ export interface RegisterWorkflowRequest {
   readonly body: string;
 }
 
-/** What is answered by {@link Operations.registerWorkflow}. */
+/** Body of the answer of {@link Operations.registerWorkflow}. */
 export type RegisterWorkflowReply = WorkflowRegistration;
 
-/** What {@link Operations.listWorkflows} is given. */
+/** Arguments of {@link Operations.listWorkflows}. */
 export interface ListWorkflowsRequest {
   /** Only those of this scope. */
   readonly scope?: "user" | "tenant" | "global";
@@ -2148,10 +2148,10 @@ export interface ListWorkflowsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listWorkflows}. */
+/** Body of the answer of {@link Operations.listWorkflows}. */
 export type ListWorkflowsReply = ListWorkflowsAnswer;
 
-/** What {@link Operations.readWorkflow} is given. */
+/** Arguments of {@link Operations.readWorkflow}. */
 export interface ReadWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
@@ -2161,10 +2161,10 @@ export interface ReadWorkflowRequest {
   readonly version?: string;
 }
 
-/** What is answered by {@link Operations.readWorkflow}. */
+/** Body of the answer of {@link Operations.readWorkflow}. */
 export type ReadWorkflowReply = WorkflowDefinition;
 
-/** What {@link Operations.deleteWorkflow} is given. */
+/** Arguments of {@link Operations.deleteWorkflow}. */
 export interface DeleteWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
@@ -2172,10 +2172,10 @@ export interface DeleteWorkflowRequest {
   readonly scope?: "user" | "tenant" | "global";
 }
 
-/** What is answered by {@link Operations.deleteWorkflow}. */
+/** Body of the answer of {@link Operations.deleteWorkflow}. */
 export type DeleteWorkflowReply = DeleteWorkflowAnswer;
 
-/** What {@link Operations.listWorkflowVersions} is given. */
+/** Arguments of {@link Operations.listWorkflowVersions}. */
 export interface ListWorkflowVersionsRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
@@ -2183,10 +2183,10 @@ export interface ListWorkflowVersionsRequest {
   readonly scope?: "user" | "tenant" | "global";
 }
 
-/** What is answered by {@link Operations.listWorkflowVersions}. */
+/** Body of the answer of {@link Operations.listWorkflowVersions}. */
 export type ListWorkflowVersionsReply = ListWorkflowVersionsAnswer;
 
-/** What {@link Operations.promoteWorkflow} is given. */
+/** Arguments of {@link Operations.promoteWorkflow}. */
 export interface PromoteWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
@@ -2196,10 +2196,10 @@ export interface PromoteWorkflowRequest {
   readonly force?: boolean;
 }
 
-/** What is answered by {@link Operations.promoteWorkflow}. */
+/** Body of the answer of {@link Operations.promoteWorkflow}. */
 export type PromoteWorkflowReply = WorkflowIdentity;
 
-/** What {@link Operations.demoteWorkflow} is given. */
+/** Arguments of {@link Operations.demoteWorkflow}. */
 export interface DemoteWorkflowRequest {
   /** Name or id of the workflow. */
   readonly workflow: string;
@@ -2209,10 +2209,10 @@ export interface DemoteWorkflowRequest {
   readonly force?: boolean;
 }
 
-/** What is answered by {@link Operations.demoteWorkflow}. */
+/** Body of the answer of {@link Operations.demoteWorkflow}. */
 export type DemoteWorkflowReply = WorkflowIdentity;
 
-/** What {@link Operations.listExecutions} is given. */
+/** Arguments of {@link Operations.listExecutions}. */
 export interface ListExecutionsRequest {
   /** Only executions of this workflow, by name or id. */
   readonly workflow?: string;
@@ -2229,63 +2229,63 @@ export interface ListExecutionsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listExecutions}. */
+/** Body of the answer of {@link Operations.listExecutions}. */
 export type ListExecutionsReply = ListExecutionsAnswer;
 
-/** What {@link Operations.startExecution} is given. */
+/** Arguments of {@link Operations.startExecution}. */
 export interface StartExecutionRequest {
   /** Any text that this caller uses for this one start. */
   readonly idempotencyKey?: string;
   readonly body: StartExecutionBody;
 }
 
-/** What is answered by {@link Operations.startExecution}. */
+/** Body of the answer of {@link Operations.startExecution}. */
 export type StartExecutionReply = StartExecutionAnswer;
 
-/** What {@link Operations.readExecution} is given. */
+/** Arguments of {@link Operations.readExecution}. */
 export interface ReadExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   /**
    * Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its keys.
-   * What does not fit any more stays a reference.
+   * Parts that do not fit any more stay references.
    */
   readonly full?: boolean;
 }
 
-/** What is answered by {@link Operations.readExecution}. */
+/** Body of the answer of {@link Operations.readExecution}. */
 export type ReadExecutionReply = Execution;
 
-/** What {@link Operations.deleteExecution} is given. */
+/** Arguments of {@link Operations.deleteExecution}. */
 export interface DeleteExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
 }
 
-/** What is answered by {@link Operations.deleteExecution}. */
+/** Body of the answer of {@link Operations.deleteExecution}. */
 export type DeleteExecutionReply = DeleteExecutionAnswer;
 
-/** What {@link Operations.cancelExecution} is given. */
+/** Arguments of {@link Operations.cancelExecution}. */
 export interface CancelExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   readonly body?: CancelExecutionBody;
 }
 
-/** What is answered by {@link Operations.cancelExecution}. */
+/** Body of the answer of {@link Operations.cancelExecution}. */
 export type CancelExecutionReply = CancelExecutionAnswer;
 
-/** What {@link Operations.signalExecution} is given. */
+/** Arguments of {@link Operations.signalExecution}. */
 export interface SignalExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   readonly body: SignalExecutionBody;
 }
 
-/** What is answered by {@link Operations.signalExecution}. */
+/** Body of the answer of {@link Operations.signalExecution}. */
 export type SignalExecutionReply = SignalExecutionAnswer;
 
-/** What {@link Operations.streamExecution} is given. */
+/** Arguments of {@link Operations.streamExecution}. */
 export interface StreamExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
@@ -2293,10 +2293,10 @@ export interface StreamExecutionRequest {
   readonly lastEventId?: string;
 }
 
-/** What an event carries of {@link Operations.streamExecution}. */
+/** Data of an event of {@link Operations.streamExecution}. */
 export type StreamExecutionEvent = ExecutionEvent;
 
-/** What {@link Operations.readExecutionLogs} is given. */
+/** Arguments of {@link Operations.readExecutionLogs}. */
 export interface ReadExecutionLogsRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
@@ -2308,40 +2308,40 @@ export interface ReadExecutionLogsRequest {
   readonly step?: string;
   /** Only this stream. */
   readonly stream?: "stdout" | "stderr";
-  /** Go on until the execution ends, or the state or visit that was named. */
+  /** Continue until the execution ends, or the state or visit that was named. */
   readonly follow?: boolean;
 }
 
-/** What {@link Operations.rerunExecution} is given. */
+/** Arguments of {@link Operations.rerunExecution}. */
 export interface RerunExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   readonly body?: RerunExecutionBody;
 }
 
-/** What is answered by {@link Operations.rerunExecution}. */
+/** Body of the answer of {@link Operations.rerunExecution}. */
 export type RerunExecutionReply = RerunExecutionAnswer;
 
-/** What {@link Operations.retryExecution} is given. */
+/** Arguments of {@link Operations.retryExecution}. */
 export interface RetryExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   readonly body: RetryExecutionBody;
 }
 
-/** What is answered by {@link Operations.retryExecution}. */
+/** Body of the answer of {@link Operations.retryExecution}. */
 export type RetryExecutionReply = RerunExecutionAnswer;
 
-/** What {@link Operations.lookupAgent} is given. */
+/** Arguments of {@link Operations.lookupAgent}. */
 export interface LookupAgentRequest {
   /** Name of the agent. */
   readonly name: string;
 }
 
-/** What is answered by {@link Operations.lookupAgent}. */
+/** Body of the answer of {@link Operations.lookupAgent}. */
 export type LookupAgentReply = LookupAgentAnswer;
 
-/** What {@link Operations.listAgents} is given. */
+/** Arguments of {@link Operations.listAgents}. */
 export interface ListAgentsRequest {
   /** Only agents whose name or description holds each of these words. */
   readonly q?: string;
@@ -2351,10 +2351,10 @@ export interface ListAgentsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listAgents}. */
+/** Body of the answer of {@link Operations.listAgents}. */
 export type ListAgentsReply = ListAgentsAnswer;
 
-/** What {@link Operations.registerAgent} is given. */
+/** Arguments of {@link Operations.registerAgent}. */
 export interface RegisterAgentRequest {
   /** Where to register it; `global` shares it with every tenant and needs an operator. */
   readonly scope?: "tenant" | "global";
@@ -2363,10 +2363,10 @@ export interface RegisterAgentRequest {
   readonly body: string;
 }
 
-/** What is answered by {@link Operations.registerAgent}. */
+/** Body of the answer of {@link Operations.registerAgent}. */
 export type RegisterAgentReply = RegisterAgentAnswer;
 
-/** What {@link Operations.readAgent} is given. */
+/** Arguments of {@link Operations.readAgent}. */
 export interface ReadAgentRequest {
   /** Id or name of the agent. */
   readonly agent: string;
@@ -2374,28 +2374,28 @@ export interface ReadAgentRequest {
   readonly version?: string;
 }
 
-/** What is answered by {@link Operations.readAgent}. */
+/** Body of the answer of {@link Operations.readAgent}. */
 export type ReadAgentReply = ReadAgentAnswer;
 
-/** What {@link Operations.deleteAgent} is given. */
+/** Arguments of {@link Operations.deleteAgent}. */
 export interface DeleteAgentRequest {
   /** Id or name of the agent. */
   readonly agent: string;
 }
 
-/** What is answered by {@link Operations.deleteAgent}. */
+/** Body of the answer of {@link Operations.deleteAgent}. */
 export type DeleteAgentReply = DeleteAgentAnswer;
 
-/** What {@link Operations.listAgentVersions} is given. */
+/** Arguments of {@link Operations.listAgentVersions}. */
 export interface ListAgentVersionsRequest {
   /** Id or name of the agent. */
   readonly agent: string;
 }
 
-/** What is answered by {@link Operations.listAgentVersions}. */
+/** Body of the answer of {@link Operations.listAgentVersions}. */
 export type ListAgentVersionsReply = ListAgentVersionsAnswer;
 
-/** What {@link Operations.listAgentExecutions} is given. */
+/** Arguments of {@link Operations.listAgentExecutions}. */
 export interface ListAgentExecutionsRequest {
   /** Only executions of this agent, by name or id. */
   readonly agent?: string;
@@ -2407,48 +2407,48 @@ export interface ListAgentExecutionsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listAgentExecutions}. */
+/** Body of the answer of {@link Operations.listAgentExecutions}. */
 export type ListAgentExecutionsReply = ListAgentExecutionsAnswer;
 
-/** What {@link Operations.startAgentExecution} is given. */
+/** Arguments of {@link Operations.startAgentExecution}. */
 export interface StartAgentExecutionRequest {
   /** Any text that this caller uses for this one start. */
   readonly idempotencyKey?: string;
   readonly body: StartAgentExecutionBody;
 }
 
-/** What is answered by {@link Operations.startAgentExecution}. */
+/** Body of the answer of {@link Operations.startAgentExecution}. */
 export type StartAgentExecutionReply = StartAgentExecutionAnswer;
 
-/** What {@link Operations.readAgentExecution} is given. */
+/** Arguments of {@link Operations.readAgentExecution}. */
 export interface ReadAgentExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
 }
 
-/** What is answered by {@link Operations.readAgentExecution}. */
+/** Body of the answer of {@link Operations.readAgentExecution}. */
 export type ReadAgentExecutionReply = ReadAgentExecutionAnswer;
 
-/** What {@link Operations.deleteAgentExecution} is given. */
+/** Arguments of {@link Operations.deleteAgentExecution}. */
 export interface DeleteAgentExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
 }
 
-/** What is answered by {@link Operations.deleteAgentExecution}. */
+/** Body of the answer of {@link Operations.deleteAgentExecution}. */
 export type DeleteAgentExecutionReply = DeleteAgentExecutionAnswer;
 
-/** What {@link Operations.cancelAgentExecution} is given. */
+/** Arguments of {@link Operations.cancelAgentExecution}. */
 export interface CancelAgentExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
   readonly body?: CancelAgentExecutionBody;
 }
 
-/** What is answered by {@link Operations.cancelAgentExecution}. */
+/** Body of the answer of {@link Operations.cancelAgentExecution}. */
 export type CancelAgentExecutionReply = CancelAgentExecutionAnswer;
 
-/** What {@link Operations.readAgentTranscript} is given. */
+/** Arguments of {@link Operations.readAgentTranscript}. */
 export interface ReadAgentTranscriptRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
@@ -2456,10 +2456,10 @@ export interface ReadAgentTranscriptRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.readAgentTranscript}. */
+/** Body of the answer of {@link Operations.readAgentTranscript}. */
 export type ReadAgentTranscriptReply = ReadAgentTranscriptAnswer;
 
-/** What {@link Operations.streamAgentExecution} is given. */
+/** Arguments of {@link Operations.streamAgentExecution}. */
 export interface StreamAgentExecutionRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
@@ -2467,10 +2467,10 @@ export interface StreamAgentExecutionRequest {
   readonly lastEventId?: string;
 }
 
-/** What an event carries of {@link Operations.streamAgentExecution}. */
+/** Data of an event of {@link Operations.streamAgentExecution}. */
 export type StreamAgentExecutionEvent = StreamAgentExecutionAnswer;
 
-/** What {@link Operations.followAgentConversation} is given. */
+/** Arguments of {@link Operations.followAgentConversation}. */
 export interface FollowAgentConversationRequest {
   /** Id of the execution, or its name in Kubernetes. */
   readonly execution_id: string;
@@ -2478,10 +2478,10 @@ export interface FollowAgentConversationRequest {
   readonly lastEventId?: string;
 }
 
-/** What an event carries of {@link Operations.followAgentConversation}. */
+/** Data of an event of {@link Operations.followAgentConversation}. */
 export type FollowAgentConversationEvent = FollowAgentConversationAnswer;
 
-/** What {@link Operations.listHumanApprovals} is given. */
+/** Arguments of {@link Operations.listHumanApprovals}. */
 export interface ListHumanApprovalsRequest {
   /** Requests a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -2489,39 +2489,39 @@ export interface ListHumanApprovalsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listHumanApprovals}. */
+/** Body of the answer of {@link Operations.listHumanApprovals}. */
 export type ListHumanApprovalsReply = ListHumanApprovalsAnswer;
 
-/** What {@link Operations.readHumanApproval} is given. */
+/** Arguments of {@link Operations.readHumanApproval}. */
 export interface ReadHumanApprovalRequest {
   /** Id of the approval request. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readHumanApproval}. */
+/** Body of the answer of {@link Operations.readHumanApproval}. */
 export type ReadHumanApprovalReply = ReadHumanApprovalAnswer;
 
-/** What {@link Operations.approveHumanApproval} is given. */
+/** Arguments of {@link Operations.approveHumanApproval}. */
 export interface ApproveHumanApprovalRequest {
   /** Id of the approval request. */
   readonly id: string;
   readonly body?: ApproveHumanApprovalBody;
 }
 
-/** What is answered by {@link Operations.approveHumanApproval}. */
+/** Body of the answer of {@link Operations.approveHumanApproval}. */
 export type ApproveHumanApprovalReply = ApproveHumanApprovalAnswer;
 
-/** What {@link Operations.rejectHumanApproval} is given. */
+/** Arguments of {@link Operations.rejectHumanApproval}. */
 export interface RejectHumanApprovalRequest {
   /** Id of the approval request. */
   readonly id: string;
   readonly body: RejectHumanApprovalBody;
 }
 
-/** What is answered by {@link Operations.rejectHumanApproval}. */
+/** Body of the answer of {@link Operations.rejectHumanApproval}. */
 export type RejectHumanApprovalReply = RejectHumanApprovalAnswer;
 
-/** What {@link Operations.listVolumes} is given. */
+/** Arguments of {@link Operations.listVolumes}. */
 export interface ListVolumesRequest {
   /** Volumes a page; more than 200 counts as 200. */
   readonly limit?: number;
@@ -2529,45 +2529,45 @@ export interface ListVolumesRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listVolumes}. */
+/** Body of the answer of {@link Operations.listVolumes}. */
 export type ListVolumesReply = ListVolumesAnswer;
 
-/** What {@link Operations.readVolume} is given. */
+/** Arguments of {@link Operations.readVolume}. */
 export interface ReadVolumeRequest {
   /** Id or name of the volume. */
   readonly volume_id: string;
 }
 
-/** What is answered by {@link Operations.readVolume}. */
+/** Body of the answer of {@link Operations.readVolume}. */
 export type ReadVolumeReply = ReadVolumeAnswer;
 
-/** What {@link Operations.deleteVolume} is given. */
+/** Arguments of {@link Operations.deleteVolume}. */
 export interface DeleteVolumeRequest {
   /** Id or name of the volume. */
   readonly volume_id: string;
 }
 
-/** What is answered by {@link Operations.deleteVolume}. */
+/** Body of the answer of {@link Operations.deleteVolume}. */
 export type DeleteVolumeReply = DeleteVolumeAnswer;
 
-/** What {@link Operations.submitStimulus} is given. */
+/** Arguments of {@link Operations.submitStimulus}. */
 export interface SubmitStimulusRequest {
   /** The same as `idempotency_key` of the body; one of the two is enough. */
   readonly idempotencyKey?: string;
   readonly body: SubmitStimulusBody;
 }
 
-/** What is answered by {@link Operations.submitStimulus}. */
+/** Body of the answer of {@link Operations.submitStimulus}. */
 export type SubmitStimulusReply = SubmitStimulusAnswer;
 
-/** What {@link Operations.receiveWebhook} is given. */
+/** Arguments of {@link Operations.receiveWebhook}. */
 export interface ReceiveWebhookRequest {
   /** Lower-case letters, digits, `.` and `-`; at most 63. */
   readonly source: string;
   /** `sha256=` and the digest in hexadecimal. */
   readonly svcSignature?: string;
   /**
-   * `sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Who sends it may use one
+   * `sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Its sender may use one
    * body under several keys.
    */
   readonly svcBoundSignature?: string;
@@ -2576,18 +2576,18 @@ export interface ReceiveWebhookRequest {
   readonly body?: Uint8Array | string;
 }
 
-/** What is answered by {@link Operations.receiveWebhook}. */
+/** Body of the answer of {@link Operations.receiveWebhook}. */
 export type ReceiveWebhookReply = SubmitStimulusAnswer;
 
-/** What {@link Operations.issueEnrollmentToken} is given. */
+/** Arguments of {@link Operations.issueEnrollmentToken}. */
 export interface IssueEnrollmentTokenRequest {
   readonly body?: IssueEnrollmentTokenBody;
 }
 
-/** What is answered by {@link Operations.issueEnrollmentToken}. */
+/** Body of the answer of {@link Operations.issueEnrollmentToken}. */
 export type IssueEnrollmentTokenReply = IssueEnrollmentTokenAnswer;
 
-/** What {@link Operations.listEdgeHosts} is given. */
+/** Arguments of {@link Operations.listEdgeHosts}. */
 export interface ListEdgeHostsRequest {
   /** Only hosts with this tag; may be repeated, the host then has all of them. */
   readonly tag?: readonly string[];
@@ -2601,89 +2601,89 @@ export interface ListEdgeHostsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listEdgeHosts}. */
+/** Body of the answer of {@link Operations.listEdgeHosts}. */
 export type ListEdgeHostsReply = ListEdgeHostsAnswer;
 
-/** What {@link Operations.readEdgeHost} is given. */
+/** Arguments of {@link Operations.readEdgeHost}. */
 export interface ReadEdgeHostRequest {
   /** `node_id` of the host. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readEdgeHost}. */
+/** Body of the answer of {@link Operations.readEdgeHost}. */
 export type ReadEdgeHostReply = ReadEdgeHostAnswer;
 
-/** What {@link Operations.revokeEdgeHost} is given. */
+/** Arguments of {@link Operations.revokeEdgeHost}. */
 export interface RevokeEdgeHostRequest {
   /** `node_id` of the host. */
   readonly id: string;
 }
 
-/** What {@link Operations.changeEdgeHost} is given. */
+/** Arguments of {@link Operations.changeEdgeHost}. */
 export interface ChangeEdgeHostRequest {
   /** `node_id` of the host. */
   readonly id: string;
   readonly body: ChangeEdgeHostBody;
 }
 
-/** What is answered by {@link Operations.changeEdgeHost}. */
+/** Body of the answer of {@link Operations.changeEdgeHost}. */
 export type ChangeEdgeHostReply = ReadEdgeHostAnswer;
 
-/** What {@link Operations.tagEdgeHost} is given. */
+/** Arguments of {@link Operations.tagEdgeHost}. */
 export interface TagEdgeHostRequest {
   /** `node_id` of the host. */
   readonly id: string;
   readonly body: TagEdgeHostBody;
 }
 
-/** What is answered by {@link Operations.tagEdgeHost}. */
+/** Body of the answer of {@link Operations.tagEdgeHost}. */
 export type TagEdgeHostReply = ReadEdgeHostAnswer;
 
-/** What is answered by {@link Operations.listEdgeGroups}. */
+/** Body of the answer of {@link Operations.listEdgeGroups}. */
 export type ListEdgeGroupsReply = ListEdgeGroupsAnswer;
 
-/** What {@link Operations.createEdgeGroup} is given. */
+/** Arguments of {@link Operations.createEdgeGroup}. */
 export interface CreateEdgeGroupRequest {
   readonly body: CreateEdgeGroupBody;
 }
 
-/** What is answered by {@link Operations.createEdgeGroup}. */
+/** Body of the answer of {@link Operations.createEdgeGroup}. */
 export type CreateEdgeGroupReply = CreateEdgeGroupAnswer;
 
-/** What {@link Operations.readEdgeGroup} is given. */
+/** Arguments of {@link Operations.readEdgeGroup}. */
 export interface ReadEdgeGroupRequest {
   /** `id` of the group. */
   readonly id: string;
 }
 
-/** What is answered by {@link Operations.readEdgeGroup}. */
+/** Body of the answer of {@link Operations.readEdgeGroup}. */
 export type ReadEdgeGroupReply = CreateEdgeGroupAnswer;
 
-/** What {@link Operations.deleteEdgeGroup} is given. */
+/** Arguments of {@link Operations.deleteEdgeGroup}. */
 export interface DeleteEdgeGroupRequest {
   /** `id` of the group. */
   readonly id: string;
 }
 
-/** What {@link Operations.changeEdgeGroup} is given. */
+/** Arguments of {@link Operations.changeEdgeGroup}. */
 export interface ChangeEdgeGroupRequest {
   /** `id` of the group. */
   readonly id: string;
   readonly body: ChangeEdgeGroupBody;
 }
 
-/** What is answered by {@link Operations.changeEdgeGroup}. */
+/** Body of the answer of {@link Operations.changeEdgeGroup}. */
 export type ChangeEdgeGroupReply = CreateEdgeGroupAnswer;
 
-/** What {@link Operations.previewFleet} is given. */
+/** Arguments of {@link Operations.previewFleet}. */
 export interface PreviewFleetRequest {
   readonly body: PreviewFleetBody;
 }
 
-/** What is answered by {@link Operations.previewFleet}. */
+/** Body of the answer of {@link Operations.previewFleet}. */
 export type PreviewFleetReply = PreviewFleetAnswer;
 
-/** What {@link Operations.invokeFleet} is given. */
+/** Arguments of {@link Operations.invokeFleet}. */
 export interface InvokeFleetRequest {
   /** Any text that this caller uses for this one run. */
   readonly idempotencyKey?: string;
@@ -2692,19 +2692,19 @@ export interface InvokeFleetRequest {
   readonly body: InvokeFleetBody;
 }
 
-/** What an event carries of {@link Operations.invokeFleet}. */
+/** Data of an event of {@link Operations.invokeFleet}. */
 export type InvokeFleetEvent = InvokeFleetAnswer;
 
-/** What {@link Operations.cancelFleet} is given. */
+/** Arguments of {@link Operations.cancelFleet}. */
 export interface CancelFleetRequest {
   /** Id of the fleet run. */
   readonly fleet_command_id: string;
 }
 
-/** What is answered by {@link Operations.cancelFleet}. */
+/** Body of the answer of {@link Operations.cancelFleet}. */
 export type CancelFleetReply = CancelFleetAnswer;
 
-/** What {@link Operations.listFleetRuns} is given. */
+/** Arguments of {@link Operations.listFleetRuns}. */
 export interface ListFleetRunsRequest {
   /** Only runs of this tool. */
   readonly tool?: string;
@@ -2716,49 +2716,49 @@ export interface ListFleetRunsRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listFleetRuns}. */
+/** Body of the answer of {@link Operations.listFleetRuns}. */
 export type ListFleetRunsReply = ListFleetRunsAnswer;
 
-/** What {@link Operations.readFleetRun} is given. */
+/** Arguments of {@link Operations.readFleetRun}. */
 export interface ReadFleetRunRequest {
   /** Id of the fleet run. */
   readonly fleet_command_id: string;
 }
 
-/** What is answered by {@link Operations.readFleetRun}. */
+/** Body of the answer of {@link Operations.readFleetRun}. */
 export type ReadFleetRunReply = ReadFleetRunAnswer;
 
-/** What {@link Operations.issueSealToken} is given. */
+/** Arguments of {@link Operations.issueSealToken}. */
 export interface IssueSealTokenRequest {
   readonly body: IssueSealTokenBody;
 }
 
-/** What is answered by {@link Operations.issueSealToken}. */
+/** Body of the answer of {@link Operations.issueSealToken}. */
 export type IssueSealTokenReply = IssueSealTokenAnswer;
 
-/** What is answered by {@link Operations.listPrices}. */
+/** Body of the answer of {@link Operations.listPrices}. */
 export type ListPricesReply = ListPricesAnswer;
 
-/** What {@link Operations.createCheckout} is given. */
+/** Arguments of {@link Operations.createCheckout}. */
 export interface CreateCheckoutRequest {
   readonly body: CreateCheckoutBody;
 }
 
-/** What is answered by {@link Operations.createCheckout}. */
+/** Body of the answer of {@link Operations.createCheckout}. */
 export type CreateCheckoutReply = CreateCheckoutAnswer;
 
-/** What {@link Operations.openPortal} is given. */
+/** Arguments of {@link Operations.openPortal}. */
 export interface OpenPortalRequest {
   readonly body?: OpenPortalBody;
 }
 
-/** What is answered by {@link Operations.openPortal}. */
+/** Body of the answer of {@link Operations.openPortal}. */
 export type OpenPortalReply = OpenPortalAnswer;
 
-/** What is answered by {@link Operations.readSubscription}. */
+/** Body of the answer of {@link Operations.readSubscription}. */
 export type ReadSubscriptionReply = ReadSubscriptionAnswer;
 
-/** What {@link Operations.listInvoices} is given. */
+/** Arguments of {@link Operations.listInvoices}. */
 export interface ListInvoicesRequest {
   /** Invoices of one answer. */
   readonly limit?: number;
@@ -2766,13 +2766,13 @@ export interface ListInvoicesRequest {
   readonly cursor?: string;
 }
 
-/** What is answered by {@link Operations.listInvoices}. */
+/** Body of the answer of {@link Operations.listInvoices}. */
 export type ListInvoicesReply = ListInvoicesAnswer;
 
-/** What is answered by {@link Operations.readHealth}. */
+/** Body of the answer of {@link Operations.readHealth}. */
 export type ReadHealthReply = ReadHealthAnswer;
 
-/** What is answered by {@link Operations.readProtectedResource}. */
+/** Body of the answer of {@link Operations.readProtectedResource}. */
 export type ReadProtectedResourceReply = ReadProtectedResourceAnswer;
 
 /** Every operation of the API, as a method. */
@@ -2798,8 +2798,8 @@ export interface Operations {
   /**
    * List workflows
    *
-   * The workflows that you can run, by name: your own, those of the tenant and the global ones. Where one name
-   * stands in several scopes, the narrowest is the one that runs.
+   * The workflows that you can run, by name: your own, those of the tenant and the global ones. Where a name is in
+   * several scopes, the narrowest is the one that runs.
    *
    * `GET /v1/workflows`
    *
@@ -2821,7 +2821,7 @@ export interface Operations {
   /**
    * Delete a workflow
    *
-   * Deletes all its versions. Executions under way go on with the content they started with.
+   * Deletes all its versions. Executions under way keep the content they started with.
    *
    * `DELETE /v1/workflows/{workflow}`
    *
@@ -2845,7 +2845,7 @@ export interface Operations {
    * Widen the scope of a workflow
    *
    * Moves it to a wider scope. By name it is the one of the nearest narrower scope. Executions under way are not
-   * touched. May be repeated after a failure: what stands in that scope already stays.
+   * touched. May be repeated after a failure: versions in that scope stay.
    *
    * `POST /v1/workflows/{workflow}/promote`
    *
@@ -2854,7 +2854,7 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
    * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
-   *   it stands beyond that scope.
+   *   it is beyond that scope.
    * - 422 `limit_exceeded`: A quota of the tenant is used up.
    */
   promoteWorkflow(request: PromoteWorkflowRequest, options?: CallOptions): Promise<PromoteWorkflowReply>;
@@ -2862,7 +2862,7 @@ export interface Operations {
    * Narrow the scope of a workflow
    *
    * Moves it into your tenant, or to you alone. By name it is the one of the nearest wider scope. Executions under
-   * way are not touched. May be repeated after a failure: what stands in that scope already stays.
+   * way are not touched. May be repeated after a failure: versions in that scope stay.
    *
    * `POST /v1/workflows/{workflow}/demote`
    *
@@ -2871,7 +2871,7 @@ export interface Operations {
    * - 404 `Workflow not found`: Neither you, nor your tenant, nor the global scope has a workflow of that name or
    *   id. `Tenant not found`: The tenant, or the global scope, has no namespace in this cluster.
    * - 409 `conflict`: The scope it would move to has another workflow of that name, and `force` was not given; or
-   *   it stands beyond that scope.
+   *   it is beyond that scope.
    * - 422 `limit_exceeded`: A quota of the tenant is used up.
    */
   demoteWorkflow(request: DemoteWorkflowRequest, options?: CallOptions): Promise<DemoteWorkflowReply>;
@@ -2913,9 +2913,9 @@ export interface Operations {
   /**
    * Read an execution
    *
-   * Where an execution stands, its history, its Blackboard and its output. One that is gone is read from the
-   * archive, where there is one: by its id, or the one that had the name last. `final_output` is there in full up
-   * to 10 MiB; a part of another value that is too large stands as `{"ref", "bytes", "truncated"}`.
+   * Status, history, Blackboard and output of an execution. One that is gone is read from the archive, where there
+   * is one: by its id, or the one that had the name last. `final_output` is there in full up to 10 MiB; a part of
+   * another value that is too large is shown as `{"ref", "bytes", "truncated"}`.
    *
    * `GET /v1/workflows/executions/{execution_id}`
    *
@@ -2925,7 +2925,7 @@ export interface Operations {
   /**
    * Delete an execution
    *
-   * Deletes an execution with its outputs, children and pods; one that goes on is stopped by that.
+   * Deletes an execution with its outputs, children and pods; this stops a running one.
    *
    * `DELETE /v1/workflows/executions/{execution_id}`
    *
@@ -2935,7 +2935,7 @@ export interface Operations {
   /**
    * Cancel an execution
    *
-   * Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes
+   * Stops an execution, its child executions and their pods. The caller is recorded. Cancelling again changes
    * nothing and is answered in the same way.
    *
    * `POST /v1/workflows/executions/{execution_id}/cancel`
@@ -2947,13 +2947,14 @@ export interface Operations {
   /**
    * Answer a waiting Human state
    *
-   * Resumes the Human state that waits, with a response that its rules compare. Who answered is the subject of the
-   * token. Of several answers at the same time exactly one is taken.
+   * Resumes the Human state that waits, with a response that its rules compare. The execution records the subject
+   * of the token. Where several arrive at the same time exactly one is taken.
    *
    * `POST /v1/workflows/executions/{execution_id}/signal`
    *
    * - 404 `Execution not found`: The tenant has no execution of that id.
-   * - 409 `conflict`: No state waits, another state waits, or somebody was first; `message` says which, and who.
+   * - 409 `conflict`: No state waits, another state waits, or another caller was first; `message` says which, and
+   *   who.
    * - 422 `unmatched_response`: The response matches no rule of the state that waits; nothing was written.
    *   `responses` are those that would match.
    */
@@ -2965,9 +2966,9 @@ export interface Operations {
    * one event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event.
    * A comment is sent every 15 seconds while nothing happens.
    *
-   * The ids are the same on every replica and at any time: with `Last-Event-ID` the stream goes on behind that
-   * event, without a gap and without a repetition. Behind the event that ends it the answer is 204, which tells
-   * clients that reconnect by themselves to stop.
+   * The ids are the same on every replica and at any time: with `Last-Event-ID` the stream continues there,
+   * without a gap and without a repetition. Behind the event that ends it the answer is 204, which tells clients
+   * that reconnect by themselves to stop.
    *
    * `GET /v1/workflows/executions/{execution_id}/stream`
    *
@@ -3071,7 +3072,7 @@ export interface Operations {
   /**
    * Delete an agent
    *
-   * Deletes all its versions. Executions under way go on with the content they started with.
+   * Deletes all its versions. Executions under way keep the content they started with.
    *
    * `DELETE /v1/agents/{agent}`
    *
@@ -3128,7 +3129,7 @@ export interface Operations {
   /**
    * Delete an execution of an agent
    *
-   * Deletes an execution and its pod; one that goes on is stopped by that.
+   * Deletes an execution and its pod; this stops a running one.
    *
    * `DELETE /v1/executions/{execution_id}`
    *
@@ -3162,8 +3163,8 @@ export interface Operations {
    *
    * Server-sent events: everything that has happened from the beginning, then what happens, and at last exactly
    * one event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event.
-   * With `Last-Event-ID` the stream goes on behind that event; behind the last one the answer is 204. An execution
-   * that was cancelled or failed before its agent began has the last event alone.
+   * With `Last-Event-ID` the stream continues there; behind the last one the answer is 204. An execution that was
+   * cancelled or failed before its agent began has the last event alone.
    *
    * `GET /v1/executions/{execution_id}/stream`
    *
@@ -3208,7 +3209,7 @@ export interface Operations {
   /**
    * Approve
    *
-   * Signals `approved` to the execution; a tool call of an agent runs then. Of any number of decisions exactly one
+   * Signals `approved` to the execution; a tool call of an agent runs then. Exactly one of several decisions
    * answers 200. Feedback on a tool call has at most 8,192 characters.
    *
    * `POST /v1/human-approvals/{id}/approve`
@@ -3224,8 +3225,8 @@ export interface Operations {
   /**
    * Reject
    *
-   * Signals `rejected` to the execution; the model of an agent reads the reason. Of any number of decisions
-   * exactly one answers 200. A reason on a tool call has at most 8,192 characters.
+   * Signals `rejected` to the execution; the model of an agent reads the reason. Exactly one of several decisions
+   * answers 200. A reason on a tool call has at most 8,192 characters.
    *
    * `POST /v1/human-approvals/{id}/reject`
    *
@@ -3294,8 +3295,8 @@ export interface Operations {
    *
    * `POST /v1/webhooks/{source}`
    *
-   * - 400 `malformed_signature`: `X-Svc-Signature` is not `sha256=<hex>`, or was sent twice. `invalid_hex`: What
-   *   follows `sha256=` is not hexadecimal. `invalid_request`: A parameter, header or the body is not as
+   * - 400 `malformed_signature`: `X-Svc-Signature` is not `sha256=<hex>`, or was sent twice. `invalid_hex`: The
+   *   text behind `sha256=` is not hexadecimal. `invalid_request`: A parameter, header or the body is not as
    *   described; `details` names each place.
    * - 401 `missing_signature`: `X-Svc-Signature` is absent or empty. `secret_not_found`: No secret is configured
    *   for the source. `invalid_signature`: The signature is not that of the body under the secret.
@@ -3464,8 +3465,8 @@ export interface Operations {
    *
    * Server-sent events: output and result of each host as they come, `error` where the run is refused or halted,
    * and `fleet_result` at last. The header `X-Fleet-Command-Id` has the id of the run, which is in the history
-   * from its start and goes on when the client leaves. With an `Idempotency-Key` the same request sent again
-   * starts no second run: it follows the first one, behind the event of `Last-Event-ID`. Needs the scope
+   * from its start and continues when the client leaves. With an `Idempotency-Key` the same request sent again
+   * starts no second run: it follows the first one, after the event of `Last-Event-ID`. Needs the scope
    * `svc.edge.fleet.manage`.
    *
    * `POST /v1/edge/fleet/invoke`
@@ -3484,7 +3485,7 @@ export interface Operations {
   /**
    * Cancel a fleet run
    *
-   * Cancels every command that is in flight; hosts that have an outcome keep it. Of a run that has ended both the
+   * Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended both the
    * number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.
    *
    * `POST /v1/edge/fleet/{fleet_command_id}/cancel`
@@ -3552,8 +3553,8 @@ export interface Operations {
    * `POST /v1/billing/checkout`
    *
    * - 404 `not_found`: The tenant that the call is scoped to is not set up.
-   * - 409 `already_subscribed`: The tenant has a subscription that goes on. The portal changes it; a second one
-   *   would be paid twice.
+   * - 409 `already_subscribed`: The tenant has an active subscription. The portal changes it; a second one would
+   *   be paid twice.
    * - 501 `payment_provider_not_configured`: This installation has no key of a payment provider. Checked before
    *   anything else in the request.
    * - 502 `payment_provider_error`: The payment provider refused, or could not be reached.
@@ -3621,7 +3622,7 @@ export interface Operations {
   readProtectedResource(options?: CallOptions): Promise<ReadProtectedResourceReply>;
 }
 
-/** What the runtime knows of each operation. */
+/** Facts of each operation for the runtime. */
 export const operations: Readonly<Record<keyof Operations, Operation>> = {
   registerWorkflow: {"method":"POST","path":"/v1/workflows/register","bearer":true,"query":["scope","force"],"headers":{},"mediaType":"application/yaml","reply":"json"},
   listWorkflows: {"method":"GET","path":"/v1/workflows","bearer":true,"query":["scope","label","q","limit","cursor"],"headers":{},"reply":"json"},

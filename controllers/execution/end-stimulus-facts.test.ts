@@ -27,16 +27,16 @@ describe('AMB-189 the stimulus that an end became', () => {
       .ended('completed', 59)
       .build();
   const linked = { name: 'stimulus-stim-1', uid: 'linked-uid', workflowUid: 'deploy-uid', createdAt: after(60) };
-  const told = (raised: readonly BusEvent[]) => raised.filter(({ topic }) => topic === 'stimulus');
+  const stimulusEvents = (raised: readonly BusEvent[]) => raised.filter(({ topic }) => topic === 'stimulus');
 
   it('is raised as any stimulus is, once, when it is known what it started', () => {
     const { tell, raised } = setUp(61);
     tell(ended({}));
-    expect(told(raised)).toEqual([]);
+    expect(stimulusEvents(raised)).toEqual([]);
     const { name, uid } = linked;
     for (let i = 0; i < 3; i += 1) tell(ended({ execution: { name, uid } }), linked);
     const envelope = { topic: 'stimulus', source: 'controllers', subject: 'stim-1', tenant: 'acme', time: after(60) };
-    expect(told(raised)).toEqual([
+    expect(stimulusEvents(raised)).toEqual([
       {
         ...envelope,
         id: 'stim-1/StimulusReceived',
@@ -55,12 +55,12 @@ describe('AMB-189 the stimulus that an end became', () => {
   it('names the workflow as the route does where nothing could be started', () => {
     const { tell, raised } = setUp();
     tell(ended({ reason: 'WorkflowNotFound', message: 'gone' }));
-    expect(told(raised).map(({ data }) => data.workflow_id)).toEqual([undefined, 'deploy']);
+    expect(stimulusEvents(raised).map(({ data }) => data.workflow_id)).toEqual([undefined, 'deploy']);
   });
 
   it.each(['TooManyLinks', 'DescendantsExceeded'])('is not raised where it was never sent: %s', (reason) => {
     const { tell, raised } = setUp();
     tell(ended({ reason }));
-    expect(told(raised)).toEqual([]);
+    expect(stimulusEvents(raised)).toEqual([]);
   });
 });

@@ -10,14 +10,14 @@ export interface MadeChildren {
   forget(parentUid: string): void;
 }
 
-const nobody: ReadonlyMap<string, string> = new Map();
+const noChildren: ReadonlyMap<string, string> = new Map();
 
 export function createMadeChildren(): MadeChildren {
   const children = new Map<string, Map<string, string>>();
   return {
     add: (parentUid, name, uid) =>
       void children.set(parentUid, (children.get(parentUid) ?? new Map<string, string>()).set(name, uid)),
-    of: (parentUid) => children.get(parentUid) ?? nobody,
+    of: (parentUid) => children.get(parentUid) ?? noChildren,
     forget: (parentUid) => void children.delete(parentUid),
   };
 }

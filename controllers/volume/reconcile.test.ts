@@ -11,7 +11,7 @@ const expired = '2025-12-31T23:59:59.000Z';
 /** A volume whose time is over with its claim, and what was asked of the API server, which answers a delete with `error`. */
 function setUp(spec: Partial<VolumeSpec> = {}, error?: Error) {
   const deletes: unknown[] = [];
-  const told: Happening[] = [];
+  const happenings: Happening[] = [];
   const volume: Volume = {
     apiVersion: 'windlass.dev/v1',
     kind: 'Volume',
@@ -48,12 +48,12 @@ function setUp(spec: Partial<VolumeSpec> = {}, error?: Error) {
   const reconcile = createVolumeReconcile({
     kube: kube as never,
     clock: createManualClock(),
-    events: { record: (happening) => void told.push(happening), flush: async () => undefined },
+    events: { record: (happening) => void happenings.push(happening), flush: async () => undefined },
     facts: { raise: () => undefined },
     ...caches,
     settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
   });
-  const notes = () => told.map(({ note }) => note);
+  const notes = () => happenings.map(({ note }) => note);
   return { reconcile, deletes, notes, gone: () => caches.volumes.replaceAll([], '6') };
 }
 
@@ -89,7 +89,7 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
 
   const waiting = (error: Error, reason?: string) => {
     const writes: string[] = [];
-    const told: Happening[] = [];
+    const happenings: Happening[] = [];
     const volume: Volume = {
       apiVersion: 'windlass.dev/v1',
       kind: 'Volume',
@@ -114,12 +114,12 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
     const reconcile = createVolumeReconcile({
       kube: kube as never,
       clock: createManualClock(),
-      events: { record: (happening) => void told.push(happening), flush: async () => undefined },
+      events: { record: (happening) => void happenings.push(happening), flush: async () => undefined },
       facts: { raise: () => undefined },
       ...caches,
       settings: { defaultSizeMb: 1, accessMode: 'ReadWriteOnce' },
     });
-    return { reconcile, writes, told };
+    return { reconcile, writes, happenings };
   };
 
   it.each([
@@ -127,28 +127,28 @@ describe('AMB-190 a volume whose claim the API server refuses to make', () => {
     refusal(400, 'BadRequest', 'admission webhook "sizes.example.com" denied the request: too large'),
     refusal(422, 'Invalid', 'spec.resources: Invalid value'),
   ])('says so in its status and an Event, and is tried again: %s', async (error) => {
-    const { reconcile, writes, told } = waiting(error);
+    const { reconcile, writes, happenings } = waiting(error);
     await expect(reconcile('tenant/data')).rejects.toBe(error);
     const message = `no claim could be made: ${error.serverMessage}`;
     expect(writes).toHaveLength(1);
     expect(writes[0]).toContain(JSON.stringify(message).slice(1, -1));
     expect(writes[0]).toMatch(/phase","value":"pending"/);
-    expect(told).toMatchObject([{ type: 'Warning', reason: 'ClaimRefused', note: message }]);
+    expect(happenings).toMatchObject([{ type: 'Warning', reason: 'ClaimRefused', note: message }]);
   });
 
   it('tells of it in one Event, however often it is tried', async () => {
-    const { reconcile, told } = waiting(refusal(403, 'Forbidden', quota), 'ClaimRefused');
+    const { reconcile, happenings } = waiting(refusal(403, 'Forbidden', quota), 'ClaimRefused');
     await expect(reconcile('tenant/data')).rejects.toThrow(quota);
-    expect(told).toEqual([]);
+    expect(happenings).toEqual([]);
   });
 
   it.each([
     refusal(500, 'InternalError', 'etcdserver: request timed out'),
     refusal(403, 'Forbidden', 'unable to create new content in namespace tenant because it is being terminated'),
   ])('says nothing of what is no refusal of the claim: %s', async (error) => {
-    const { reconcile, writes, told } = waiting(error);
+    const { reconcile, writes, happenings } = waiting(error);
     await expect(reconcile('tenant/data')).rejects.toBe(error);
-    expect([writes, told]).toEqual([[], []]);
+    expect([writes, happenings]).toEqual([[], []]);
   });
 });
 

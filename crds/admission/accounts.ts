@@ -2,7 +2,7 @@ import { celList } from '../rules/cel-text.ts';
 
 /** User names, as the API server sees them, that may say things on behalf of others. */
 export interface Identities {
-  /** May write status, set `spec.parent`, and cancel in the name of somebody. */
+  /** May write status, set `spec.parent`, and cancel in the name of a user. */
   readonly controllers: readonly string[];
   /** Processes that have checked a token themselves and write decisions in the name of its subject. */
   readonly trustedWriters: readonly string[];

@@ -5,7 +5,7 @@ import { type Marks, markRules, markVariables } from './marks.ts';
 import { noIdAsName } from './ownership-policies.ts';
 import type { AdmissionPolicy, AdmissionRule } from './policy.ts';
 
-/** Who started it and by which request, and for which execution. */
+/** The starter, its request, and the execution that it serves. */
 const marks: Marks = {
   labels: [labels.parentUid],
   annotations: [
@@ -74,8 +74,8 @@ const approvalRules: readonly AdmissionRule[] = [
 ];
 
 /**
- * Who may write what into an execution of an agent: the API alone says how it ended, the controllers alone make one for a
- * state of a workflow, and a cancellation names the user that the API server saw (design §12).
+ * Writers of each field of an execution of an agent: the API alone says how it ended, the controllers alone make one
+ * for a state of a workflow, and a cancellation names the user that the API server saw (design §12).
  */
 export const agentExecutionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'agent-execution-writes',

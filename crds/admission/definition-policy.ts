@@ -101,7 +101,7 @@ const toRule = ({ variable, text }: StateRule): AdmissionRule => ({
   message: `'spec.states.' + variables.${variable}[0] + ${text(`variables.${variable}[0]`)}`,
 });
 
-/** What the schema of a Workflow cannot say, with messages that name the path of the first fault. */
+/** Rules of a Workflow that its schema cannot express, with messages that name the path of the first fault. */
 export const definitionPolicy: AdmissionPolicy = {
   name: 'workflow-definitions',
   resources: ['workflows'],

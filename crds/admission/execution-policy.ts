@@ -16,7 +16,7 @@ const unchanged = (field: string): AdmissionRule => {
   };
 };
 
-/** Who started it, and by which request or stimulus: what a repetition of that request is answered with. */
+/** The starter and its request or stimulus: the answer to a repetition of that request depends on them. */
 const marks: Marks = {
   labels: [labels.stimulus, labels.stimulusSource, labels.parentUid],
   annotations: [
@@ -55,8 +55,9 @@ const viaRules: readonly AdmissionRule[] = [
 ];
 
 /**
- * Who may write what into an execution: a decision carries the name of the user that the API server saw, and only
- * the controllers make children. Only the API says that something came through it. New signals stand behind old ones; `input` and `blackboard` never change.
+ * Writers of each field of an execution: a decision carries the name of the user that the API server saw, and only
+ * the controllers make children. Only the API may write `via: api`. New signals follow old ones; `input` and
+ * `blackboard` never change.
  */
 export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'workflow-execution-writes',
@@ -90,7 +91,7 @@ export const executionPolicy = (identities: Identities): AdmissionPolicy => ({
     },
     {
       expression: `oldObject == null || ${ids('object')}.startsWith(${ids('oldObject')})`,
-      message: "'spec.signals: new signals stand behind the old ones'",
+      message: "'spec.signals: new signals must follow the old ones'",
     },
     unchanged('input'),
     unchanged('blackboard'),

@@ -33,7 +33,7 @@ const fixed = (field: string): AdmissionRule => ({
 });
 
 /**
- * Who may write what into a fleet run: the person who asks for it and the one who cancels it are those that the API
+ * Writers of each field of a fleet run: the person who asks for it and the one who cancels it are those that the API
  * server saw, or those whom the API has checked; what runs where never changes. Also what its schema cannot say.
  */
 export const fleetRunPolicy = (identities: Identities): AdmissionPolicy => ({

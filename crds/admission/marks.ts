@@ -30,7 +30,7 @@ export function markVariables({ labels, annotations }: Marks): Readonly<Record<s
   };
 }
 
-/** Only those for whom `may` holds write `marks`; whoever leaves them as they are may write anything else. */
+/** Only those for whom `may` holds write `marks`; other users may write everything else. */
 export function markRules(marks: Marks, may: string, writer: string): readonly AdmissionRule[] {
   const maps = (['labels', 'annotations'] as const).filter((map) => marks[map] !== undefined);
   return maps.map((map) => ({

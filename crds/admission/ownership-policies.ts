@@ -91,8 +91,8 @@ const owners = (object: string): string =>
   `(has(${object}.metadata.ownerReferences) ? ${object}.metadata.ownerReferences.map(o, o.uid) : [])`;
 
 /**
- * What a version of a workflow or an agent holds. Without this a DaemonSet whose selector matches a stored revision adopts
- * it, and deletes it later.
+ * The revisions that hold versions of workflows and agents. Without this policy a DaemonSet whose selector matches a
+ * stored revision adopts it, and deletes it later.
  */
 export const revisionPolicy = (identities: Identities): AdmissionPolicy =>
   revisionsOf(identities, { name: 'workflow-revisions', label: labels.workflowUid });

@@ -7,12 +7,12 @@ export interface AdmissionRule {
   readonly reason?: 'Invalid' | 'Forbidden';
 }
 
-/** What a policy looks at and asks for. */
+/** The objects that a policy selects, and its demands. */
 export interface AdmissionPolicy {
   readonly name: string;
   /** Plurals, with the subresource behind a slash. */
   readonly resources: readonly string[];
-  /** Of which API; ours unless another is given. */
+  /** API group; `windlass.dev` by default. */
   readonly api?: { readonly group: string; readonly version: string };
   /** Label that an object has now or had before; no other object is looked at. */
   readonly label?: string;
@@ -25,7 +25,7 @@ export interface AdmissionPolicy {
   readonly rules: readonly AdmissionRule[];
 }
 
-/** What a policy changes in an object before it is checked. */
+/** Changes that a policy makes to an object before its checks. */
 export interface AdmissionMutation extends Pick<AdmissionPolicy, 'name' | 'resources' | 'operations'> {
   /** CEL: which objects are changed. */
   readonly condition: string;

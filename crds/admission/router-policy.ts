@@ -1,7 +1,7 @@
 import { sourcePattern, workflowSourcePattern } from '../stimulus-source.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
-/** What sources may be called: a schema cannot say it of the keys of a map (requirements AMB-042, AMB-043). */
+/** Names of sources: a schema cannot restrict the keys of a map (requirements AMB-042, AMB-043). */
 export const routerPolicy: AdmissionPolicy = {
   name: 'stimulus-routers',
   resources: ['stimulusrouters'],

@@ -3,8 +3,8 @@ import { accountVariables, type Identities } from './accounts.ts';
 import type { AdmissionPolicy } from './policy.ts';
 
 /**
- * A status says whose webhooks a router gets, what an execution runs and how it ended. RBAC alone would let whoever has
- * every right in a namespace write it.
+ * A status says whose webhooks a router gets, what an execution runs and how it ended. RBAC alone would let a user
+ * who has every right in a namespace write it.
  */
 export const statusPolicy = (identities: Identities): AdmissionPolicy => ({
   name: 'status-writes',

@@ -74,8 +74,8 @@ export const agentPodPolicy = (identities: Identities): AdmissionPolicy => ({
 });
 
 /**
- * A token of the agents' account says which pod asks. Nodes alone may request one: whoever else may request tokens in a
- * namespace could bind one to the pod of an agent.
+ * A token of the agents' account says which pod asks. Nodes alone may request one: another user who may request
+ * tokens in a namespace could bind one to the pod of an agent.
  */
 export const agentTokenPolicy = (): AdmissionPolicy => ({
   name: 'agent-tokens',

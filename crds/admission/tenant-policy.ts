@@ -11,7 +11,9 @@ const podSecurity = ['enforce', 'audit', 'warn'].flatMap((mode) => [
 
 const marks: Marks = { labels: [labels.tenant, ...podSecurity], annotations: [annotations.webhookSources] };
 
-/** CEL: whoever may write every namespace. A role that is bound inside one namespace gives the right to that one alone. */
+/**
+ * CEL: the user may write every namespace. A role that is bound inside one namespace gives the right to that one alone.
+ */
 export const isClusters = ['update', 'patch']
   .map((verb) => `authorizer.group('').resource('namespaces').check('${verb}').allowed()`)
   .join(' || ');

@@ -1,6 +1,6 @@
 import type { CelRule } from '../schema/parts.ts';
 
-/** AMB-094: revoking is final. Who enrolled a host stays. */
+/** AMB-094: revoking is final. `enrolled_by` is immutable. */
 export const edgeHostRules: CelRule[] = [
   {
     rule: '!(has(oldSelf.revoked) && oldSelf.revoked) || (has(self.revoked) && self.revoked)',

@@ -32,7 +32,7 @@ export const executionRules: CelRule[] = [
   },
 ];
 
-/** Rules of the list of signals. That new ones stand behind old ones is for an admission policy to say. */
+/** Rules of the list of signals. An admission policy checks that new ones follow old ones. */
 export const signalListRules: CelRule[] = [
   {
     rule: '[self.map(s, s.id)].all(ids, oldSelf.all(o, o.id in ids))',

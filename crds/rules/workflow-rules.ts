@@ -1,7 +1,7 @@
 import type { CelRule } from '../schema/parts.ts';
 
 /**
- * Rules of a workflow's spec. What must name a state of the map by its key stands in an admission policy
+ * Rules of a workflow's spec. Rules on references to states of the map by key are in an admission policy
  * (crds/admission): keys have no length limit here, so the API server cannot bound the cost of such a message.
  */
 export const workflowRules: CelRule[] = [

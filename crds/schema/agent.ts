@@ -124,7 +124,7 @@ const AgentSecurity = Type.Object(
     ),
     filesystem: Type.Optional(Filesystem),
   },
-  { additionalProperties: false, description: 'What the agent may touch.' },
+  { additionalProperties: false, description: 'Resources that the agent may use.' },
 );
 
 /** spec 1 §2.1; a manifest keeps name, version, description and labels under `metadata`. */
@@ -230,7 +230,7 @@ export const AgentStatus = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.warningLength }), {
         maxItems: limits.warnings,
-        description: 'What is legal in the definition and hardly ever meant.',
+        description: 'Parts of the definition that are legal and probably mistakes.',
       }),
     ),
   },

@@ -72,7 +72,7 @@ export const Consensus = Type.Object(
         },
         {
           additionalProperties: false,
-          description: 'What confidence is made of; the two add up to 1.',
+          description: 'Weights of the two parts of confidence; they add up to 1.',
           ...cel(...confidenceWeightingRules),
         },
       ),

@@ -37,7 +37,7 @@ const Resources = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'What the command may use.' },
+  { additionalProperties: false, description: 'Limits of the command.' },
 );
 
 export const environment = mapOf(Type.String({ maxLength: limits.templateLength }), {

@@ -6,7 +6,7 @@ import { cel, mapOf } from './parts.ts';
 const tag = Type.String({ minLength: 1, maxLength: limits.edgeTagLength });
 const one = { minProperties: 1, maxProperties: 1 } as const;
 
-/** The id of a host; letters, digits and `. _ -`, so that it may stand in names and subjects. */
+/** The id of a host; letters, digits and `. _ -`, which names and subjects accept. */
 export const NodeId = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
   maxLength: 64,

@@ -18,7 +18,7 @@ const edgeLabels = (description: string) =>
     ...atomic,
   });
 
-/** What operators say about an edge host (spec 2 §2.1). */
+/** Operators' description of an edge host (spec 2 §2.1). */
 export const EdgeHostSpec = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: limits.edgeNameLength, description: 'Display name.' })),
@@ -34,7 +34,7 @@ export const EdgeHostSpec = Type.Object(
       Type.Boolean({ description: 'Whether the host is revoked: its token and its key count no more. For good.' }),
     ),
     enrolled_by: Type.Optional(
-      Type.String({ maxLength: limits.objectNameLength, description: 'Who issued the token that enrolled it.' }),
+      Type.String({ maxLength: limits.objectNameLength, description: 'Issuer of the token that enrolled it.' }),
     ),
   },
   { additionalProperties: false, ...cel(...edgeHostRules) },
@@ -61,7 +61,7 @@ export const EdgeHostCapabilities = Type.Object(
     }),
     labels: edgeLabels('Labels of the daemon.'),
   },
-  { additionalProperties: false, description: 'What the daemon reports about its machine.' },
+  { additionalProperties: false, description: 'Facts that the daemon reports of its machine.' },
 );
 export type EdgeHostCapabilities = Static<typeof EdgeHostCapabilities>;
 

@@ -138,7 +138,7 @@ export type FleetRunSpec = Static<typeof FleetRunSpec>;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** spec 2 §2.4. While the run goes on, hosts without an outcome are in no number. */
+/** spec 2 §2.4. While the run is under way, hosts without an outcome are in no number. */
 export const FleetSummary = Type.Object(
   {
     ok: count('Hosts whose command ended, whatever its exit code.'),

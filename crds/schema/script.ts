@@ -13,7 +13,7 @@ export const ScriptSpec = Type.Object(
       description: 'Name for people; svc.script.save keeps it unique in the tenant.',
     }),
     code: Type.String({ minLength: 1, maxLength: limits.scriptLength, description: 'Source code.' }),
-    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'What it is for.' })),
+    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'Purpose of the script.' })),
     language: Type.Optional(
       Type.String({ minLength: 1, maxLength: limits.nameLength, description: 'Language of the code, such as python.' }),
     ),

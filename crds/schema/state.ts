@@ -90,7 +90,7 @@ const AgentState = state(
     isolation: Type.Optional(
       oneOf(['inherit', 'firecracker', 'docker', 'process'], {
         default: 'inherit',
-        description: 'What keeps the agent apart from others.',
+        description: 'Isolation of the agent from others.',
       }),
     ),
     volumes: Type.Optional(
@@ -207,7 +207,7 @@ const SubworkflowState = state(
   subworkflowRules,
 );
 
-/** A state of any kind, told apart by `kind`. */
+/** A state of any kind; `kind` is the discriminator. */
 export const State = Type.Union(
   [
     AgentState,

@@ -7,7 +7,7 @@ import { cel, oneOf } from './parts.ts';
 
 const storageClass = oneOf(['ephemeral', 'persistent'], {
   default: 'ephemeral',
-  description: 'ephemeral volumes are deleted after ttl_hours, persistent ones stay until somebody deletes them.',
+  description: 'ephemeral volumes are deleted after ttl_hours, persistent ones stay until a user deletes them.',
 });
 const ttlHours = Type.Integer({
   minimum: 1,

@@ -9,7 +9,7 @@ import { cel, givenTimestamp, oneOf } from './parts.ts';
 export const VolumeSpec = Type.Object(
   {
     storage_class: oneOf(['ephemeral', 'persistent'], {
-      description: 'An ephemeral one is deleted at expires_at, a persistent one stays until somebody deletes it.',
+      description: 'An ephemeral one is deleted at expires_at, a persistent one stays until a user deletes it.',
     }),
     size_limit_mb: Type.Optional(
       Type.Integer({ minimum: 1, maximum: limits.volumeSizeMb, description: 'Size in MiB.' }),

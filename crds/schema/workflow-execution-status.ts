@@ -7,7 +7,7 @@ import { stateKinds } from './state-kinds.ts';
 export const phases = ['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const;
 export type Phase = (typeof phases)[number];
 
-/** Where a part of a value stands that is too large for status. */
+/** Reference to a part of a value that is too large for status. */
 export const BlobRef = Type.Object(
   {
     path: Type.String({ description: 'JSON pointer of the part inside the value; empty: the whole value.' }),
@@ -25,7 +25,7 @@ export const BlobRef = Type.Object(
 );
 export type BlobRef = Static<typeof BlobRef>;
 
-/** A JSON value, of which the large parts stand in the output store and are null in `value`. */
+/** A JSON value; its large parts are in the output store and null in `value`. */
 export const StoredValue = Type.Object(
   {
     value: Type.Optional(anyJson()),
@@ -36,7 +36,7 @@ export const StoredValue = Type.Object(
 export type StoredValue = Static<typeof StoredValue>;
 
 /**
- * What one finished visit of a state left behind; `output` only once a later visit of the state has taken its place on the
+ * Record of one finished visit of a state; `output` only once a later visit of the state has taken its place on the
  * Blackboard.
  */
 export const Visit = Type.Object(
@@ -61,8 +61,7 @@ export const Visit = Type.Object(
           response: Type.String(),
           via: Type.Optional(
             oneOf(['api', 'kubernetes'], {
-              description:
-                'Who knows by: the API, of a token, or the API server of Kubernetes. Absent: nobody decided.',
+              description: 'Source of by: the API, from a token, or the API server of Kubernetes. Absent: no decision.',
             }),
           ),
         },
@@ -103,11 +102,11 @@ export const CurrentState = Type.Object(
     waiting: Type.Optional(
       Type.Object(
         { reason: Type.String(), message: Type.String(), since: timestamp() },
-        { additionalProperties: false, description: 'What it waits for before it can run.' },
+        { additionalProperties: false, description: 'Reason for which it waits before it can run.' },
       ),
     ),
     disruptions: Type.Optional(
-      Type.Integer({ minimum: 0, description: "Attempts that were lost through nobody's fault." }),
+      Type.Integer({ minimum: 0, description: 'Attempts that were lost through no fault of the state.' }),
     ),
     retried: Type.Optional(
       mapOf(
@@ -117,7 +116,7 @@ export const CurrentState = Type.Object(
     ),
     attempt: Type.Optional(Type.Integer({ minimum: 1 })),
     retry_at: Type.Optional(timestamp({ description: 'When the next attempt starts.' })),
-    prompt: Type.Optional(Type.String({ description: 'What a Human state asks; of a long prompt the beginning.' })),
+    prompt: Type.Optional(Type.String({ description: 'Question of a Human state; the beginning of a long prompt.' })),
     prompt_ref: Type.Optional(BlobRef),
     child: Type.Optional(
       Type.Object({ name: Type.String(), uid: Type.Optional(Type.String()) }, { additionalProperties: false }),

@@ -8,7 +8,7 @@ import type { WorkflowExecutionStatus } from './workflow-execution-status.ts';
 const person = Type.String({ minLength: 1, maxLength: 512, description: 'User name as the API server saw it.' });
 
 /**
- * A decision of a person, or of a program that stands for one, on a Human state. Signals are only ever appended;
+ * A decision of a person, or of a program in place of one, on a Human state. Signals are only ever appended;
  * the first that fits a waiting state decides it (spec 1 §3.3).
  */
 export const Signal = Type.Object(
@@ -28,15 +28,14 @@ export const Signal = Type.Object(
     ),
     response: Type.String({ maxLength: 65_536, description: 'The payload that input_equals rules compare.' }),
     feedback: Type.Optional(
-      Type.String({ maxLength: 65_536, description: 'What {{human.feedback}} shows instead of the response.' }),
+      Type.String({ maxLength: 65_536, description: 'Text of {{human.feedback}} instead of the response.' }),
     ),
     by: person,
     at: givenTimestamp({ description: 'When it was decided; status keeps it within the time of the visit.' }),
     via: Type.Optional(
       Type.String({
         maxLength: 63,
-        description:
-          'What it came through: kubectl, cli, api. Only the API may write api: then by is the subject of a token.',
+        description: 'Origin: kubectl, cli, api. Only the API may write api: then by is the subject of a token.',
       }),
     ),
     note: Type.Optional(Type.String({ maxLength: 1_024, description: 'A note that is kept with the decision.' })),

@@ -15,7 +15,7 @@ export const WorkflowSpec = Type.Object(
       maxLength: 128,
       description: 'Semantic version. A version that exists is replaced only with force.',
     }),
-    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'What the workflow is for.' })),
+    description: Type.Optional(Type.String({ maxLength: 4_096, description: 'Purpose of the workflow.' })),
     input_schema: Type.Optional(anySchema({ description: 'JSON Schema of the start input; its type is object.' })),
     output_schema: Type.Optional(anyObject({ description: 'JSON Schema of final_output.' })),
     output_template: Type.Optional(
@@ -74,7 +74,7 @@ export const WorkflowStatus = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.warningLength }), {
         maxItems: limits.warnings,
-        description: 'What is legal in the definition and hardly ever meant.',
+        description: 'Parts of the definition that are legal and probably mistakes.',
       }),
     ),
   },

@@ -21,7 +21,7 @@ running_pid() {
   [[ $(process_start_time "$pid") == "$started" ]] && echo "$pid"
 }
 
-# Closes what was opened by us, or by whoever called us: `flock FILE make up` would hold its lock until `make down`.
+# Closes the files that we or our caller opened: `flock FILE make up` would hold its lock until `make down`.
 close_files() {
   local file
   for file in "/proc/$BASHPID/fd"/*; do

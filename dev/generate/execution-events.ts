@@ -56,12 +56,12 @@ function table(): string {
 }
 
 const idsText = `N counts the visits of states from 1, in the order in which they were entered; K counts the attempts of a command. An id
-says where in the history of its execution the event stands, and nothing else: it is the same on every replica, before
+is the position of the event in the history of its execution, and nothing else: it is the same on every replica, before
 and after a restart, and for a reader who comes when all is over. So are the fields of an event, except those that only
 the present state knows, which are marked below.`;
 
-const comeBack = `Send the id of the last event that you have worked off as \`Last-Event-ID\`, to any replica: the stream goes on behind it,
-without a gap and without a repetition. Browsers and libraries for server-sent events do that by themselves.
+const comeBack = `Send the id of the last event that you have worked off as \`Last-Event-ID\`, to any replica: the stream
+continues behind it, without a gap and without a repetition. Browsers and libraries for server-sent events do that by themselves.
 
 - After \`end\` there is nothing more: the answer is 204, at which browsers and libraries stop.
 - An id that this replica has not come to yet is taken all the same; it waits for what follows.

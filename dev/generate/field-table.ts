@@ -73,5 +73,5 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
   return `${least} to ${most}${unit}.`;
 }
 
-/** Text as it may stand in a cell of a markdown table. */
+/** Text escaped for a cell of a markdown table. */
 export const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');

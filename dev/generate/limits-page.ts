@@ -6,8 +6,8 @@ export function limitsPage(): string {
   const parts = [
     '<!-- Generated from crds/limits.ts and its like by "npm run generate". Change the sources there, not this file. -->',
     '# Limits',
-    'The ceilings that Windlass itself sets, and what a refusal says that meets one. `…` stands for what varies. What a ' +
-      "field takes otherwise is in the page of its kind; quotas of a tenant are its administrator's.",
+    'The ceilings that Windlass itself sets, and the messages of refusals at them. `…` marks the variable part. ' +
+      "Other limits of a field are in the page of its kind; quotas of a tenant are its administrator's.",
     ...limitGroups.flatMap(({ title, rows }) => [`## ${title}`, table(rows)]),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -15,7 +15,7 @@ export function limitsPage(): string {
 
 const table = (rows: LimitGroup['rows']): string =>
   [
-    '| What | At most | A refusal says |',
+    '| Value | At most | A refusal says |',
     '|---|---|---|',
     ...rows.map((row) => `| ${cell(row.what)} | ${amount(row)} | ${answer(row)} |`),
   ].join('\n');

@@ -11,16 +11,16 @@ type NumberKey = { [Key in LimitKey]: (typeof limits)[Key] extends number ? Key 
 
 /** A ceiling that a user can meet. */
 export interface LimitRow {
-  /** What is bounded, in the words of the field. */
+  /** The bounded value, in the words of the field. */
   readonly what: string;
   readonly most: number;
   /** Its name in crds/limits.ts, where that has it. */
   readonly key?: LimitKey;
-  /** Of the number; empty where `what` says it. */
+  /** Unit of the number; empty where `what` says it. */
   readonly unit: string;
-  /** The message that names the ceiling, or the part of it that is always the same; `…` stands for what varies. */
+  /** The message that names the ceiling, or the part of it that is always the same; `…` marks the variable part. */
   readonly says: string;
-  /** What happens beyond it where nothing is refused; then `says` is empty. */
+  /** Effect beyond it where nothing is refused; then `says` is empty. */
   readonly otherwise?: string;
 }
 
@@ -143,7 +143,7 @@ const execution: LimitGroup = {
       'bytes',
       'has … bytes and a process takes …; pass large values through a file on a volume',
     ),
-    row('What is kept of standard output, and of standard error', 'outputStreamBytes', 'bytes', 'stdout_truncated'),
+    row('Kept standard output, and standard error', 'outputStreamBytes', 'bytes', 'stdout_truncated'),
     row('Outputs in ConfigMaps, compressed', 'configMapStoreBytes', 'bytes', 'OutputBudgetExceeded'),
     row('One stored output', 'storedBlobBytes', 'bytes', 'OutputBudgetExceeded'),
     row('The status of an execution', 'statusBytes', 'bytes', 'StatusTooLarge'),
@@ -288,8 +288,8 @@ export const limitGroups: readonly LimitGroup[] = [
 ];
 
 /**
- * The other keys of `crds/limits.ts`: defaults, which stand with their fields; bounds of Kubernetes; and what moves from
- * one place to another without anything being refused.
+ * The other keys of `crds/limits.ts`: defaults, which the pages of their fields show; bounds of Kubernetes; and
+ * values that move from one place to another without anything being refused.
  */
 export const notMet: readonly (keyof typeof limits)[] = [
   'apiDocumentPartBytes',

@@ -54,11 +54,11 @@ function statePart(variant: SourceSchema): string[] {
   ];
 }
 
-/** The sentences of all rules below a schema; those of a union's variants stand with the variants. */
+/** The sentences of all rules below a schema; those of a union's variants are with the variants. */
 function rules(schema: SourceSchema): string[] {
   const sentences = [...new Set(messages(schema))];
   if (sentences.length === 0) return [];
-  return ['What a refusal says:', sentences.map((sentence) => `- ${sentence}`).join('\n')];
+  return ['Messages of refusals:', sentences.map((sentence) => `- ${sentence}`).join('\n')];
 }
 
 function messages(schema: SourceSchema): string[] {
@@ -72,7 +72,7 @@ function messages(schema: SourceSchema): string[] {
 function reasonsPage(): string {
   return page(
     '# Reasons',
-    'What the conditions, the failed visits and the Events of Windlass say, and what it means.',
+    'Reasons in the conditions, failed visits and Events of Windlass, and their meaning.',
     '## WorkflowExecution: condition `Succeeded`, failed visits, Events',
     reasonTable(executionReasons),
     '## AgentExecution: condition `Succeeded` and `status.reason`, beside the first table',

@@ -38,7 +38,7 @@ in_buildah() {
     --runroot "$cache_dir/buildah/run" "$@"
 }
 
-# Gives the image of an archive one more tag. Packed anew, since `tar --delete` damages what stands behind the entry.
+# Gives the image of an archive one more tag. Packed anew, since `tar --delete` damages the data behind the entry.
 # usage: add_tag TAR TAG
 add_tag() {
   local parts

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Which third-party programs the project builds from Go modules, and where each stands once built. Sourced.
+# Which third-party programs the project builds from Go modules, and where each is once built. Sourced.
 # A program's version is the one its own go.mod names; nothing else repeats it.
 #
 # KUBERNETES  a minor release of Kubernetes to run instead of the newest; go/kubernetes-* holds what there is
@@ -45,7 +45,7 @@ program_dir() {
   echo "$cache_dir/$1-$(program_version "$1")"
 }
 
-# Programs that report a version only when the linker is told it.
+# Programs that report a version only when the linker sets it.
 program_ldflags() {
   local version component
   version=$(program_version "$1")

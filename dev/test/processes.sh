@@ -2,7 +2,7 @@
 # Processes that a run starts, remembered so that they are stopped by their ids: by the run itself, or, where it was
 # killed, by the next one. Sourced; needs processes_dir and tests_processes_dir.
 #
-# Each stands in a file named by its pid that holds its start time in clock ticks since boot, so that a pid which the
+# A file named by the pid of each holds its start time in clock ticks since boot, so that a pid which the
 # kernel has given to someone else meanwhile is never taken for ours.
 
 # For process_start_time.

@@ -68,7 +68,7 @@ failed_files() {
 }
 
 # Rewrites a report whose failed files have passed since: their tests count as passed when they were tried again. A file
-# that failed outside its tests stands in the history under a test of its own.
+# that failed outside its tests is in the history under a test of its own.
 forgive() {
   jq '
     .testResults |= map(if .status != "failed" then . else

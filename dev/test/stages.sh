@@ -15,7 +15,7 @@ run_limited() {
   pid=$!
   record_process "$pid" "$what"
   wait "$pid" || status=$?
-  # What the stage left running in its group, a forgotten child of a test, ends with it.
+  # Processes that the stage left running in its group, such as a child of a test, end with it.
   kill -KILL -- "-$pid" 2>/dev/null || true
   forget_process "$pid"
   return "$status"

@@ -78,9 +78,9 @@ class Calls implements BusCalls {
         return undefined;
       }
       if (session !== undefined && isStreamGone(error)) keeper.replace(session);
-      const told = busError(error);
-      done(told.code === 'unavailable' ? 'unavailable' : 'refused');
-      throw told;
+      const known = busError(error);
+      done(known.code === 'unavailable' ? 'unavailable' : 'refused');
+      throw known;
     }
   }
 }

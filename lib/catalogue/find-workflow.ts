@@ -4,13 +4,13 @@ import { isUid } from '../../crds/uid.ts';
 import type { CacheReader, IndexFunction } from '../informer/index.ts';
 import { objectName, userObjectName, workflowName } from '../manifest/object-name.ts';
 import { formerIdsOf } from './former-ids.ts';
-import { nobody, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
+import { noUser, ownerOf, type Scope, scopeOf, scopes } from './scope.ts';
 
 /** Indexes that every cache of workflows has, so that a name means the same everywhere. */
 export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction<Workflow>>> = {
   name: (workflow) => {
     const owner = ownerOf(workflow);
-    if (owner === nobody) return [];
+    if (owner === noUser) return [];
     return [nameKey(workflow.metadata.namespace ?? '', owner, workflowName(workflow.metadata))];
   },
   formerId: formerIdsOf,

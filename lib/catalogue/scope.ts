@@ -13,7 +13,7 @@ export function ownerKey(subject: string): string {
 }
 
 /** Key that no user has: of an object that says it is a user's own and does not have the name that this makes. */
-export const nobody = '';
+export const noUser = '';
 
 /**
  * Key of the user whose workflow it is; undefined for one of a tenant or of the global scope. Labels and names are
@@ -22,8 +22,8 @@ export const nobody = '';
 export function ownerOf({ metadata }: Pick<Workflow, 'metadata'>): string | undefined {
   if (metadata.namespace === globalNamespace) return undefined;
   const owner = metadata.labels?.[labels.user];
-  if (owner !== undefined) return isOfUser(metadata) ? owner : nobody;
-  return isDerivedName(metadata.name) && workflowName(metadata) === metadata.name ? nobody : undefined;
+  if (owner !== undefined) return isOfUser(metadata) ? owner : noUser;
+  return isDerivedName(metadata.name) && workflowName(metadata) === metadata.name ? noUser : undefined;
 }
 
 export function scopeOf(workflow: Pick<Workflow, 'metadata'>): Scope {

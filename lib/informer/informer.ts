@@ -133,10 +133,10 @@ class CachingInformer<T extends KubeObject, I extends string> implements Informe
     this.#invalid.clear();
     for (const [key, invalid] of listed) this.#invalid.set(key, invalid);
     const changes = this.#store.replaceAll(objects, resourceVersion);
-    const told = new Set(changes.map(({ key }) => key));
+    const changedKeys = new Set(changes.map(({ key }) => key));
     for (const change of changes) this.#tell(this.#withInvalid(change));
     for (const key of new Set([...before.keys(), ...listed.keys()])) {
-      if (!told.has(key) && !isSameVersion(before.get(key), listed.get(key))) this.#tell(this.#unchanged(key));
+      if (!changedKeys.has(key) && !isSameVersion(before.get(key), listed.get(key))) this.#tell(this.#unchanged(key));
     }
   }
 

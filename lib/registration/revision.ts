@@ -1,7 +1,7 @@
 import { annotations, labels } from '../../crds/labels.ts';
 import type { AgentSpec } from '../../crds/schema/agent.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
-import { nobody, ownerOf } from '../catalogue/scope.ts';
+import { noUser, ownerOf } from '../catalogue/scope.ts';
 import { canonicalHash } from '../definition/canonical.ts';
 import { shortHash } from '../ids.ts';
 import type { ControllerRevision } from '../kube/index.ts';
@@ -28,7 +28,7 @@ export function revisionOf(versioned: Versioned, specHash = canonicalHash(versio
         [naming.uid]: metadata.uid ?? '',
         [labels.version]: versionLabel(spec.version),
         [labels.managedBy]: 'windlass',
-        ...(owner === undefined || owner === nobody ? {} : { [labels.user]: owner }),
+        ...(owner === undefined || owner === noUser ? {} : { [labels.user]: owner }),
       },
       annotations: { [annotations.specHash]: specHash, [annotations.version]: spec.version },
     },

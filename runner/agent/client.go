@@ -60,8 +60,8 @@ func newClient(s Settings) *client {
 	}
 }
 
-// post sends a body until the server answers it. False: there is no answer yet (204), ask again. What fails for a
-// while (network, 429, 5xx) is sent again for as long as the pod lives.
+// post sends a body until the server answers it. False: there is no answer yet (204), ask again. A request that fails
+// for a while (network, 429, 5xx) is sent again for as long as the pod lives.
 func (c *client) post(ctx context.Context, path string, body, into any) (bool, error) {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)

@@ -56,7 +56,7 @@ func apply(text string, e edit, index, total int) (string, error) {
 	if first < 0 {
 		return "", fail(errNoMatch, "%s: is not in the file", which)
 	}
-	// The search goes on one byte later: places that overlap are two places.
+	// The search continues one byte later: places that overlap are two places.
 	if strings.Contains(text[first+1:], e.Target) {
 		return "", fail(errAmbiguous, "%s: is in the file more than once; give more of the lines around it", which)
 	}

@@ -123,7 +123,7 @@ func write(g *guard, r *request) (string, error) {
 	return fmt.Sprintf("Wrote %d bytes to %s", len(r.Content), r.Path), nil
 }
 
-// makeFolders makes a folder and those above it, as far as they are missing. What lies above the boundary is not
+// makeFolders makes a folder and those above it, as far as they are missing. Folders above the boundary are not
 // looked at: whether the entry itself may be touched is asked when it is.
 func (g *guard) makeFolders(p string) error {
 	if p == "/" || g.check(p, false) != nil {

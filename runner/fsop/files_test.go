@@ -108,7 +108,7 @@ func TestDelete(t *testing.T) {
 	full := func() { w.file("full/a/b", "") }
 	full()
 	w.file("one", "")
-	t.Run("TOOL-FS-06 a file goes", func(t *testing.T) {
+	t.Run("TOOL-FS-06 a file is deleted", func(t *testing.T) {
 		if got := w.ask("delete", "one", nil); !got.OK || !strings.HasPrefix(w.text("one"), "(") {
 			t.Errorf("%+v", got)
 		}
@@ -135,7 +135,7 @@ func TestDelete(t *testing.T) {
 	t.Run("TOOL-FS-07 the boundary itself stays", func(t *testing.T) {
 		w.wants(w.ask("delete", ".", fields{"recursive": true}), "PERMISSION_DENIED")
 	})
-	t.Run("TOOL-FS-07 a link goes, not the thing it leads to", func(t *testing.T) {
+	t.Run("TOOL-FS-07 a link is deleted, not its target", func(t *testing.T) {
 		w.must(os.Symlink(w.other, w.inside+"/away"))
 		if got := w.ask("delete", "away", fields{"recursive": true}); !got.OK {
 			t.Errorf("%+v", got)

@@ -15,7 +15,7 @@ const (
 	mostTries = 20
 )
 
-// errMoved: what was looked at is not what was opened; somebody exchanged it in between.
+// errMoved: what was looked at is not what was opened; another process exchanged it in between.
 var errMoved = errors.New("the path changes while it is read")
 
 // place is an entry of an open folder. The real path holds no symbolic link, and the guard permits it.

@@ -18,7 +18,7 @@ const (
 // visit is called for each entry; full is its real path.
 type visit func(folder *os.Root, name, full string, entry fs.DirEntry) error
 
-// treeWalk goes through a tree within bounds of time, entries and depth. It follows no link.
+// treeWalk visits a tree within bounds of time, entries and depth. It follows no link.
 type treeWalk struct {
 	until time.Time
 	left  int

@@ -82,7 +82,7 @@ export const everyEdgeScope = [
 /** The routes of edge hosts over these objects; `call` answers the value, or what was refused. */
 export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [], more: Partial<EdgeRoutesDeps> = {}) {
   const { kube, all } = objectsOf(objects);
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const keys = generateKeyPairSync('ed25519');
   let count = 0;
   const known = new Set(['acme', 'other', 'blue', 'red']);
@@ -90,7 +90,7 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
     kube,
     clock: { now: () => Date.parse('2026-01-02T00:00:00.500Z'), sleep: async () => undefined },
     newId: () => String((count += 1)).padStart(16, '0'),
-    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     recent: { of: async () => [] },
     edge: { key: keys.privateKey, endpoint: 'edge.example.com:443' },
     cluster: {
@@ -120,5 +120,5 @@ export function edgeWorld(objects: readonly (EdgeHost | EdgeGroup | Thing)[] = [
       return { error: word, code, ...options };
     }
   };
-  return { ask, call, told, all, routes, publicKey: keys.publicKey };
+  return { ask, call, audited, all, routes, publicKey: keys.publicKey };
 }

@@ -577,13 +577,13 @@ describe('the installed chart', () => {
       },
     });
     await startExecution(kube, metadata, { workflow: 'one' });
-    const told = await waitForObject(
+    const router = await waitForObject(
       kube,
       { resource: workflowExecutions, ...metadata },
       ({ status }) => status?.conditions?.some((condition) => /tenant/.test(condition.message)) ?? false,
       { timeoutMs: 30_000, what: 'a condition that names the missing tenant' },
     );
-    expect(told.status?.conditions?.[0]?.message).toContain(foreign);
+    expect(router.status?.conditions?.[0]?.message).toContain(foreign);
     expect((await kube.listAll(pods, { namespace: foreign })).items).toEqual([]);
   });
 });

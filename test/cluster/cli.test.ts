@@ -187,8 +187,8 @@ describe('windlass approve, reject, signal', () => {
     ]);
     expect(results.filter(({ code }) => code === exitCodes.ok)).toHaveLength(1);
     const { username } = await used.kube.whoAmI();
-    const told = results.filter(({ code, stderr }) => code === exitCodes.conflict && stderr.includes(username));
-    expect(told).toHaveLength(2);
+    const refused = results.filter(({ code, stderr }) => code === exitCodes.conflict && stderr.includes(username));
+    expect(refused).toHaveLength(2);
     const { spec } = await used.kube.get(workflowExecutions, { namespace: used.namespace, name });
     expect(spec.signals).toHaveLength(1);
   });

@@ -373,13 +373,13 @@ it('a right that is missing is told apart', async () => {
   const admin = await findCredentials({ env: {}, now: Date.now, kubeconfig: cluster.kubeconfig });
   const headers = { 'impersonate-user': 'nobody-in-particular' };
   const credentials = createCredentialSource(async () => ({ ...(await admin.current()), headers }), { now: Date.now });
-  const nobody = createKubeClient({ credentials, clock: systemClock });
-  await expect(nobody.get(namespaces, { name: 'default' })).rejects.toSatisfy(isForbidden);
-  expect((await nobody.whoAmI()).username).toBe('nobody-in-particular');
-  expect(await nobody.accessReview({ verb: 'get', resource: namespaces, name: 'default' })).toMatchObject({
+  const stranger = createKubeClient({ credentials, clock: systemClock });
+  await expect(stranger.get(namespaces, { name: 'default' })).rejects.toSatisfy(isForbidden);
+  expect((await stranger.whoAmI()).username).toBe('nobody-in-particular');
+  expect(await stranger.accessReview({ verb: 'get', resource: namespaces, name: 'default' })).toMatchObject({
     allowed: false,
   });
-  const refused = nobody.exec({ namespace, name: 'shell' }, { command: ['true'] });
+  const refused = stranger.exec({ namespace, name: 'shell' }, { command: ['true'] });
   await expect(refused).rejects.toSatisfy(isForbidden);
-  await nobody.close();
+  await stranger.close();
 });

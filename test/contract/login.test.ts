@@ -15,14 +15,14 @@ import { answerJson, type Loopback, loopback } from '../builders/loopback.ts';
 /** A server that says which provider it trusts, and takes every token. */
 const trusting = (issuer: string) =>
   loopback((request, response) => {
-    const told = {
+    const metadata = {
       resource: 'http://windlass/',
       authorization_servers: [issuer],
       scopes_supported: ['openid', 'offline_access'],
       bearer_methods_supported: ['header'],
       windlass_client_id: 'windlass-cli',
     };
-    answerJson(200, request.url?.startsWith('/.well-known') ? told : { workflows: [], next_cursor: null })(
+    answerJson(200, request.url?.startsWith('/.well-known') ? metadata : { workflows: [], next_cursor: null })(
       request,
       response,
     );
@@ -104,7 +104,7 @@ describe('windlass login at a real provider', () => {
     expect(await accounts.logout(server.url)).toBe(false);
     const found = await deps.findProvider(login);
     expect(await found.refresh(login.refreshToken ?? '')).toBeUndefined();
-    await expect(tokens(deps)()).rejects.toThrow('nobody is logged in');
+    await expect(tokens(deps)()).rejects.toThrow('not logged in');
   });
 
   it('has ended when the provider has forgotten it', async () => {

@@ -23,7 +23,7 @@ export async function startTestBus(): Promise<TestBus> {
   return {
     server,
     connect(config = {}, { observer = {}, logger = silentLogger } = {}) {
-      const deps = { clock: systemClock, logger, observer: { ...nobody, ...observer }, random: Math.random };
+      const deps = { clock: systemClock, logger, observer: { ...noObserver, ...observer }, random: Math.random };
       const bus = createEventBus(deps, 'test', busOptions({ ...small, WINDLASS_NATS_URL: server.url, ...config }));
       open.push(bus);
       return bus;
@@ -35,7 +35,7 @@ export async function startTestBus(): Promise<TestBus> {
   };
 }
 
-const nobody = {
+const noObserver = {
   connected: () => undefined,
   called: () => undefined,
   waiting: () => undefined,

@@ -74,7 +74,7 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
   const { kube, tenant: namespace } = world;
   const five = (kind: string): string[] => Array.from({ length: 5 }, (_, index) => `${kind}-${index}${ending}`);
   const [moved, made, gone] = [five('moved'), five('made'), five('gone')];
-  const nobody = `nobody${ending}`;
+  const unknownName = `nobody${ending}`;
   await Promise.all([...moved, ...gone].map((name) => define(world, aWorkflow(name).state('done', anEnd()).build())));
   await define(world, aWorkflow('quick').state('done', anEnd()).build());
   const gate = aWorkflow('gate')
@@ -102,9 +102,9 @@ async function fill(world: ApiWorld, [price, seatPrice]: readonly [string, strin
     values: {
       workflow: ['quick', 'gate'],
       'registerWorkflow.workflow': made,
-      'deleteWorkflow.workflow': [...made, ...gone, nobody],
-      'promoteWorkflow.workflow': [...moved, nobody],
-      'demoteWorkflow.workflow': [...moved, nobody],
+      'deleteWorkflow.workflow': [...made, ...gone, unknownName],
+      'promoteWorkflow.workflow': [...moved, unknownName],
+      'demoteWorkflow.workflow': [...moved, unknownName],
       price_id: [price],
       seat_price_id: [seatPrice],
       source: [source],

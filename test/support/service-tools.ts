@@ -18,7 +18,7 @@ export interface ServiceToolsWorld {
   readonly tools: ToolRuns;
   readonly clock: ManualClock;
   readonly calls: OperationCall[];
-  readonly told: AuditEntry[];
+  readonly audited: AuditEntry[];
   readonly raised: BusEvent[];
   /** Answers of the operations; default: `{ ok: true }`. */
   give: (call: OperationCall) => unknown;
@@ -39,13 +39,13 @@ export const aManifestReader = (): ManifestReader =>
 
 export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): ServiceToolsWorld {
   const calls: OperationCall[] = [];
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const raised: BusEvent[] = [];
   const clock = createManualClock();
   const world: ServiceToolsWorld = {
     clock,
     calls,
-    told,
+    audited,
     raised,
     give: () => ({ ok: true }),
     tools: createServiceTools({
@@ -54,7 +54,7 @@ export function createServiceToolsWorld(parts: Partial<ServiceToolsDeps> = {}): 
       nodeConfig: emptyNodeConfig,
       kube: { create: absent, list: absent, get: absent, jsonPatch: absent, delete: absent },
       tenants: { namespaceOf: (tenant) => (tenant === 'acme' ? 'tenant-acme' : undefined) },
-      audit: { record: (entry) => void told.push(entry) },
+      audit: { record: (entry) => void audited.push(entry) },
       operations: {
         call: async (operationId, _caller, asked) => {
           calls.push({ operationId, ...asked });

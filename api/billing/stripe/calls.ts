@@ -8,7 +8,7 @@ export interface CallsOptions {
   readonly secretKey: string;
   /** Default: the provider's own. */
   readonly apiUrl?: URL;
-  /** What one attempt may take, with its answer's body. Default 8 s. */
+  /** Timeout of one attempt, with its answer's body. Default 8 s. */
   readonly attemptMs?: number;
 }
 
@@ -85,7 +85,7 @@ function mayPass({ type, statusCode, headers }: StripeError): boolean {
   return type === 'StripeConnectionError' || statusCode === 409 || (statusCode ?? 0) >= 500;
 }
 
-/** What a caller of ours is told; the rest stands in the log. */
+/** The message for our caller; the log holds the rest. */
 function answerTo(error: StripeError): Error {
   if (error.type === 'StripeRateLimitError') {
     return new HttpError({

@@ -7,7 +7,7 @@ import { type Call, ProviderRefusal } from './calls.ts';
 import { allPages, pageSize } from './pages.ts';
 import { type TierEntries, tierEntries, tierOfProduct } from './tier-entries.ts';
 
-/** Prices change by the month; whoever follows a link to them must not meet the old ones for long. */
+/** Prices change by the month; a user who follows a link to them must not meet the old ones for long. */
 const freshMs = 60_000;
 /** A thousand products or prices; what lies beyond is not looked at. */
 const mostPages = 10;

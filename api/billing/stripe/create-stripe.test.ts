@@ -98,7 +98,7 @@ describe("a tenant's customer", () => {
     expect(await connect({ installation: 'production' }).customers.find('acme')).toBe(production);
   });
 
-  it('is the oldest, where somebody made a second one by hand', async () => {
+  it('is the oldest, where an operator made a second one by hand', async () => {
     const metadata = { windlass_tenant: 'acme', windlass_installation: 'tests' };
     provider.ledger.now = () => 2_000;
     provider.ledger.addCustomer({ name: 'younger', metadata });
@@ -299,7 +299,7 @@ describe('a provider that fails', () => {
     expect(await connect().catalogue.tiers()).toEqual([]);
   });
 
-  it('and is asked too much is told to callers as busy', async () => {
+  it('and answers 429 is reported to callers as busy', async () => {
     provider.mishaps.push(answer(429));
     expect(await failure(connect().catalogue.tiers())).toMatchObject({
       options: { status: 503, error: 'payment_provider_busy' },

@@ -15,7 +15,7 @@ export interface StripeDeps extends CallsDeps {
   readonly newId: NewId;
 }
 
-/** Stripe as the payment provider. Nothing is loaded, and nobody called, before it is needed. */
+/** Stripe as the payment provider. Loads modules and opens connections on first use. */
 export function createStripe(options: StripeOptions, deps: StripeDeps): PaymentProvider {
   const { clock, logger, newId } = deps;
   const call = createCall(options, deps);

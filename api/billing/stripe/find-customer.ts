@@ -11,7 +11,7 @@ const installationKey = 'windlass_installation';
 const searchLagSeconds = 3_600;
 const mostPages = 10;
 
-/** Whom a customer stands for. */
+/** The tenant of a customer. */
 export interface Owner {
   readonly tenant: string;
   readonly installation: string;
@@ -47,7 +47,7 @@ function queryFor(owner: Owner): string {
     .join(' AND ');
 }
 
-/** Where somebody made a second one by hand, every replica takes the same. */
+/** Where an operator made a second one by hand, every replica takes the same. */
 function oldestOf(owner: Owner, customers: readonly Stripe.Customer[]): string | undefined {
   const wanted = Object.entries(metadataOf(owner));
   return customers

@@ -4,7 +4,7 @@ export interface Page<T> {
   readonly has_more: boolean;
 }
 
-/** What the provider gives in one page at most. */
+/** Largest page of the provider. */
 export const pageSize = 100;
 
 /** A list in whole, up to `most` pages; `fetchPage` gets the id after which the page begins. */

@@ -5,7 +5,7 @@ import type { ProviderSubscription, Records } from '../payment-provider.ts';
 import { type Call, ProviderRefusal } from './calls.ts';
 import { pageSize } from './pages.ts';
 
-/** What the provider has written down of a customer. */
+/** The provider's records of a customer. */
 export function createRecords(call: Call): Records {
   return {
     async subscriptions(customer) {

@@ -105,7 +105,7 @@ describe('BILL-01 BILL-11 what is sold', () => {
     ['no period', { recurring: null }, 'must recur every month'],
     ['a meter', { recurring: recurring('month', { usage_type: 'metered' }) }, 'must not be metered'],
     ['amounts that depend on the quantity', { unit_amount: null }, 'must have one whole amount'],
-  ])('is no price with %s, and the mistake is told', (_title, changes, mistake) => {
+  ])('is no price with %s, and the mistake is reported', (_title, changes, mistake) => {
     const { tiers, mistakes } = tierEntries([product()], [price('wrong', 'monthly', changes)]);
     expect(tiers[0]?.monthly).toBeNull();
     expect(mistakes).toEqual([expect.stringContaining(`price wrong: `)]);

@@ -9,7 +9,7 @@ export type ProviderPrice = Pick<
   'id' | 'product' | 'metadata' | 'created' | 'currency' | 'unit_amount' | 'recurring'
 >;
 
-/** What is sold, and what an operator set wrongly: sentences for the log. */
+/** The offers, and an operator's mistakes as sentences for the log. */
 export interface TierEntries {
   readonly tiers: readonly Tier[];
   readonly mistakes: readonly string[];
@@ -18,8 +18,8 @@ export interface TierEntries {
 const intervalOf = { monthly: 'month', annual: 'year', seat_monthly: 'month', seat_annual: 'year' } as const;
 
 /**
- * Products whose metadata `tier` names one of ours, with the prices whose metadata `role` names a field of it. Of two
- * that claim the same place the newer one is meant: that is how a price is raised without a moment with none.
+ * Products whose metadata `tier` names one of ours, with the prices whose metadata `role` names a field of it. Where
+ * two claim the same place the newer one counts, so that a price can be raised without a gap.
  */
 export function tierEntries(products: readonly Product[], prices: readonly ProviderPrice[]): TierEntries {
   const mistakes: string[] = [];

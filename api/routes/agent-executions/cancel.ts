@@ -36,7 +36,7 @@ export function createCancelRoute({ kube, clock, cluster, audit }: CancelDeps): 
 /** Attempts while others write the object at the same time. */
 const attempts = 5;
 
-/** Whoever was first stands: the field is written once. @throws HttpError 404, 409 */
+/** The first caller counts: the field is written once. @throws HttpError 404, 409 */
 async function cancel(
   kube: Pick<KubeClient, 'get' | 'jsonPatch'>,
   { metadata: { name, namespace = '', uid } }: AgentExecution,

@@ -147,8 +147,8 @@ export const cancelAgentExecution = defineContract({
     description: 'The execution is being stopped, or was cancelled before.',
     schema: Type.Object(
       {
-        status: oneOf(['cancelling', 'cancelled'], { description: '`cancelling` until it has been told to stop.' }),
-        by: Type.Optional(Type.String({ description: 'Who cancelled it: you, or whoever was first.' })),
+        status: oneOf(['cancelling', 'cancelled'], { description: '`cancelling` until it has stopped.' }),
+        by: Type.Optional(Type.String({ description: 'The user who cancelled it: you, or an earlier caller.' })),
         at: Type.Optional(timestamp({ description: 'When that was.' })),
       },
       { additionalProperties: false },
@@ -164,7 +164,7 @@ export const deleteAgentExecution = defineContract({
   path: '/v1/executions/{execution_id}',
   tag,
   summary: 'Delete an execution of an agent',
-  description: 'Deletes an execution and its pod; one that goes on is stopped by that.',
+  description: 'Deletes an execution and its pod; this stops a running one.',
   access: 'bearer',
   params: AgentExecutionId,
   success: {
@@ -228,7 +228,7 @@ export const streamAgentExecution = defineContract({
   description:
     'Server-sent events: everything that has happened from the beginning, then what happens, and at last exactly one ' +
     'event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event. With ' +
-    '`Last-Event-ID` the stream goes on behind that event; behind the last one the answer is 204. An execution that was ' +
+    '`Last-Event-ID` the stream continues there; behind the last one the answer is 204. An execution that was ' +
     'cancelled or failed before its agent began has the last event alone.',
   access: 'bearer',
   params: AgentExecutionId,

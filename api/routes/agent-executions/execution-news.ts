@@ -2,7 +2,7 @@ import type { AgentExecution } from '../../../crds/schema/agent-execution.ts';
 import type { Informers } from '../../cluster/index.ts';
 import type { ExecutionNews } from './follow.ts';
 
-/** Wakes whoever follows an execution at each change of its object. */
+/** Wakes the followers of an execution at each change of its object. */
 export function createExecutionNews(informer: Pick<Informers['agentExecutions'], 'cache' | 'onChange'>): ExecutionNews {
   const listeners = new Map<string, Set<() => void>>();
   informer.onChange(({ before, after }) => {

@@ -39,10 +39,10 @@ interface World {
 const refused = (status: number, reason: string, message = reason): KubeError =>
   new KubeError(status, { reason, message }, { verb: 'create', resource: 'agentexecutions' });
 
-/** What the routes answer, write and tell. */
+/** Answers, writes and audit records of the routes. */
 function world({ agent: own = agent, executions = [], refusal, records = [] }: World = {}) {
   const there = [...executions];
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const deleted: string[] = [];
   const findExecution = async (tenant: string, id: string) =>
     tenant === 'acme' ? there.find(({ metadata }) => [metadata.uid, metadata.name].includes(id)) : undefined;
@@ -73,7 +73,7 @@ function world({ agent: own = agent, executions = [], refusal, records = [] }: W
     kube,
     clock: { now: () => Date.parse('2026-01-02T00:00:00Z') },
     newId: () => '0123456789abcdef',
-    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     feed: createMemoryFeed(...records),
     cluster: {
       informers: { agentExecutions: { cache: { getByUid: () => undefined }, onChange: () => undefined } },
@@ -114,14 +114,14 @@ function world({ agent: own = agent, executions = [], refusal, records = [] }: W
         : error;
     }
   };
-  return { call, there, told, deleted };
+  return { call, there, audited, deleted };
 }
 
 const body = { agent_id: idOf(1), input: 'read this' };
 
 describe('starting an agent', () => {
   it('EXEC-01 EXEC-02 EXEC-03 makes the execution and answers its id at once', async () => {
-    const { call, there, told } = world();
+    const { call, there, audited } = world();
     const answer = await call('startAgentExecution', { body: { ...body, intent: 'be brief' } });
     expect(answer).toEqual({ execution_id: idOf(70) });
     expect(there).toMatchObject([
@@ -135,10 +135,10 @@ describe('starting an agent', () => {
       },
     ]);
     expect(there[0]?.status).toBeUndefined();
-    expect(told).toMatchObject([
+    expect(audited).toMatchObject([
       { type: 'AgentExecutionStarted', subject: idOf(70), data: { agent: 'reviewer', agent_id: idOf(1) } },
     ]);
-    expect(JSON.stringify(told)).not.toContain('read this');
+    expect(JSON.stringify(audited)).not.toContain('read this');
   });
 
   it('marks what an agent starts, and refuses one that is too far down', async () => {
@@ -282,15 +282,15 @@ describe('executions of agents', () => {
     expect(deleted).toEqual([]);
   });
 
-  it('are cancelled once, by whoever was first', async () => {
-    const { call, there, told } = world({ executions: [execution(10)] });
+  it('are cancelled once, by the first caller', async () => {
+    const { call, there, audited } = world({ executions: [execution(10)] });
     const cancel = (reason: string) =>
       call('cancelAgentExecution', { params: { execution_id: 'x10' }, body: { reason } });
     const by = { status: 'cancelling', by: 'ada', at: '2026-01-02T00:00:00.000Z' };
     expect(await cancel('first')).toEqual(by);
     expect(await cancel('second')).toEqual(by);
     expect(there[0]?.spec.cancel).toMatchObject({ by: 'ada', reason: 'first', via: 'api' });
-    expect(told.map(({ type }) => type)).toContain('AgentExecutionCancelled');
+    expect(audited.map(({ type }) => type)).toContain('AgentExecutionCancelled');
   });
 
   it('that have ended cannot be cancelled', async () => {
@@ -298,10 +298,10 @@ describe('executions of agents', () => {
     expect(await call('cancelAgentExecution', { params: { execution_id: 'x12' } })).toMatchObject({ code: 'conflict' });
   });
 
-  it('are deleted, and that is told', async () => {
-    const { call, deleted, told } = world({ executions: [done] });
+  it('are deleted, with an audit record', async () => {
+    const { call, deleted, audited } = world({ executions: [done] });
     const answer = await call('deleteAgentExecution', { params: { execution_id: 'x12' } });
     expect([answer, deleted]).toEqual([{ status: 'deleted' }, ['x12']]);
-    expect(told).toMatchObject([{ type: 'AgentExecutionDeleted', subject: idOf(12) }]);
+    expect(audited).toMatchObject([{ type: 'AgentExecutionDeleted', subject: idOf(12) }]);
   });
 });

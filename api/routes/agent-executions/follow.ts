@@ -7,7 +7,7 @@ import {
 } from '../../agents/feed.ts';
 import { endPhaseOf } from './stream-events.ts';
 
-/** What happens to an execution, as a reader sees it. */
+/** An event of an execution, as a reader sees it. */
 export type Happening =
   | { readonly kind: 'record'; readonly placed: PlacedRecord }
   /** A piece of text of the model, which is on no record yet. */

@@ -86,7 +86,7 @@ export const agentEventFields = {
     'The agent has begun.',
   ),
   iteration_started: strict(
-    { ...iteration, action: Type.String({ description: 'What the agent is about to do.' }), started_at: timestamp() },
+    { ...iteration, action: Type.String({ description: 'Next action of the agent.' }), started_at: timestamp() },
     'The agent begins an answer.',
   ),
   iteration_completed: strict(
@@ -113,7 +113,7 @@ export const agentEventFields = {
     'The execution failed. Ends the stream.',
   ),
   execution_cancelled: strict(
-    { execution_id: id, by: text('Who cancelled it.'), reason: text('Why.'), cancelled_at: timestamp() },
+    { execution_id: id, by: text('The user who cancelled it.'), reason: text('Why.'), cancelled_at: timestamp() },
     'The execution was cancelled. Ends the stream.',
   ),
   execution_deleted: strict({ execution_id: id }, 'The execution was deleted before it had ended. Ends the stream.'),

@@ -121,7 +121,7 @@ function executionOf(agent: Agent, { body, caller, namespace, known, marks }: As
 const failed = (message: string, cause?: unknown): HttpError =>
   new HttpError({ code: 'internal', status: 500, error: message, cause });
 
-/** The server's own sentence where it refused the object, such as for a quota; of other failures nothing is told. */
+/** The server's own sentence where it refused the object, such as for a quota; other failures are not explained. */
 function asFailure(error: unknown): unknown {
   if (error instanceof HttpError) return error;
   if (error instanceof KubeError && error.status < 500) {

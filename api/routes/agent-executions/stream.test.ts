@@ -149,7 +149,7 @@ describe('the stream of an execution', () => {
     expect(data.flatMap((one) => validate(one))).toEqual([]);
   });
 
-  it('goes on behind any event without a gap or a repetition, and ends with 204', async () => {
+  it('continues behind any event without a gap or a repetition, and ends with 204', async () => {
     const { frames, open } = world(createMemoryFeed(...whole));
     const events = await all(await frames());
     for (const [index, { id }] of events.slice(0, -1).entries()) {
@@ -181,7 +181,7 @@ describe('the stream of an execution', () => {
     expect(typesOf(events)).toHaveLength(6);
   });
 
-  it('ends when its client goes', async () => {
+  it('ends when its client leaves', async () => {
     const feed = createMemoryFeed(started);
     const { frames, client } = world(feed);
     const stream = await frames();
@@ -261,7 +261,7 @@ describe('the raw conversation', () => {
 });
 
 describe('who may follow an execution', () => {
-  it.each(['stream', 'events'] as const)('ORCH-AUTH-12 nobody of another tenant, by %s', async (which) => {
+  it.each(['stream', 'events'] as const)('ORCH-AUTH-12 no caller of another tenant, by %s', async (which) => {
     const { open } = world(createMemoryFeed(...whole));
     const refusal = await open(which, undefined, 'other').catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(HttpError);

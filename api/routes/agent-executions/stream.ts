@@ -89,7 +89,7 @@ function rawEvent(happening: Happening): EventFrame {
 
 const place = /^(0|[1-9][0-9]{0,14})$/;
 
-/** Where the client stands; undefined behind the last event. Throws 400 for a text that no stream has sent as an id. */
+/** The client's position; undefined behind the last event. Throws 400 for a text that no stream has sent as an id. */
 export function placeBehind(lastEventId = ''): number | undefined {
   if (lastEventId === '') return 0;
   if (lastEventId === endId) return undefined;

@@ -33,7 +33,7 @@ export interface AgentPodDeps {
 /** How long a request waits for a command before the pod is asked to ask again. */
 const longestWaitMs = 25_000;
 
-/** What the pods of agents ask for on the internal listener (spec 1 §4.4 and §4.5). */
+/** Operations for the pods of agents on the internal listener (spec 1 §4.4 and §4.5). */
 export function createAgentPodRoutes<Caller>(deps: AgentPodDeps): Route<Caller>[] {
   return [
     defineRoute<typeof attestPod, Caller>(attestPod, async (request) => json(await attest(deps, request))),

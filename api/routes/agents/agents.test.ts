@@ -18,7 +18,7 @@ const agent = (name: string, index: number, namespace = 'tenant-acme'): Agent =>
 function world(...agents: Agent[]) {
   const written: Agent[] = [];
   const deleted: string[] = [];
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const place = (tenant: string): string => `tenant-${tenant}`;
   const find = async (tenant: string, nameOrUid: string) =>
     [place(tenant), globalNamespace]
@@ -59,7 +59,7 @@ function world(...agents: Agent[]) {
         forgotten: async () => undefined,
       },
     },
-    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    audit: { record: (entry: AuditEntry) => void audited.push(entry) },
     manifests: { read: async (text: string) => agentReadingOf(text), close: async () => undefined },
   } as unknown as RegisterAgentDeps;
   const routes = createAgentRoutes(deps);
@@ -77,7 +77,7 @@ function world(...agents: Agent[]) {
         : error;
     }
   };
-  return { call, written, deleted, told };
+  return { call, written, deleted, audited };
 }
 
 const mine = agent('reviewer', 1);
@@ -134,14 +134,14 @@ describe('registering an agent', () => {
   const query = { scope: 'tenant', force: false };
 
   it('AGENT-07 AGENT-08 makes the object, and tells of it', async () => {
-    const { call, written, told } = world();
+    const { call, written, audited } = world();
     const answer = await call('registerAgent', { body: manifestExample, query });
     expect(answer).toMatchObject({ ...identity, agent_id: idOf(90), version: '1.2.0', registration: 'created' });
     expect(written[0]).toMatchObject({
       metadata: { name: 'reviewer', namespace: 'tenant-acme' },
       spec: { version: '1.2.0', tools: [{ name: 'fs.read' }, { name: 'cmd.run' }] },
     });
-    expect(told).toMatchObject([{ type: 'AgentRegistered', data: { agent: 'reviewer', version: '1.2.0' } }]);
+    expect(audited).toMatchObject([{ type: 'AgentRegistered', data: { agent: 'reviewer', version: '1.2.0' } }]);
   });
 
   it('answers every mistake with its place, and writes nothing', async () => {
@@ -208,13 +208,13 @@ describe('one agent', () => {
     });
   });
 
-  it('is deleted by who may, and that is told', async () => {
-    const { call, deleted, told } = world(mine, shared);
+  it('is deleted by permitted callers, with an audit record', async () => {
+    const { call, deleted, audited } = world(mine, shared);
     const remove = (name: string, caller = {}) => call('deleteAgent', { params: { agent: name } }, caller);
     expect(await remove('reviewer')).toMatchObject({ agent_id: idOf(1), name: 'reviewer' });
     expect(await remove('judge')).toMatchObject({ error: 'forbidden' });
     expect(await remove('reviewer', { tenant: 'other' })).toMatchObject({ error: 'Agent not found' });
     expect(deleted).toEqual(['tenant-acme/reviewer']);
-    expect(told).toMatchObject([{ type: 'AgentDeleted', subject: idOf(1) }]);
+    expect(audited).toMatchObject([{ type: 'AgentDeleted', subject: idOf(1) }]);
   });
 });

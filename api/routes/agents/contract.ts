@@ -133,7 +133,7 @@ export const deleteAgent = defineContract({
   path: '/v1/agents/{agent}',
   tag,
   summary: 'Delete an agent',
-  description: 'Deletes all its versions. Executions under way go on with the content they started with.',
+  description: 'Deletes all its versions. Executions under way keep the content they started with.',
   access: 'bearer',
   params: agentParams,
   success: {

@@ -16,7 +16,7 @@ export function presentIdentity(
   return { agent_id: metadata.uid ?? '', name: metadata.name, tenant_id: owner ?? '' };
 }
 
-/** Of one version. An older one was accepted when it was stored, whatever is said of the newest. */
+/** Presents one version. An older one was accepted when it was stored, whatever the newest one's state. */
 export function presentDefinition(tenants: Pick<TenantDirectory, 'tenantOf'>, agent: Agent, spec: AgentSpec) {
   const { agent_id, tenant_id } = presentIdentity(tenants, agent);
   return {

@@ -29,8 +29,8 @@ export const AgentRegistration = Type.Object(
   {
     ...AgentIdentity.properties,
     version,
-    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What registering it did.' }),
-    warnings: Type.Optional(Type.Array(Warning, { description: 'What deserves a look but is not a mistake.' })),
+    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'Effect of the registration.' }),
+    warnings: Type.Optional(Type.Array(Warning, { description: 'Parts that deserve a look but are no mistakes.' })),
   },
   { additionalProperties: false },
 );

@@ -9,7 +9,7 @@ import { createStripe } from '../../billing/stripe/create-stripe.ts';
 import type { Caller } from '../../../lib/identity/caller.ts';
 import { contracts, createBillingRoutes } from './index.ts';
 
-/** The tenant stands in the token, as no identity provider is needed to see what billing does. */
+/** The token holds the tenant, since tests of billing need no identity provider. */
 async function authenticate({ authorization }: { readonly authorization?: string }): Promise<Caller> {
   const tenant = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
   if (tenant === undefined) throw new AppError('unauthenticated', 'no token');
@@ -250,7 +250,7 @@ describe('billing', () => {
       ['price_id empty', () => ({ price_id: '' }), 'body.price_id'],
       ['price_id of 255 characters, unknown', () => ({ price_id: 'p'.repeat(255) }), 'body.price_id'],
       ['price_id of 256 characters', () => ({ price_id: 'p'.repeat(256) }), 'body.price_id'],
-      ['price_id that nobody offers', () => ({ price_id: 'price_0' }), 'body.price_id'],
+      ['price_id that is not offered', () => ({ price_id: 'price_0' }), 'body.price_id'],
       ['price_id that every object has', () => ({ price_id: '__proto__' }), 'body.price_id'],
       ['price_id twice', ({ monthly }) => `{"price_id":"${monthly}","price_id":"${monthly}"}`, 'body.price_id'],
       ['an unknown field', ({ monthly }) => ({ price_id: monthly, quantity: 1 }), 'body.quantity'],
@@ -269,7 +269,7 @@ describe('billing', () => {
       ],
     ];
 
-    it.each(rows)('is refused with %s, and nobody becomes a customer', async (_title, body, path) => {
+    it.each(rows)('is refused with %s, and no customer is created', async (_title, body, path) => {
       const { status, body: answer } = await call('POST', 'checkout', body(offer()));
       expect(status).toBe(400);
       expect(answer).toMatchObject({ error: 'invalid_request', details: [expect.objectContaining({ path })] });

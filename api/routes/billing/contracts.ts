@@ -93,7 +93,7 @@ export const createCheckout = defineContract({
     {
       status: 409,
       error: 'already_subscribed',
-      when: 'The tenant has a subscription that goes on. The portal changes it; a second one would be paid twice.',
+      when: 'The tenant has an active subscription. The portal changes it; a second one would be paid twice.',
     },
   ],
 });
@@ -115,7 +115,7 @@ export const openPortal = defineContract({
           Type.String({
             minLength: 1,
             maxLength: longestAddress,
-            description: 'Where the portal leads back to: an https address. Default: set by whoever runs this.',
+            description: 'Where the portal leads back to: an https address. Default: set by the operator.',
           }),
         ),
       },

@@ -29,5 +29,5 @@ const alreadySubscribed = (): HttpError =>
   new HttpError({
     code: 'conflict',
     error: 'already_subscribed',
-    message: 'the tenant has a subscription that goes on; change it in the portal (POST /v1/billing/portal)',
+    message: 'the tenant has an active subscription; change it in the portal (POST /v1/billing/portal)',
   });

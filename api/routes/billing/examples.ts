@@ -1,6 +1,6 @@
 import type { Invoice, Subscription, Tier } from '../../billing/objects.ts';
 
-/** What the reference shows; held against the schemas by the types and by a test of all contracts. */
+/** Examples of the reference; the types and a test of all contracts check them against the schemas. */
 
 const tier: Tier = {
   tier: 'pro',

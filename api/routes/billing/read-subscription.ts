@@ -39,7 +39,7 @@ function present(current: ProviderSubscription, customer: string, tier: PaidTier
   };
 }
 
-/** What it entitles to. Base and seats may be of different products, of which only the base's has a tier. */
+/** The tier it entitles to. Base and seats may be of different products; only the base's has a tier. */
 async function tierOf(
   current: ProviderSubscription,
   catalogue: Pick<Catalogue, 'tierOf'>,

@@ -19,7 +19,7 @@ export const readProtectedResource = defineContract({
       {
         resource: uri('The address under which the API was asked.'),
         authorization_servers: Type.Array(uri('The issuer.'), { minItems: 1, maxItems: 1 }),
-        scopes_supported: Type.Array(Type.String(), { description: 'What a client asks the provider for.' }),
+        scopes_supported: Type.Array(Type.String(), { description: 'Scopes that a client requests.' }),
         bearer_methods_supported: Type.Array(Type.Literal('header'), { minItems: 1, maxItems: 1 }),
         windlass_client_id: Type.String({ description: 'The public client of the command line at the provider.' }),
       },

@@ -7,7 +7,7 @@ const config = {
   WINDLASS_OIDC_CLIENT_SCOPES: ' openid  offline_access',
 };
 
-async function told(rawHeaders: readonly (readonly [string, string])[], publicUrl?: string): Promise<unknown> {
+async function answerTo(rawHeaders: readonly (readonly [string, string])[], publicUrl?: string): Promise<unknown> {
   const given = publicUrl === undefined ? {} : { WINDLASS_PUBLIC_URL: publicUrl };
   const [route] = createDiscoveryRoutes({ config: { ...config, ...given } });
   const reply = await route?.handle({ rawHeaders } as never);
@@ -17,11 +17,11 @@ async function told(rawHeaders: readonly (readonly [string, string])[], publicUr
 describe('the metadata of the protected resource', () => {
   it('tells the address that is configured, whatever the client writes', async () => {
     const own = 'https://windlass.example.com/';
-    expect(await told([['host', 'evil.example']], own)).toMatchObject({ resource: own });
+    expect(await answerTo([['host', 'evil.example']], own)).toMatchObject({ resource: own });
   });
 
   it('names the provider, the client and the scopes', async () => {
-    expect(await told([['host', 'windlass.example.com']])).toEqual({
+    expect(await answerTo([['host', 'windlass.example.com']])).toEqual({
       resource: 'http://windlass.example.com/',
       authorization_servers: ['https://id.example.com/realm'],
       scopes_supported: ['openid', 'offline_access'],
@@ -51,6 +51,6 @@ describe('the metadata of the protected resource', () => {
       'http://w.example/',
     ],
   ] as const)('tells its own address with %s', async (_, headers, want) => {
-    expect(await told(headers)).toMatchObject({ resource: want });
+    expect(await answerTo(headers)).toMatchObject({ resource: want });
   });
 });

@@ -12,7 +12,7 @@ export interface DiscoveryDeps {
   > & { readonly WINDLASS_PUBLIC_URL?: string };
 }
 
-/** Says nothing that somebody who is to log in may not know. */
+/** Holds only facts that every user may know before login. */
 export function createDiscoveryRoutes<Caller>({ config }: DiscoveryDeps): Route<Caller>[] {
   const { WINDLASS_OIDC_ISSUER: issuer, WINDLASS_OIDC_CLIENT_ID: clientId } = config;
   const scopes = config.WINDLASS_OIDC_CLIENT_SCOPES.split(' ').filter((scope) => scope !== '');
@@ -29,7 +29,7 @@ export function createDiscoveryRoutes<Caller>({ config }: DiscoveryDeps): Route<
   ];
 }
 
-/** As the client has written it, which the listener has checked; whoever ends TLS before us says so. */
+/** As the client has written it, which the listener has checked; a proxy that ends TLS before us says so. */
 function addressOf({ rawHeaders }: Pick<RouteRequest<typeof readProtectedResource, unknown>, 'rawHeaders'>): string {
   const headers = new Map(rawHeaders);
   const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http';

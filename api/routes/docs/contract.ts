@@ -3,7 +3,7 @@ import { defineContract } from '../../../lib/http/contract.ts';
 
 const tag = 'Documentation';
 
-/** The OpenAPI document of the other operations; these do not stand in it. */
+/** The OpenAPI document of the other operations; it leaves these out. */
 export const readOpenApi = defineContract({
   operationId: 'readOpenApi',
   method: 'get',
@@ -20,7 +20,7 @@ export const readOpenApi = defineContract({
   errors: [],
 });
 
-/** What somebody finds who knows the address of the server and nothing else. */
+/** The page for a user who knows only the address of the server. */
 export const readRoot = defineContract({
   operationId: 'readRoot',
   method: 'get',

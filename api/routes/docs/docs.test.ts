@@ -41,7 +41,7 @@ describe('the documentation', () => {
     for (const address of addresses) expect((await fetch(server.url + address)).status).toBe(200);
   });
 
-  it('reads its script once, whoever asks for it, and sends it as a whole', async () => {
+  it('reads its script once, however many ask for it, and sends it as a whole', async () => {
     const text = await readFile(script, 'utf8');
     const before = reads;
     const answers = await Promise.all(
@@ -52,11 +52,11 @@ describe('the documentation', () => {
     expect([before, reads]).toEqual([1, 1]);
   });
 
-  it('opens so that operations run as they stand, and lists show method and path', async () => {
+  it('opens so that operations run as shown, and lists show method and path', async () => {
     const page = await (await fetch(`${server.url}/docs`)).text();
     const [, attributes = ''] = /<openapi-explorer ([^>]*)>/.exec(page) ?? [];
     expect(attributes).toContain('use-path-in-nav-bar');
-    // Whoever hides defaults sends empty fields, and no body where one is needed.
+    // With hidden defaults the page sends empty fields, and no body where one is needed.
     expect(attributes).not.toMatch(/hide-|collapse/);
   });
 
@@ -69,7 +69,7 @@ describe('the documentation', () => {
     expect((await fetch(`${server.url}/`, { headers: { accept: 'text/html' } })).url).toBe(`${server.url}/docs`);
   });
 
-  it('AMB-185 stands outside of /v1, as all does that is not the product itself', () => {
+  it('AMB-185 is outside of /v1, as all does that is not the product itself', () => {
     const outside = ['/.well-known/oauth-protected-resource', '/health'];
     const paths = Object.keys(openApiDocument()['paths'] as object);
     expect(paths.filter((path) => !path.startsWith('/v1/')).toSorted()).toEqual(outside);

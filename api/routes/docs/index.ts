@@ -9,7 +9,7 @@ export interface DocsRoutesDeps {
   readonly readDocsScript: () => Promise<string>;
 }
 
-/** What describes the API. Nothing of it comes from elsewhere, so it works without the internet. */
+/** Pages that describe the API. This server sends all of it, so it works without the internet. */
 export function createDocsRoutes<Caller>(deps: DocsRoutesDeps): Route<Caller>[] {
   let document: string | undefined;
   // Read once: a file that each request opens anew holds descriptors and buffers for as long as its client likes.

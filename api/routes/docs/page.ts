@@ -1,6 +1,6 @@
 /**
  * The browsable reference: a component that reads the OpenAPI document and can call the operations. Its lists show method
- * and path, and its forms hold each default and example, so that an operation runs as it stands there.
+ * and path, and its forms hold each default and example, so that an operation runs as shown.
  */
 export const page = `<!doctype html>
 <html lang="en">
@@ -17,7 +17,7 @@ export const page = `<!doctype html>
 </html>
 `;
 
-/** Only what this server sends runs, and it talks to nobody else. The component styles its elements one by one. */
+/** Only scripts of this server run, and they call no other server. The component styles its elements one by one. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

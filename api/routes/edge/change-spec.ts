@@ -16,7 +16,7 @@ interface ObjectWithSpec<S> extends KubeObject {
   readonly spec: S;
 }
 
-/** What is changed, and how. */
+/** The changed object and its change. */
 interface Change<S, T extends ObjectWithSpec<S>> {
   readonly resource: Resource<T>;
   /** As it is known; only name, namespace and uid count. */

@@ -39,7 +39,7 @@ const Capabilities = Type.Object(
     local_tools: Type.Array(Type.String(), { description: 'Tools that the host runs.' }),
     labels: Type.Record(Type.String(), Type.String(), { description: 'Labels that the host gives itself.' }),
   },
-  { ...strict, description: 'What the host said of itself.' },
+  { ...strict, description: 'Facts that the host reports.' },
 );
 
 /** spec 2 §2.1, as in a list. */

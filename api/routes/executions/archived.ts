@@ -42,7 +42,7 @@ export function createArchivedExecutions({ archive, clock, ownerOf }: ArchivedDe
     async find(tenant, nameOrUid, use) {
       const owner = ownerOf(tenant);
       if (archive === undefined || owner === undefined) return undefined;
-      // What is no name of an object could lead anywhere in a bucket.
+      // A text that is no name of an object could lead anywhere in a bucket.
       if (!isUid(nameOrUid) && !isObjectName(nameOrUid)) return undefined;
       return reads.run({ tenant }, async () => {
         const packed = await archive.read(owner, nameOrUid);

@@ -4,7 +4,7 @@ import { stateKinds } from '../../../crds/schema/state-kinds.ts';
 import { phases } from '../../../crds/schema/workflow-execution-status.ts';
 import { orNull } from '../../../lib/http/or-null.ts';
 
-/** Stands in a value in place of a part that is too large for it (design §5). */
+/** Replaces a part of a value that is too large for it (design §5). */
 export const LargeValue = Type.Object(
   {
     ref: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the stored part.' }),
@@ -47,13 +47,13 @@ export const PastVisit = Type.Object(
     message: orNull(Type.String()),
     attempts: Type.Integer({ minimum: 0 }),
     exit_code: orNull(
-      Type.Integer({ description: 'Of a command. Null where the whole entry is in the output store.' }),
+      Type.Integer({ description: 'Exit code of a command. Null where the whole entry is in the output store.' }),
     ),
     steps: orNull(
       Type.Unsafe<Record<string, number>>({
         type: 'object',
         additionalProperties: { type: 'integer' },
-        description: 'Of a parallel state: the exit code of each step.',
+        description: 'Exit code of each step of a parallel state.',
       }),
     ),
     started_at: timestamp(),
@@ -67,13 +67,13 @@ export const PastVisit = Type.Object(
           via: orNull(
             oneOf(['api', 'kubernetes'], {
               description:
-                'Who verified by: the API, from a token, or the API server of Kubernetes. Null for a default.',
+                'Verifier of by: the API, from a token, or the API server of Kubernetes. Null for a default.',
             }),
           ),
           at: timestamp(),
           response: Type.String(),
         },
-        { additionalProperties: false, description: 'What a person decided, and who it was.' },
+        { additionalProperties: false, description: 'The decision of a person, and the person.' },
       ),
     ),
   },
@@ -112,7 +112,7 @@ export type CurrentVisit = Static<typeof CurrentVisit>;
 export const Execution = Type.Object(
   {
     ...summaryFields,
-    input: anyObject({ description: 'What it was started with.' }),
+    input: anyObject({ description: 'Input of the start.' }),
     intent: orNull(Type.String()),
     history: Type.Array(PastVisit, { description: 'The states that it has been in, in their order.' }),
     current: orNull(CurrentVisit),

@@ -5,8 +5,9 @@ import type { KubeClient } from '../../../lib/kube/index.ts';
 import { notFound, unknownExecution } from '../not-found.ts';
 
 /**
- * Acts on an execution of the cache. What the cache forbids is tried once more on the execution as the server has it:
- * a client may have heard from another replica what this one has not seen yet. Throws 404 when it was deleted.
+ * Acts on an execution of the cache. An act that the cache forbids is tried once more on the server's version of the
+ * execution: a client may have heard from another replica what this one has not seen yet. Throws 404 when it was
+ * deleted.
  */
 export async function onLatest<T>(
   kube: Pick<KubeClient, 'get'>,

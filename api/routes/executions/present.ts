@@ -30,7 +30,7 @@ export function presentSummary(execution: WorkflowExecution): ExecutionSummary {
   };
 }
 
-/** What runs; until the controllers have begun, what was asked for. */
+/** The running definition; until the controllers have begun, the requested one. */
 function presentWorkflow({ metadata, spec, status }: WorkflowExecution) {
   const pinned = status?.workflow;
   if (pinned !== undefined) return { workflow_id: pinned.uid, workflow: pinned.name, version: pinned.version };
@@ -122,7 +122,7 @@ export function finalOutputOf({ final_output: inline, final_output_ref: ref }: W
   return inline ?? (ref === undefined ? null : reference(ref, false));
 }
 
-/** A value with a reference at each part that stands in the output store. */
+/** A value with a reference at each part that is in the output store. */
 function valueWithReferences(stored: StoredValue): Json {
   if (stored.refs === undefined) return stored.value ?? null;
   return fill(stored, new Map(stored.refs.map((part) => [part.path, reference(part, isTruncated(stored, part))])));
@@ -132,7 +132,7 @@ export function reference({ ref, bytes }: BlobRef, truncated: boolean): LargeVal
   return { ref, bytes, truncated };
 }
 
-/** Beside a stream stands whether all of it was kept (requirements AMB-164). */
+/** Beside each stream a flag says whether all of it was kept (requirements AMB-164). */
 export function isTruncated(stored: StoredValue, { path }: BlobRef): boolean {
   return siblingOf(stored.value ?? null, path, '_truncated') === true;
 }

@@ -18,10 +18,10 @@ export const ApprovalRequest = Type.Object(
   {
     id: Type.String({
       format: 'uuid',
-      description: 'Of this visit of a state, or of this call of a tool: another one is another request.',
+      description: 'Id of this visit of a state or of this call of a tool; each has its own.',
     }),
     execution_id: Type.String({ format: 'uuid', description: 'The execution that waits.' }),
-    prompt: Type.String({ description: 'What the reviewer is asked.' }),
+    prompt: Type.String({ description: 'The question to the reviewer.' }),
     created_at: timestamp({ description: 'When the execution began to wait.' }),
     timeout_seconds: Type.Integer({ minimum: 0, description: 'How long it waits in all; 0: for ever.' }),
   },
@@ -33,12 +33,12 @@ export type ApprovalRequest = Static<typeof ApprovalRequest>;
 export const ListedApprovalRequest = Type.Object(
   {
     ...ApprovalRequest.properties,
-    prompt: Type.String({ description: 'What the reviewer is asked; of a long prompt the beginning.' }),
+    prompt: Type.String({ description: 'The question to the reviewer; the beginning of a long prompt.' }),
     prompt_truncated: Type.Optional(
-      Type.Boolean({ description: 'There where the prompt goes on; read the request by its id for the whole.' }),
+      Type.Boolean({ description: 'Present where the prompt is longer; read the request by its id for the whole.' }),
     ),
     prompt_bytes: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it goes on; absent for a tool call.' }),
+      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it is longer; absent for a tool call.' }),
     ),
   },
   { additionalProperties: false },
@@ -67,7 +67,7 @@ const note = (description: string) => Type.Optional(Type.String({ maxLength: 1_0
 const text = (description: string) => Type.String({ maxLength: 65_536, description });
 const decided = (status: 'approved' | 'rejected') => ({
   kind: 'json' as const,
-  description: 'The decision stands, and the execution goes on with it.',
+  description: 'The decision is stored, and the execution continues with it.',
   schema: Type.Object({ status: Type.Literal(status) }, { additionalProperties: false }),
   example: { status },
 });
@@ -80,7 +80,8 @@ export const listHumanApprovals = defineContract({
   tag,
   summary: 'List what waits for a decision',
   access: 'bearer',
-  // Whoever knows of no pages (spec 1 §4.3) sees as much as one can hold, in exactly the form of the specification.
+  // A client that knows of no pages (spec 1 §4.3) sees as much as one can hold, in exactly the form of the
+  // specification.
   query: Type.Object(pageQuery('Requests', limits.pageSizeMax), { additionalProperties: false }),
   success: {
     kind: 'json',
@@ -126,8 +127,8 @@ export const approveHumanApproval = defineContract({
   tag,
   summary: 'Approve',
   description:
-    'Signals `approved` to the execution; a tool call of an agent runs then. Of any number of decisions exactly one ' +
-    'answers 200. Feedback on a tool call has at most 8,192 characters.',
+    'Signals `approved` to the execution; a tool call of an agent runs then. Exactly one of several ' +
+    'decisions answers 200. Feedback on a tool call has at most 8,192 characters.',
   access: 'bearer',
   params,
   invalidParams,
@@ -136,7 +137,7 @@ export const approveHumanApproval = defineContract({
     required: false,
     schema: Type.Object(
       {
-        feedback: Type.Optional(text('What `{{human.feedback}}` shows; without it, or where it is blank, `approved`.')),
+        feedback: Type.Optional(text('Text of `{{human.feedback}}`; without it, or where it is blank, `approved`.')),
         approved_by: note('A note beside the decision. Its author is always the subject of the token.'),
       },
       { additionalProperties: false },
@@ -154,8 +155,8 @@ export const rejectHumanApproval = defineContract({
   tag,
   summary: 'Reject',
   description:
-    'Signals `rejected` to the execution; the model of an agent reads the reason. Of any number of decisions exactly one ' +
-    'answers 200. A reason on a tool call has at most 8,192 characters.',
+    'Signals `rejected` to the execution; the model of an agent reads the reason. Exactly one of several ' +
+    'decisions answers 200. A reason on a tool call has at most 8,192 characters.',
   access: 'bearer',
   params,
   invalidParams,

@@ -14,7 +14,7 @@ const id = approvalId(asked().build().metadata.uid ?? '', { state: 'ask', visit:
 const at = after(1);
 const approved: Signal = { id: 'ask-1', state: 'ask', visit: 1, response: 'approved', by: 'ada', at, via: 'api' };
 
-/** What an approval by ada records while the server has `execution`, and the cache what it keeps of it. */
+/** Audit records of an approval by ada while the server has `execution`, and the cache its kept part. */
 async function recordedBy(execution: WorkflowExecution): Promise<object> {
   const recorded: AuditEntry[] = [];
   const deps = {
@@ -38,24 +38,24 @@ async function recordedBy(execution: WorkflowExecution): Promise<object> {
       () => 'done',
       (error: unknown) => (error instanceof HttpError ? error.code : String(error)),
     );
-  return { answer, told: recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt })) };
+  return { answer, audited: recorded.map(({ type, act, doneAt }) => ({ type, act, doneAt })) };
 }
 
 describe('the audit trail of decisions, and of those whose answer was lost', () => {
-  const told = { type: 'HumanApprovalApproved', act: id, doneAt: at };
+  const audited = { type: 'HumanApprovalApproved', act: id, doneAt: at };
 
   it('tells of a decision', async () => {
-    expect(await recordedBy(asked().build())).toEqual({ answer: 'done', told: [{ ...told, doneAt: undefined }] });
+    expect(await recordedBy(asked().build())).toEqual({ answer: 'done', audited: [{ ...audited, doneAt: undefined }] });
   });
 
   it.each<[title: string, signal: Signal, want: object[]]>([
-    ['one that stands there, to who gave it', approved, [told]],
-    ['what stands there', { ...approved, response: 'rejected' }, [{ ...told, type: 'HumanApprovalRejected' }]],
-    ['nothing of the decision of somebody else', { ...approved, by: 'kim' }, []],
+    ['an existing one, to the user who gave it', approved, [audited]],
+    ['the existing decision', { ...approved, response: 'rejected' }, [{ ...audited, type: 'HumanApprovalRejected' }]],
+    ['nothing of the decision of another user', { ...approved, by: 'kim' }, []],
     ['nothing of a decision by kubectl', { ...approved, via: 'kubectl' }, []],
     ['nothing of an answer that is no decision', { ...approved, response: 'constructor' }, []],
   ])('tells of %s, before and after the end of the execution', async (_title, signal, want) => {
-    const gone = { answer: 'not_found', told: want };
+    const gone = { answer: 'not_found', audited: want };
     expect(await recordedBy(asked([signal]).build())).toEqual(gone);
     expect(await recordedBy(asked([signal]).ended('completed', 2).build())).toEqual(gone);
   });

@@ -28,17 +28,17 @@ export interface DecideDeps {
   readonly gate: Gate;
 }
 
-/** What was decided on which request (requirements AMB-035). */
+/** A decision on a request (requirements AMB-035). */
 interface Verdict {
   readonly id: string;
   readonly response: 'approved' | 'rejected';
   readonly feedback: string | undefined;
-  /** Who it was in the client's words. */
+  /** The person in the client's words. */
   readonly note: string | undefined;
 }
 
 /** A decision for the audit trail. */
-interface Told extends Pick<Signal, 'response'> {
+interface DecisionRecord extends Pick<Signal, 'response'> {
   readonly id: string;
   readonly subject: string;
   readonly at?: string;
@@ -61,8 +61,8 @@ export function createDecideRoutes(deps: DecideDeps): Route<Caller>[] {
 
 /**
  * Writes the decision where the execution still asks for it, and resolves when it is stored. It is written against the
- * version in which nobody had decided, so of any number of decisions one is stored, and that is the one the engine takes.
- * @throws HttpError 404 for all the others, and for what is not asked, or not of the caller's tenant.
+ * undecided version, so exactly one of several decisions is stored, and that is the one the engine takes.
+ * @throws HttpError 404 for all the others, for no question, and for one of another tenant.
  */
 async function decide(deps: DecideDeps, caller: Caller, verdict: Verdict): Promise<void> {
   const asked = await findAsked(deps.cluster, caller.tenant, verdict.id.toLowerCase());
@@ -114,17 +114,17 @@ async function decideCall(deps: DecideDeps, caller: Caller, verdict: Verdict, as
 const isGone = (error: unknown): boolean =>
   error instanceof AppError && (error.reason === 'NotWaiting' || error.code === 'not_found');
 
-/** Told under one id, however often it is asked for. `at` is absent where it was done just now. */
-function tell({ audit }: DecideDeps, by: Caller, { id, subject, response, at }: Told): void {
+/** Recorded under one id, however often it is asked for. `at` is absent where it was done just now. */
+function tell({ audit }: DecideDeps, by: Caller, { id, subject, response, at }: DecisionRecord): void {
   const type = auditTypes.get(response);
   if (type !== undefined) audit.record({ type, by, subject, act: id, doneAt: at, data: { request_id: id } });
 }
 
-/** A decision that is refused may be the repetition of one of the same caller's that was not told. */
+/** A decision that is refused may be the repetition of one of the same caller's whose answer was lost. */
 async function tellAgain(
   deps: DecideDeps,
   caller: Caller,
-  { id, subject, execution }: Pick<Told, 'id' | 'subject'> & { readonly execution: WorkflowExecution },
+  { id, subject, execution }: Pick<DecisionRecord, 'id' | 'subject'> & { readonly execution: WorkflowExecution },
 ): Promise<void> {
   const whole = await deps.cluster.executions.whole(execution);
   const given = whole?.spec.signals?.at(-1);

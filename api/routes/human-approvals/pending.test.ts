@@ -64,7 +64,7 @@ describe('a request as it is shown', () => {
     });
   });
 
-  it('HUMAN-API-03 has the whole of a prompt that stands in the output store', async () => {
+  it('HUMAN-API-03 has the whole of a prompt that is in the output store', async () => {
     const whole = reading(async () => Buffer.from('the whole prompt'));
     expect((await presentRequest(whole, long)).prompt).toBe('the whole prompt');
   });

@@ -3,7 +3,7 @@ import type { CurrentState } from '../../../crds/schema/workflow-execution-statu
 import { approvalIdOf } from '../../../lib/decision/approval-id.ts';
 import { firstSignal } from '../../../lib/decision/first-signal.ts';
 
-/** What an execution asks of people. */
+/** A question of an execution to people. */
 export interface Pending {
   readonly id: string;
   readonly execution: WorkflowExecution;
@@ -11,8 +11,8 @@ export interface Pending {
 }
 
 /**
- * What an execution asks now. Nothing once somebody has decided, the execution is being cancelled or deleted, or its
- * time is over, although the controllers may not have moved on yet (spec 1 §3.1).
+ * The present question of an execution. None once a user has decided, the execution is being cancelled or deleted, or
+ * its time is over, although the controllers may not have moved on yet (spec 1 §3.1).
  */
 export function pendingOf(execution: WorkflowExecution, now: number): Pending | undefined {
   const id = approvalIdOf(execution);

@@ -29,7 +29,7 @@ function present({ id, execution, current }: Pending, prompt: string): ApprovalR
   };
 }
 
-/** A long prompt stands in the output store. Without it the beginning, which the status shows, has to do. */
+/** The output store holds a long prompt. Without it the beginning, which the status shows, has to do. */
 async function promptOf(outputs: OutputReader, { execution, current }: Pending): Promise<string> {
   try {
     return await wholePrompt(outputs, execution, current);

@@ -20,7 +20,7 @@ const invoke = {
   body: { kind: 'bytes', maxBytes: envelopeLimits.envelopeBytes },
   success: {
     kind: 'json',
-    description: 'What the tool answers; `isError` is true where the tool itself failed.',
+    description: 'The answer of the tool; `isError` is true where the tool itself failed.',
     schema: result,
     example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello' }], isError: false } },
   },

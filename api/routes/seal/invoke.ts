@@ -31,7 +31,7 @@ export interface SealInvokeDeps {
   readonly audit: AuditTrail;
   readonly clock: Clock;
   readonly prove: ProveEnvelope;
-  /** Counts a call once its signature is proved: before that, anybody could use up somebody else's share. */
+  /** Counts a call once its signature is proved: before that, any sender could use up another tenant's share. */
   readonly rateLimit: RateLimit;
   readonly toolbox: Toolbox;
   /** Counts calls where the SecurityContext bounds them. */

@@ -7,7 +7,7 @@ import { unknownTenant } from '../not-found.ts';
 const longestSeconds = envelopeLimits.longestSessionMs / 1_000;
 const defaultSeconds = envelopeLimits.sessionMs / 1_000;
 
-/** What an operator gives to the tool gateway with a new session (spec 3 §2.3, ADR 0083). */
+/** The token that an operator gives to the tool gateway with a new session (spec 3 §2.3, ADR 0083). */
 export const issueSealToken = defineContract({
   operationId: 'issueSealToken',
   method: 'post',

@@ -15,7 +15,7 @@ const statuses: Readonly<Record<IngestOutcome, number>> = {
   workflow_error: 500,
 };
 
-/** What a transport over HTTP answers to a stimulus. Throws HttpError for one that does not run. */
+/** The answer of a transport over HTTP to a stimulus. Throws HttpError for one that does not run. */
 export async function answer(outcome: Promise<Ingested>): Promise<Reply> {
   try {
     const { stimulusId, workflowExecutionId } = await outcome;
@@ -35,7 +35,7 @@ function translated(error: unknown): unknown {
   return error;
 }
 
-/** A duplicate is told by its two fields alone. */
+/** A duplicate's answer has its two fields alone. */
 function refusal({ code, outcome, originalStimulusId, details, message, cause }: IngestError): HttpError {
   if (outcome === 'idempotent_duplicate') {
     return new HttpError({ code, status: 409, error: outcome, fields: { original_stimulus_id: originalStimulusId } });

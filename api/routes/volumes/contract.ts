@@ -8,12 +8,12 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =
 /** requirements AMB-188. */
 export const VolumeView = Type.Object(
   {
-    volume_id: Type.String({ format: 'uuid', description: 'What `volume_id` of a manifest names.' }),
+    volume_id: Type.String({ format: 'uuid', description: 'The id that `volume_id` of a manifest names.' }),
     name: Type.String({ description: 'Its name in Kubernetes.' }),
     declared_name: orNull(Type.String({ description: 'Its name in the workflow that it was made for.' })),
     storage_class: oneOf(['ephemeral', 'persistent']),
     phase: oneOf(['pending', 'ready', 'expired', 'failed']),
-    message: orNull(Type.String({ description: 'What its claim waits for, or why it cannot be used.' })),
+    message: orNull(Type.String({ description: 'Reason for which its claim waits or cannot be used.' })),
     size_limit_mb: orNull(Type.Integer({ description: 'Size in MiB; null: that of the installation.' })),
     expires_at: orNull(timestamp({ description: 'When its data are deleted; null: not by time.' })),
     execution_id: orNull(Type.String({ description: 'The execution that it was made for.' })),

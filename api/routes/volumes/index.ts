@@ -65,7 +65,7 @@ async function viewsOf({ kube, tenants }: VolumeRoutesDeps, { tenant }: Caller):
   }
 }
 
-/** Of each page only what callers see is kept: tenants write annotations and labels of any size. */
+/** Keeps only the parts of each page that callers see: tenants write annotations and labels of any size. */
 async function readViews(kube: VolumeRoutesDeps['kube'], namespace: string): Promise<VolumeView[]> {
   const views: VolumeView[] = [];
   for await (const { items } of listPages((paged) => kube.list(volumes, paged), { namespace })) {

@@ -25,10 +25,10 @@ const aVolume = (index: number, fields: Partial<Volume> = {}): Volume => ({
   ...fields,
 });
 
-/** What the routes answer to callers of tenants, each with volumes of its own, and what was deleted and told. */
+/** Answers to callers of tenants, each with volumes of its own, and the deletions and audit records. */
 function world(byNamespace: Record<string, Volume[]>) {
   const deleted: string[] = [];
-  const told: AuditEntry[] = [];
+  const audited: AuditEntry[] = [];
   const asked: string[] = [];
   const deps = {
     kube: {
@@ -47,7 +47,7 @@ function world(byNamespace: Record<string, Volume[]>) {
         void deleted.push(`${namespace}/${name} ${uid}`),
     },
     tenants: { namespaceOf: (tenant: string) => (tenant === 'none' ? undefined : `tenant-${tenant}`) },
-    audit: { record: (entry: AuditEntry) => void told.push(entry) },
+    audit: { record: (entry: AuditEntry) => void audited.push(entry) },
   } as unknown as VolumeRoutesDeps;
   const routes = createVolumeRoutes(deps);
   const call = async (index: number, tenant: string, request: object): Promise<unknown> => {
@@ -59,7 +59,7 @@ function world(byNamespace: Record<string, Volume[]>) {
       return error instanceof HttpError ? error.options.error : error;
     }
   };
-  return { call, deleted, told, asked };
+  return { call, deleted, audited, asked };
 }
 
 const [list, read, remove] = [0, 1, 2] as const;
@@ -97,11 +97,11 @@ describe('volumes over HTTP', () => {
     },
   );
 
-  it('AMB-188 WF-STOR-12 are deleted as they were read, and that is told', async () => {
-    const { call, deleted, told } = world({ 'tenant-acme': mine });
+  it('AMB-188 WF-STOR-12 are deleted as they were read, with an audit record', async () => {
+    const { call, deleted, audited } = world({ 'tenant-acme': mine });
     expect(await call(remove, 'acme', { params: { volume_id: idOf(2) } })).toEqual({ status: 'deleted' });
     expect(deleted).toEqual([`tenant-acme/v2 ${idOf(2)}`]);
-    expect(told).toMatchObject([{ type: 'VolumeDeleted', subject: idOf(2) }]);
+    expect(audited).toMatchObject([{ type: 'VolumeDeleted', subject: idOf(2) }]);
   });
 
   it('AMB-188 are read without the others of the tenant, which may be large, and listed in answers of 4 MiB', async () => {

@@ -7,7 +7,7 @@ import { accepted, refusals } from '../stimuli/outcomes.ts';
 const signatureErrors: readonly ErrorContract[] = [
   { status: 401, error: 'missing_signature', when: '`X-Svc-Signature` is absent or empty.' },
   { status: 400, error: 'malformed_signature', when: '`X-Svc-Signature` is not `sha256=<hex>`, or was sent twice.' },
-  { status: 400, error: 'invalid_hex', when: 'What follows `sha256=` is not hexadecimal.' },
+  { status: 400, error: 'invalid_hex', when: 'The text behind `sha256=` is not hexadecimal.' },
   { status: 401, error: 'secret_not_found', when: 'No secret is configured for the source.' },
   { status: 401, error: 'invalid_signature', when: 'The signature is not that of the body under the secret.' },
 ];
@@ -38,8 +38,8 @@ export const receiveWebhook = defineContract({
     'x-svc-bound-signature': Type.Optional(
       Type.String({
         description:
-          '`sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Who sends it may use one ' +
-          'body under several keys.',
+          '`sha256=` and the HMAC over source, line feed, idempotency key, line feed and body. Its sender may use ' +
+          'one body under several keys.',
       }),
     ),
     'x-idempotency-key': Type.Optional(

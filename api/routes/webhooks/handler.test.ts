@@ -42,7 +42,7 @@ async function serve(perSecond: number, clock: Clock = systemClock): Promise<voi
     newStimulusId: newId,
     rateLimit: createRateLimit(perSecond),
   });
-  // Callers of webhooks are nobody: the type of those who call otherwise does not matter here.
+  // Callers of webhooks have no identity: the type of other callers does not matter here.
   server = await startTestServer(routes.map(({ caller: _caller, ...route }) => route));
 }
 
@@ -79,7 +79,7 @@ describe('a webhook whose body is coded', () => {
     expect(submissions).toMatchObject([{ content: { action: 'opened' } }]);
   });
 
-  it('AMB-176 in a way that nobody knows is handed on as bytes', async () => {
+  it('AMB-176 in an unknown way is handed on as bytes', async () => {
     const body = Buffer.from('anything');
     const headers = ['Content-Encoding: zstd', 'Content-Type: application/json'];
     expect(await sendBytes(body, headers)).toMatchObject({ status: 200 });
@@ -116,7 +116,7 @@ describe('a webhook whose body is coded', () => {
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([400, { code: 'invalid_request' }]);
   });
 
-  it('AMB-177 takes query parameters that nobody described', async () => {
+  it('AMB-177 takes undescribed query parameters', async () => {
     const body = 'x';
     const request = requestText('POST /v1/webhooks/ci?retry=1&retry=2&%ZZ', [signature(body)], body);
     expect(await sendRaw(server.port, request)).toMatchObject({ status: 200 });
@@ -142,7 +142,7 @@ describe('a webhook that cannot be authentic', () => {
     expect(events.map(({ type, data }) => [type, data['reason']])).toEqual([['StimulusRejected', 'HmacInvalid']]);
   });
 
-  it('AMB-181 ROUTE-08 is told of a hundred times at once, and later how often it was not', async () => {
+  it('AMB-181 ROUTE-08 is published a hundred times at once, and later with the number left out', async () => {
     await server.close();
     const clock = createManualClock();
     await serve(0, clock);
@@ -155,7 +155,7 @@ describe('a webhook that cannot be authentic', () => {
     expect(events[100]?.data).toMatchObject({ left_out: 50 });
   });
 
-  it('AMB-045 is told so rather than that it is too large, compressed, or has too long a key', async () => {
+  it('AMB-045 is refused for that rather than because it is too large, compressed, or has too long a key', async () => {
     for (const header of [
       `Content-Length: ${limits.webhookBodyBytes + 1}`,
       'Content-Encoding: gzip',

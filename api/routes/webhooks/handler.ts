@@ -36,7 +36,7 @@ export interface WebhookDeps {
   readonly events: EventSink;
   readonly observer: StimuliObserver;
   readonly newStimulusId: NewId;
-  /** Counts a webhook when it is known whose it is: before that, anybody could use up somebody else's share. */
+  /** Counts a webhook when it is known whose it is: before that, any sender could use up another tenant's share. */
   readonly rateLimit: RateLimit;
 }
 
@@ -47,7 +47,7 @@ export function createWebhookRoutes(deps: WebhookDeps): Route<Caller>[] {
   return [defineRoute<typeof receiveWebhook, Caller>(receiveWebhook, handle, (head) => admit(deps, budget, head))];
 }
 
-/** A body is read only from a sender that may have signed it: nobody has said yet who it is. */
+/** A body is read only from a sender that may have signed it: it has not named itself yet. */
 function admit(deps: WebhookDeps, budget: RejectionBudget, { params: { source = '' }, rawHeaders }: RequestHead): void {
   const problem = headProblem({ signatures: signaturesOf(rawHeaders), secret: deps.secrets(source) });
   if (problem !== undefined) refuse(deps, budget, source, problem);
@@ -85,7 +85,7 @@ async function receive(deps: WebhookDeps, budget: RejectionBudget, request: Webh
   return answer(submission());
 }
 
-/** What the body says, decoded where it is packed in a way that is known (requirements AMB-176). */
+/** The content of the body, decoded where its encoding is known (requirements AMB-176). */
 async function contentOf(
   { body, reserve }: { readonly body: Uint8Array; readonly reserve: (bytes: number) => Promise<void> },
   { 'content-type': type, 'content-encoding': encoding }: Readonly<Record<string, string>>,
@@ -98,7 +98,7 @@ async function contentOf(
   return contentOfBytes(bytes, type);
 }
 
-/** What its JSON would take at most; a content that is too large is refused before it is read. */
+/** Upper bound of its size as JSON; a content that is too large is refused before it is read. */
 function affordable(bytes: Uint8Array): number {
   assertFits(bytes.byteLength);
   return Math.min(

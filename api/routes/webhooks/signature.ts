@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { HttpError } from '../../../lib/http/http-error.ts';
 
-/** What can be wrong with the signature of a webhook (spec 1 §7.2). */
+/** Faults of the signature of a webhook (spec 1 §7.2). */
 export type SignatureProblem =
   | 'missing_signature'
   | 'malformed_signature'
@@ -17,7 +17,7 @@ const statuses: Readonly<Record<SignatureProblem, 400 | 401>> = {
   invalid_signature: 401,
 };
 
-/** What a webhook claims before its body is there, and what it will be measured by. */
+/** The claim of a webhook before its body is there, and the key that will check it. */
 interface SignedHead {
   /** Each value of `X-Svc-Signature`, as often as it was sent. */
   readonly signatures: readonly string[];
@@ -32,7 +32,7 @@ export interface SignedBody extends SignedHead {
 const scheme = 'sha256=';
 
 /**
- * What is wrong, in the order of requirements AMB-045 and AMB-152; undefined where the signature is that of the bytes
+ * The fault, in the order of requirements AMB-045 and AMB-152; undefined where the signature is that of the bytes
  * under the secret. The digests are compared once, by `equal`: in constant time. Pure.
  */
 export function signatureProblem(
@@ -46,14 +46,14 @@ export function signatureProblem(
   return given.length === wanted.length && equal(given, wanted) ? undefined : 'invalid_signature';
 }
 
-/** What a sender signs who puts source and key under its signature, and what it will be measured by. */
+/** The bytes that a sender signs with source and key, and the key that will check them. */
 interface BoundBody extends SignedBody {
   readonly source: string;
   readonly key: string | undefined;
 }
 
 /**
- * What is wrong with `X-Svc-Bound-Signature`, of which `signatures` holds the values: HMAC-SHA256 over the source, a line
+ * The fault of `X-Svc-Bound-Signature`, of which `signatures` holds the values: HMAC-SHA256 over the source, a line
  * feed, the key or nothing, a line feed, and the body. Undefined where it is right, or was not sent.
  */
 export function boundProblem({ source, key = '', body, ...head }: BoundBody): SignatureProblem | undefined {
@@ -64,7 +64,7 @@ export function boundProblem({ source, key = '', body, ...head }: BoundBody): Si
 /** The digest that a signature says, in one spelling. */
 export const digestOf = (signature: string): string => signature.slice(scheme.length).toLowerCase();
 
-/** What is wrong whatever the body will be. */
+/** Faults that do not depend on the body. */
 export function headProblem({ signatures, secret }: SignedHead): SignatureProblem | undefined {
   return headerProblem(signatures) ?? (secret === undefined ? 'secret_not_found' : undefined);
 }

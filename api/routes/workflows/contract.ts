@@ -68,7 +68,7 @@ export const listWorkflows = defineContract({
   tag,
   summary: 'List workflows',
   description:
-    'The workflows that you can run, by name: your own, those of the tenant and the global ones. Where one name stands ' +
+    'The workflows that you can run, by name: your own, those of the tenant and the global ones. Where a name is ' +
     'in several scopes, the narrowest is the one that runs.',
   access: 'bearer',
   query: Type.Object({
@@ -148,7 +148,7 @@ export const deleteWorkflow = defineContract({
   path: '/v1/workflows/{workflow}',
   tag,
   summary: 'Delete a workflow',
-  description: 'Deletes all its versions. Executions under way go on with the content they started with.',
+  description: 'Deletes all its versions. Executions under way keep the content they started with.',
   access: 'bearer',
   params: workflowParams,
   query: Type.Object(scopeQuery),
@@ -175,15 +175,14 @@ const moveErrors = [
   {
     status: 409,
     error: 'conflict',
-    when: 'The scope it would move to has another workflow of that name, and `force` was not given; or it stands beyond that scope.',
+    when: 'The scope it would move to has another workflow of that name, and `force` was not given; or it is beyond that scope.',
   },
   quotaExceeded,
 ];
 
 const moved = {
   kind: 'json' as const,
-  description:
-    'It stands in that scope, with all its versions. It has a new id if it moved; the former ids still find it.',
+  description: 'It is in that scope, with all its versions. It has a new id if it moved; the former ids still find it.',
   schema: WorkflowIdentity,
   example: { ...identityExample, scope: 'global' },
 };
@@ -201,7 +200,7 @@ export const promoteWorkflow = defineContract({
   summary: 'Widen the scope of a workflow',
   description:
     'Moves it to a wider scope. By name it is the one of the nearest narrower scope. Executions under way are not ' +
-    'touched. May be repeated after a failure: what stands in that scope already stays.',
+    'touched. May be repeated after a failure: versions in that scope stay.',
   access: 'bearer',
   params: workflowParams,
   query: Type.Object({
@@ -220,7 +219,7 @@ export const demoteWorkflow = defineContract({
   summary: 'Narrow the scope of a workflow',
   description:
     'Moves it into your tenant, or to you alone. By name it is the one of the nearest wider scope. Executions under way ' +
-    'are not touched. May be repeated after a failure: what stands in that scope already stays.',
+    'are not touched. May be repeated after a failure: versions in that scope stay.',
   access: 'bearer',
   params: workflowParams,
   query: Type.Object({

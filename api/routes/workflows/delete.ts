@@ -37,7 +37,7 @@ export function createDeleteRoute({ kube, clock, cluster, audit }: DeleteDeps): 
   });
 }
 
-/** Somebody has deleted it, and another one of its name was registered since. */
+/** Another caller has deleted it, and one of the same name was registered since. */
 function asRace(error: unknown): never {
   if (!isConflict(error)) throw error;
   const message = 'another workflow of that name was registered meanwhile';

@@ -82,11 +82,11 @@ describe('what the API server holds against a workflow', () => {
       },
     ],
     [
-      'a namespace that goes',
+      'a namespace in Terminating',
       kube(403, { message: 'unable to create new content in namespace x because it is being terminated' }),
       { code: 'not_found', error: 'Tenant not found' },
     ],
-  ])('AMB-054 is told as what it is: %s', (_title, error, want) => {
+  ])('AMB-054 is answered as what it is: %s', (_title, error, want) => {
     expect(optionsOf(error)).toMatchObject(want);
   });
 

@@ -4,7 +4,7 @@ import { isDenied, isInvalid, type KubeError } from '../../../lib/kube/index.ts'
 import { refusalOf } from '../write-refusal.ts';
 
 /**
- * What the API server holds against a write, as an answer: the paths of a refused definition in the form of the
+ * The API server's refusal of a write, as an answer: the paths of a refused definition in the form of the
  * manifest, a namespace that is not there, a quota. Anything else comes back as it was.
  */
 export function asRefusal(error: unknown, moved: readonly string[] = movedFields): unknown {

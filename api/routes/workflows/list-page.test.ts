@@ -51,7 +51,7 @@ describe('a page of workflows', () => {
     expect(listPage(many, { ...query, limit }).rows).toHaveLength(size);
   });
 
-  it('AMB-016 goes on behind what was last, though that is gone meanwhile', () => {
+  it('AMB-016 continues behind the last entry, though that is gone meanwhile', () => {
     const { next } = listPage(all, { ...query, limit: 2 });
     const rest = all.filter(({ metadata }) => metadata.name !== 'b');
     expect(shown(listPage(rest, { ...query, limit: 2, after: next }).rows)).toEqual(['c', 'd']);
@@ -74,7 +74,7 @@ describe('a cursor', () => {
   });
 
   it.each(['x', '=', Buffer.from('nobody/a').toString('base64url'), `${Buffer.from('user/a').toString('base64url')}=`])(
-    'AMB-016 that nobody has given is refused: %j',
+    'AMB-016 that no list has given is refused: %j',
     (cursor) => {
       expect(() => listCursor.decode(cursor)).toThrow(expect.objectContaining({ code: 'invalid' }));
     },

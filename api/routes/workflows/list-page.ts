@@ -11,7 +11,7 @@ import {
   pageOf,
 } from '../../../lib/http/paging.ts';
 
-/** Where a workflow stands in a list. A caller sees at most one of a name in each scope. */
+/** The place of a workflow in a list. A caller sees at most one of a name in each scope. */
 interface ListKey {
   readonly name: string;
   readonly scope: Scope;

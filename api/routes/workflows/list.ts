@@ -24,7 +24,9 @@ export function createListRoute({ cluster }: { readonly cluster: Pick<Cluster, '
   });
 }
 
-/** One after another: what the cache does not keep may be of any size. A workflow that goes meanwhile is left out. */
+/**
+ * One after another: fields that the cache does not keep may be of any size. A workflow deleted meanwhile is left out.
+ */
 async function presentAll(
   { workflows }: Pick<Cluster, 'workflows'>,
   rows: readonly ListedWorkflow[],

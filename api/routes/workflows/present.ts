@@ -26,7 +26,7 @@ export function presentSummary(workflow: Workflow): WorkflowSummary {
   };
 }
 
-/** Of one version. An older one was accepted when it was stored, whatever is said of the newest. */
+/** Presents one version. An older one was accepted when it was stored, whatever the newest one's state. */
 export function presentDefinition(workflow: Workflow, spec: WorkflowSpec): WorkflowDefinition {
   const isNewest = spec.version === workflow.spec.version;
   return {
@@ -53,7 +53,7 @@ export const isOurs = (key: string): boolean => key.startsWith(`${group}/`);
 
 const isNoted = (key: string): boolean => noted.test(key);
 
-/** What the controllers have said of the newest content; of an older one they say nothing. */
+/** The controllers' verdict on the newest content; they give none on an older one. */
 export function readinessOf(workflow: Versioned): Pick<WorkflowSummary, 'ready' | 'reason' | 'message'> {
   const condition = readyOf(workflow);
   if (condition === undefined) {

@@ -45,7 +45,7 @@ export async function readAgentBody(manifests: ManifestReader, text: string, ten
   return checked(reading, reading.agent, ({ warnings }, agent) => ({ agent, warnings }));
 }
 
-/** What was read, unless something is wrong with it. */
+/** The manifest that was read; throws where something is wrong with it. */
 function checked<V extends Versioned, T>(
   { form = 'manifest', problems, furtherProblems }: ManifestReading,
   definition: V | undefined,

@@ -39,7 +39,7 @@ async function registered(kind: 'created' | 'updated' | 'unchanged', object = st
   return recorded[0];
 }
 
-it('a registration whose answer was lost is told of by its repetition, as the same act', async () => {
+it('the repetition of a registration whose answer was lost is audited as the same act', async () => {
   const first = await registered('updated');
   const again = await registered('unchanged', { ...stored, status: {} as never });
   expect(first).toMatchObject({ type: 'WorkflowRegistered', subject: 'w1', doneAt: undefined });

@@ -57,7 +57,7 @@ function childrenOf({ workflows }: RegisterDeps['cluster'], caller: Caller): Fin
   };
 }
 
-/** The same for a registration and its repetition: whoever wrote may have ended before telling of it. */
+/** The same for a registration and its repetition: the writer may have died before recording it. */
 export function contentId({ metadata: { generation, annotations, labels } }: Versioned): string {
   return shortHash(canonicalHash([generation, annotations ?? {}, labels ?? {}]));
 }

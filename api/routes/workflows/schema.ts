@@ -30,7 +30,7 @@ export const WorkflowIdentity = Type.Object(
     name: Type.String(),
     version,
     scope: scopeField(
-      'Who may run it: `user` the one who registered it, `tenant` everybody of the tenant, `global` every tenant.',
+      'Users who may run it: `user` the one who registered it, `tenant` all of the tenant, `global` every tenant.',
     ),
   },
   { additionalProperties: false },
@@ -43,11 +43,11 @@ const Warning = Type.Object({ path: Type.String(), message: Type.String() }, { a
 export const WorkflowRegistration = Type.Object(
   {
     ...WorkflowIdentity.properties,
-    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'What registering it did.' }),
+    registration: oneOf(['created', 'updated', 'unchanged'], { description: 'Effect of the registration.' }),
     form: oneOf(['manifest', 'resource'], { description: 'The form in which the body was read.' }),
     warnings: Type.Optional(
       Type.Array(Warning, {
-        description: 'What deserves a look but is not a mistake, such as a state that nothing leads to.',
+        description: 'Parts that deserve a look but are no mistakes, such as a state that nothing leads to.',
       }),
     ),
   },

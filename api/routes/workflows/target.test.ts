@@ -18,7 +18,7 @@ describe('a workflow as an object of a scope', () => {
     expect(inScope(full, scope, ada)).toEqual({ ...full, metadata: { ...full.metadata } });
   });
 
-  it('WF-API-12 of a user carries whose it is, and a name that nobody else’s can have', () => {
+  it('WF-API-12 of a user carries its owner, and a name that no other user’s can have', () => {
     const own = inScope(full, 'user', ada);
     expect(own.metadata.labels).toEqual({ team: 'web', [labels.user]: ownerKey(ada.subject) });
     expect(own.metadata.annotations).toMatchObject({ [annotations.user]: ada.subject, [annotations.name]: 'build' });
@@ -53,8 +53,8 @@ describe('where a scope is', () => {
   });
 
   it('AMB-026 is nowhere for a tenant that is not set up, except for the global one', () => {
-    const nobody = { subject: 'x', tenant: 'nobody' };
-    expect(() => namespaceOf(tenants, nobody, 'tenant')).toThrow('Tenant not found');
-    expect(namespaceOf(tenants, nobody, 'global')).toBe('windlass-global');
+    const stranger = { subject: 'x', tenant: 'nobody' };
+    expect(() => namespaceOf(tenants, stranger, 'tenant')).toThrow('Tenant not found');
+    expect(namespaceOf(tenants, stranger, 'global')).toBe('windlass-global');
   });
 });

@@ -5,7 +5,7 @@ import { objectName, userObjectName, workflowName } from '../../../lib/manifest/
 import type { TenantDirectory, Viewer } from '../../cluster/index.ts';
 import { notFound, unknownTenant } from '../not-found.ts';
 
-/** Where a workflow of a scope stands. @throws HttpError 404 for a tenant that is not set up. */
+/** The namespace of a workflow of a scope. @throws HttpError 404 for a tenant that is not set up. */
 export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { tenant }: Viewer, scope: Scope): string {
   const namespace = scope === 'global' ? globalNamespace : tenants.namespaceOf(tenant);
   if (namespace === undefined) throw notFound(unknownTenant);
@@ -13,8 +13,8 @@ export function namespaceOf(tenants: Pick<TenantDirectory, 'namespaceOf'>, { ten
 }
 
 /**
- * The same workflow as an object of that scope. One of a user carries whose it is, and an object name that nobody else's
- * can have.
+ * The same workflow as an object of that scope. One of a user carries its owner, and an object name that no other
+ * user's can have.
  */
 export function inScope(workflow: Workflow, scope: Scope, { subject }: Pick<Viewer, 'subject'>): Workflow {
   const name = workflowName(workflow.metadata);

@@ -14,7 +14,7 @@ describe('turns', () => {
     expect(log).toEqual(['a in', 'c in', 'a out', 'b in', 'c out', 'b out']);
   });
 
-  it('go on after one that failed', async () => {
+  it('continue after one that failed', async () => {
     const turns = createTurns();
     const failing = turns('x', () => Promise.reject(new Error('no')));
     const next = turns('x', async () => 7);

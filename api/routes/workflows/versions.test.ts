@@ -40,7 +40,7 @@ describe('the versions of a workflow', () => {
     ]);
   });
 
-  it('WF-API-11 begin with a content that nobody has stored yet', () => {
+  it('WF-API-11 begin with a content that is not stored yet', () => {
     const [first] = versionsOf(workflow('3.0.0', ['1.0.0']), [], now);
     expect(first).toEqual({ version: '3.0.0', registered_at: '2026-01-09T00:00:00.000Z', current: true });
   });

@@ -29,7 +29,7 @@ export function createVersionsRoute(deps: VersionsDeps): Route<Caller> {
 
 /**
  * Every version, the newest first: those that the status lists, what was stored since the controllers last looked or too
- * long ago to be listed, and a content that nobody has stored yet.
+ * long ago to be listed, and a content that is not stored yet.
  */
 export function versionsOf(
   { spec, status }: Pick<Versioned, 'spec' | 'status'>,

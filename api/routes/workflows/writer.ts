@@ -23,7 +23,7 @@ interface WriterDeps<V extends Versioned> {
   readonly register: (deps: RegisterDeps, definition: V, options: RegisterOptions) => Promise<Registration<V>>;
   /** Takes what was written, so that it is found at once. */
   readonly remember: (definition: V) => void;
-  /** What the API server holds against a write, as an answer. */
+  /** The API server's refusal of a write, as an answer. */
   readonly asRefusal: (error: unknown) => unknown;
 }
 

@@ -87,7 +87,7 @@ describe('lines of a stream', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it('end at once when they are told to stop while none comes', async () => {
+  it('end at once when the signal aborts while none comes', async () => {
     const stop = new AbortController();
     const collected = collect(new PassThrough(), 10, stop.signal);
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -95,7 +95,7 @@ describe('lines of a stream', () => {
     expect(await collected).toEqual([]);
   });
 
-  it('end at once when they were told to stop before', async () => {
+  it('end at once when the signal had aborted before', async () => {
     expect(await collect(new PassThrough(), 10, AbortSignal.abort())).toEqual([]);
   });
 

@@ -29,17 +29,17 @@ export function auditCommand(launch: Launch): Command {
         .alias('ls')
         .summary('list events')
         .description(
-          'Lists events of the tool gateway, the oldest first. With --follow it goes on until Ctrl-C; -o json prints one ' +
-            'event a line then.',
+          'Lists events of the tool gateway, the oldest first. With --follow it continues until Ctrl-C; -o json prints ' +
+            'one event a line then.',
         )
         .option('--type <type>', 'only events of this type, such as ToolInvocationStarted')
         .option('--from <time>', 'only events of this time (RFC 3339) or later')
         .option('--to <time>', 'only events before this time')
         .option('--since <duration>', 'only events of the last 90s, 5m, 1h30m')
-        .option('--cursor <cursor>', 'go on where an earlier read ended')
+        .option('--cursor <cursor>', 'continue where an earlier read ended')
         .option('--limit <events>', 'at most so many events')
         .option('--of-tenant <slug>', 'events of this tenant, for an svc:admin whose token names none')
-        .option('-f, --follow', 'go on with events as they come')
+        .option('-f, --follow', 'continue with events as they come')
         .addHelpText(
           'after',
           examples('windlass gateway audit list --since 1h', 'windlass gateway audit list --follow -o json'),

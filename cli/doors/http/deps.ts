@@ -6,6 +6,6 @@ export interface HttpDeps {
   readonly client: WindlassClient;
   readonly clock: Clock;
   readonly words: DoorWords;
-  /** Whom the server takes the user for: the subject of the token. */
+  /** The user as the server identifies them: the subject of the token. */
   readonly subject: () => Promise<string>;
 }

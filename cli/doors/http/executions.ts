@@ -164,7 +164,7 @@ function earlierOf({ by, at }: { readonly by?: string; readonly at?: string }): 
   return by === undefined || at === undefined ? {} : { earlier: { by, at } };
 }
 
-/** What cannot be is refused here, with what the person has to know; of several at the same time the server takes one. */
+/** Refuses an impossible decision with the reason; among several at the same time the server takes one. */
 async function decide(
   { client, clock, subject }: HttpDeps,
   execution: WorkflowExecution,

@@ -12,7 +12,7 @@ import type { HttpDeps } from './deps.ts';
 const lookAgainMs = 100;
 const streams: readonly StreamName[] = ['stdout', 'stderr'];
 
-/** What the API gives of commands: each stream by itself, of a running command as it writes. */
+/** Output of commands from the API: each stream by itself, live while the command runs. */
 export function createLogs(deps: HttpDeps, executions: Pick<ExecutionDoor, 'follow'>): LogDoor {
   return {
     async *changes(execution, signal) {
@@ -33,7 +33,7 @@ export function createLogs(deps: HttpDeps, executions: Pick<ExecutionDoor, 'foll
   };
 }
 
-/** The steps of a parallel state, which its definition names; undefined stands for the one command of any other. */
+/** The steps of a parallel state, which its definition names; undefined means the one command of any other state. */
 async function stepsOf(
   { client }: HttpDeps,
   { status }: WorkflowExecution,
@@ -69,11 +69,11 @@ async function readStored(deps: HttpDeps, execution: WorkflowExecution, log: Sto
   for (const stream of streams) await readStream(deps, execution, { ...log, stream, follow: false }, sink);
 }
 
-/** Both streams at once: which of them a command has written to first is not told. */
+/** Both streams at once: the API does not report the order of writes between them. */
 function liveLog(deps: HttpDeps, execution: WorkflowExecution, place: LogPlace): LiveLog {
   return {
     place,
-    // The server goes on with the next attempt by itself.
+    // The server continues with the next attempt by itself.
     attempt: Number.POSITIVE_INFINITY,
     async read({ follow, signal }, sink) {
       await Promise.all(
@@ -105,5 +105,5 @@ async function readStream(
   }
 }
 
-/** Whoever follows a command that writes nothing waits for it for a day. */
+/** A reader may follow a silent command for a day. */
 const wholeDayMs = 86_400_000;

@@ -10,13 +10,13 @@ const token = tokenOf(claims);
 
 function open(server: string, options: GlobalOptions = {}, env: OpenDeps['env'] = {}) {
   const notes: string[] = [];
-  const nobody = () => Promise.reject(new Error('there is no login'));
+  const noLogin = () => Promise.reject(new Error('there is no login'));
   const deps: OpenDeps = {
     env: { WINDLASS_TOKEN: token, ...env },
     clock: systemClock,
-    files: { read: nobody },
-    logins: { read: nobody, write: nobody, remove: nobody, alone: nobody },
-    findProvider: nobody,
+    files: { read: noLogin },
+    logins: { read: noLogin, write: noLogin, remove: noLogin, alone: noLogin },
+    findProvider: noLogin,
     terminal: { note: (line) => void notes.push(line) },
     fetch,
   };
@@ -83,14 +83,14 @@ describe('the door to the API', () => {
     });
   });
 
-  it('knows what people call somebody whose subject is an id', async () => {
+  it('knows the display name of a user whose subject is an id', async () => {
     await using server = await loopback(answerJson(200, { workflows: [], next_cursor: null }));
     const known = { ...claims, sub: '9ae9d347', preferred_username: 'anna' };
     const { door } = open(server.url, {}, { WINDLASS_TOKEN: tokenOf(known) });
     expect(await door.whoAmI()).toMatchObject({ user: '9ae9d347', facts: { name: 'anna' } });
   });
 
-  it('says what keeps somebody from working there, and nothing of a token that is not taken', async () => {
+  it('says what keeps the user from working there, and nothing of a refused token', async () => {
     await using closed = await loopback(answerJson(403, { error: 'forbidden', message: 'the token names no tenant' }));
     expect((await open(closed.url).door.whoAmI()).facts).toMatchObject({ problem: 'the token names no tenant' });
     await using refusing = await loopback(answerJson(401, { error: 'unauthorized' }));

@@ -41,7 +41,9 @@ export function openHttpDoor(deps: OpenDeps, options: GlobalOptions, server: str
   });
 }
 
-/** What keeps the server from working for the user, if anything does. Throws when it does not take the token at all. */
+/**
+ * The obstacle that keeps the server from working for the user, if any. Throws when it does not take the token at all.
+ */
 async function refusalOf(client: Pick<WindlassClient, 'listWorkflows'>): Promise<string | undefined> {
   try {
     await client.listWorkflows({ limit: 1 });
@@ -71,5 +73,5 @@ function identityOf(server: string, token: string, problem: string | undefined):
 export function warnOfClearText({ terminal }: Pick<OpenDeps, 'terminal'>, server: string): void {
   const url = new URL(server);
   if (url.protocol === 'https:' || isLoopback(url)) return;
-  terminal.note(`warning: the token goes to ${server} in clear; whoever sees it can act as you`);
+  terminal.note(`warning: the token is sent to ${server} unencrypted; a reader of the traffic can act as you`);
 }

@@ -99,10 +99,10 @@ function rowOf(summary: WorkflowSummary): WorkflowRow {
   };
 }
 
-/** What the API tells of a workflow in a list, under the names that the custom resource has for it. */
+/** A workflow in a list of the API, under the names of the custom resource. */
 function objectOf(summary: WorkflowSummary): KubeObject {
-  const { workflow_id: uid, name, created_at: creationTimestamp, labels, ...told } = summary;
-  const { version, description, ...rest } = told;
+  const { workflow_id: uid, name, created_at: creationTimestamp, labels, ...fields } = summary;
+  const { version, description, ...rest } = fields;
   const object = {
     apiVersion,
     kind: 'Workflow',

@@ -86,7 +86,7 @@ describe('following an execution', () => {
   it.each<[title: string, script: ReturnType<typeof scripted>, want: object]>([
     ['the first read fails', scripted([notFound], []), { status: 404 }],
     ['the execution is deleted', scripted([at('1')], [[{ type: 'DELETED', object: at('2') }]]), { reason: 'Deleted' }],
-    ['it was deleted while nobody looked', scripted([at('1'), notFound], [[], []]), { reason: 'Deleted' }],
+    ['it was deleted between two reads', scripted([at('1'), notFound], [[], []]), { reason: 'Deleted' }],
     ['another one has its name', scripted([at('1'), at('2', 'other')], [[], []]), { reason: 'Deleted' }],
     ['watching is not allowed', scripted([at('1')], [[forbidden]]), { status: 403 }],
   ])('throws when %s', async (_title, script, want) => {

@@ -30,7 +30,7 @@ export async function listedIn<T>(deps: NamespaceDeps, items: readonly T[]): Pro
   return items;
 }
 
-/** What the work gives; a namespace that is not there is the better answer than a name that is not there. */
+/** The result of the work; a missing namespace is a better error than a missing name in it. */
 export async function inNamespace<T>(deps: NamespaceDeps, work: Promise<T>): Promise<T> {
   try {
     return await work;

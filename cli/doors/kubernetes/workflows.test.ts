@@ -22,7 +22,7 @@ const judged = (name: string, observedGeneration: number): Workflow => {
   };
 };
 
-it('a list says of content that nobody has judged yet that it is unknown', async () => {
+it('a list shows content without a verdict as unknown', async () => {
   const items = [judged('old', 1), judged('new', 2)];
   const deps = { kube: { listAll: async () => ({ metadata: {}, items }) }, namespace: 'team' };
   const rows = await createWorkflows(deps as unknown as KubernetesDeps).list({ everywhere: true });

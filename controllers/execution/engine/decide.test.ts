@@ -57,17 +57,17 @@ describe('limits', () => {
 });
 
 describe('Events', () => {
-  const told = (world: World) => world.happenings.map(({ type, reason }) => `${type} ${reason}`);
+  const eventsOf = (world: World) => world.happenings.map(({ type, reason }) => `${type} ${reason}`);
 
   it('tell of the end of a run that took its time, and of every failure', () => {
     const slow = new World(aWorkflow('w').state('a', aScript('x')).build()).settle().end('a').settle();
-    expect(told(slow)).toEqual(['Normal Completed']);
+    expect(eventsOf(slow)).toEqual(['Normal Completed']);
     const bad = aWorkflow('w').state('again', loop({ max_state_visits: 1 }));
-    expect(told(new World(bad.build()).settle())).toEqual(['Warning MaxStateVisitsExceeded']);
+    expect(eventsOf(new World(bad.build()).settle())).toEqual(['Warning MaxStateVisitsExceeded']);
   });
 
   it('do not repeat the status of a run that was over at once', () => {
-    expect(told(new World(aWorkflow('w').state('a', anEnd()).build()).settle())).toEqual([]);
+    expect(eventsOf(new World(aWorkflow('w').state('a', anEnd()).build()).settle())).toEqual([]);
   });
 });
 
@@ -773,10 +773,10 @@ describe('Human states', () => {
         "state ask waits for a decision; the response 'aproved' of ann matches no rule; it takes approved, rejected",
       current: { signals_refused: 1, answers: ['approved', 'rejected'] },
     });
-    const told = () => world.happenings.filter(({ reason }) => reason === 'UnmatchedResponse');
-    expect(told()).toMatchObject([{ type: 'Warning', message: expect.stringContaining("'aproved' of ann") }]);
+    const eventsOf = () => world.happenings.filter(({ reason }) => reason === 'UnmatchedResponse');
+    expect(eventsOf()).toMatchObject([{ type: 'Warning', message: expect.stringContaining("'aproved' of ann") }]);
     world.pass(1_000).settle().signal('ask', 'approved').settle();
-    expect(told()).toHaveLength(1);
+    expect(eventsOf()).toHaveLength(1);
     expect(world.visits()).toEqual(['ask', 'ship']);
     expect(world.status.history?.[0]?.signal).toMatchObject({ id: 's1', response: 'approved' });
   });

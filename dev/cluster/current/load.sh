@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Puts image tars on the nodes of somebody's cluster, where there is a way. Sourced.
+# Puts image tars on the nodes of the user's own cluster, where there is a way. Sourced.
 
 # The name of the native cluster of this machine that answers at the same address; fails if none does.
 native_twin() {

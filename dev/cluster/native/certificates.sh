@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The cluster's certificate authority, one certificate per component, and the kubeconfig files. Sourced.
-# What exists is kept; a file appears only when it is whole.
+# Existing files are kept; a file appears only when it is whole.
 
 pki=$cluster_dir/pki
 

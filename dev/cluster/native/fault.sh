@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the fault commands (node, kubelet, apiserver, etcd) have in common. Sourced.
+# Shared functions of the fault commands (node, kubelet, apiserver, etcd). Sourced.
 
 source "$cluster_scripts/settings.sh"
 source "$cluster_scripts/native/cluster.sh"

@@ -22,7 +22,7 @@ make_mount_point() {
 make_node_mounts() {
   local node=$1 folder
   # Size-limited volumes are mounted outside and must appear inside, so their parent is shared; the file that keeps a
-  # namespace alive may only stand on a private mount.
+  # namespace alive must be on a private mount.
   make_mount_point "$volumes_dir" shared
   make_mount_point "$cluster_dir/mounts" private
   is_mount_point "$(node_mounts "$node")" && return 0
@@ -34,7 +34,7 @@ make_node_mounts() {
   done
 }
 
-# The namespace goes, and with it what a reboot would have cleared.
+# Removes the namespace, and with it what a reboot would have cleared.
 remove_node_mounts() {
   if is_mount_point "$(node_mounts "$1")"; then
     umount "$(node_mounts "$1")"

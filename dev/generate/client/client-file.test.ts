@@ -74,7 +74,7 @@ const document = {
   },
   components: {
     schemas: {
-      Error: { type: 'object', description: 'Of answers that are no success.' },
+      Error: { type: 'object', description: 'Body of error answers.' },
       Thing: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
     },
   },

@@ -64,7 +64,7 @@ function requestType(operation: Operation): string {
     return `${docComment(description)}readonly ${propertyName(name)}${required ? '' : '?'}: ${schemaType(schema)};\n`;
   });
   if (body !== undefined) fields.push(`readonly body${body.required ? '' : '?'}: ${bodyType(body)};\n`);
-  return `/** What {@link Operations.${id}} is given. */\nexport interface ${typeName(id)}Request {\n${fields.join('')}}\n`;
+  return `/** Arguments of {@link Operations.${id}}. */\nexport interface ${typeName(id)}Request {\n${fields.join('')}}\n`;
 }
 
 function bodyType({ mediaType, schema }: NonNullable<Operation['body']>): string {
@@ -74,7 +74,7 @@ function bodyType({ mediaType, schema }: NonNullable<Operation['body']>): string
 
 function replyType({ id, reply }: Operation): string {
   if (reply.kind === 'bytes' || reply.kind === 'none') return '';
-  const what = reply.kind === 'events' ? 'What an event carries of' : 'What is answered by';
+  const what = reply.kind === 'events' ? 'Data of an event of' : 'Body of the answer of';
   const name = `${typeName(id)}${reply.kind === 'events' ? 'Event' : 'Reply'}`;
   return `/** ${what} {@link Operations.${id}}. */\nexport type ${name} = ${schemaType(reply.schema)};\n`;
 }
@@ -122,7 +122,7 @@ function typeName(id: string): string {
 
 function operationTable(operations: readonly Operation[]): string {
   const rows = operations.map((operation) => `${operation.id}: ${JSON.stringify(row(operation))},\n`);
-  return `/** What the runtime knows of each operation. */\nexport const operations: Readonly<Record<keyof Operations, Operation>> = {\n${rows.join('')}};\n`;
+  return `/** Facts of each operation for the runtime. */\nexport const operations: Readonly<Record<keyof Operations, Operation>> = {\n${rows.join('')}};\n`;
 }
 
 function row({ method, path, bearer, parameters, body, reply }: Operation): object {

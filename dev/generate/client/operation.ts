@@ -116,7 +116,7 @@ function bodyOf({ requestBody }: OpenApiOperation): Operation['body'] {
   if (requestBody === undefined) return undefined;
   const { required = false, content } = requestBody;
   const [mediaType, media] = firstOf(content, ['application/yaml', 'application/json']);
-  // What is no JSON is sent as it is given, whatever document the text holds.
+  // A body that is no JSON is sent as given, whatever document the text holds.
   const schema = mediaType === 'application/json' ? (media.schema ?? {}) : { type: 'string' };
   return { mediaType, required, schema };
 }

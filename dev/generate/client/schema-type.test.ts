@@ -73,7 +73,7 @@ describe('a comment', () => {
     expect(docComment(undefined)).toBe('');
   });
 
-  it('breaks long lines, and stands below the text of a list', () => {
+  it('breaks long lines, and indents below the text of a list', () => {
     const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
     expect(docComment(`- ${words(30)}`)).toBe(`/**\n * - ${words(21)}\n *   ${words(9)}\n */\n`);
   });

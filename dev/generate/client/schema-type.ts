@@ -12,7 +12,7 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
-  /** Of text that is JSON. */
+  /** The value of a JSON text. */
   readonly contentSchema?: Schema;
   readonly description?: string;
   readonly deprecated?: boolean;
@@ -34,8 +34,8 @@ const unknownKeywords = [
 ];
 
 /**
- * The TypeScript type of the values that fit a schema. What a type cannot say (patterns, bounds, formats) is left to
- * the server. Throws for a schema whose type would be wrong, rather than to emit `unknown` in silence.
+ * The TypeScript type of the values that fit a schema. Constraints that no type expresses (patterns, bounds, formats)
+ * are left to the server. Throws for a schema whose type would be wrong, rather than to emit `unknown` in silence.
  */
 export function schemaType(schema: Schema): string {
   const foreign = unknownKeywords.find((keyword) => Object.hasOwn(schema, keyword));
@@ -60,7 +60,7 @@ export function docComment(text: string | undefined): string {
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
 }
 
-/** Broken at blanks; the further lines of a list's item stand below its text. */
+/** Broken at blanks; the further lines of a list's item are below its text. */
 function wrapped(line: string): string[] {
   const lines: string[] = [];
   const margin = line.startsWith('- ') ? '  ' : '';

@@ -8,7 +8,7 @@ export interface Work {
    * What an answer tells its caller: the id of what was made, or `madeBefore`, by an attempt whose answer was lost.
    * Undefined: nothing is known, and the caller tries again.
    */
-  told(answer: Received): string | undefined;
+  outcomeOf(answer: Received): string | undefined;
   /** Ids of what each number has left behind. */
   left(): Promise<ReadonlyMap<number, readonly string[]>>;
 }
@@ -24,15 +24,15 @@ const mostAttempts = 500;
  */
 export async function sendWhileKilled(work: Work, count: number, world: ApiWorld): Promise<Map<number, string>> {
   const victim = world.replicas[0] as ApiReplica;
-  const told = new Map<number, string>();
+  const outcomes = new Map<number, string>();
   let answers = 0;
 
   async function deliver(index: number): Promise<void> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const answer = await work.send(index, (index + attempt) % 2).catch(() => undefined);
       answers += 1;
-      const outcome = answer === undefined ? undefined : work.told(answer);
-      if (outcome !== undefined) return void told.set(index, outcome);
+      const outcome = answer === undefined ? undefined : work.outcomeOf(answer);
+      if (outcome !== undefined) return void outcomes.set(index, outcome);
       if (answer !== undefined && answer.status !== 503) throw new Error(`${index}: ${answer.status} ${answer.text}`);
       await pause(Math.min(200, Number(answer?.headers['retry-after'] ?? 0.05) * 1_000));
     }
@@ -45,13 +45,13 @@ export async function sendWhileKilled(work: Work, count: number, world: ApiWorld
   await victim.kill();
   await victim.start();
   await settled;
-  return told;
+  return outcomes;
 }
 
 /** Everything that was lost, doubled, or told wrongly; empty when all is well. */
-export async function faultsOf(work: Work, told: ReadonlyMap<number, string>): Promise<string[]> {
+export async function faultsOf(work: Work, outcomes: ReadonlyMap<number, string>): Promise<string[]> {
   const left = await work.left();
-  return [...told].flatMap(([index, outcome]) => {
+  return [...outcomes].flatMap(([index, outcome]) => {
     const ids = left.get(index) ?? [];
     if (ids.length !== 1) return [`${index} was told ${outcome} and left ${ids.length}`];
     return outcome === madeBefore || outcome === ids[0] ? [] : [`${index} was told ${outcome} and left ${ids[0]}`];

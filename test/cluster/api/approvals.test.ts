@@ -400,8 +400,8 @@ describe('a response that matches no rule', () => {
     const run = await waiting('yes-only');
     const ref = { namespace: world.tenant, name: run.name };
     await sendSignal(world.kube, ref, { id: 'typo', state: 'ask', response: 'aproved' });
-    const told = ({ status }: WorkflowExecution) => status?.message?.includes("'aproved' of") === true;
-    const { status } = await waitForObject(world.kube, { resource: workflowExecutions, ...ref }, told);
+    const hasWarning = ({ status }: WorkflowExecution) => status?.message?.includes("'aproved' of") === true;
+    const { status } = await waitForObject(world.kube, { resource: workflowExecutions, ...ref }, hasWarning);
     expect(status).toMatchObject({ phase: 'waiting', current: { signals_refused: 1 } });
     const { items } = await world.kube.list(events, { namespace: world.tenant });
     const notes = items.filter(({ reason }) => reason === 'UnmatchedResponse').map(({ note }) => note);

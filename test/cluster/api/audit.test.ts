@@ -17,27 +17,27 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-interface Told {
+interface AuditEvent {
   readonly type: string;
   readonly subject: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-async function told(): Promise<Told[]> {
+async function auditEvents(): Promise<AuditEvent[]> {
   const nats = world.nats;
   if (nats === undefined) throw new Error('the world has no bus');
-  return (await eventsOf(nats, 'WINDLASS_AUDIT', `windlass.audit.${world.tenant}`)) as unknown as Told[];
+  return (await eventsOf(nats, 'WINDLASS_AUDIT', `windlass.audit.${world.tenant}`)) as unknown as AuditEvent[];
 }
 
 /** Events that were raised are stored within moments; what is not there then was not raised. */
-async function toldOf(subject: string, count: number): Promise<Told[]> {
+async function auditEventsOf(subject: string, count: number): Promise<AuditEvent[]> {
   for (let i = 0; i < 50; i += 1) {
-    const found = (await told()).filter((event) => event.subject === subject);
+    const found = (await auditEvents()).filter((event) => event.subject === subject);
     if (found.length >= count) break;
     await pause(100);
   }
   await pause(200);
-  return (await told()).filter((event) => event.subject === subject);
+  return (await auditEvents()).filter((event) => event.subject === subject);
 }
 
 const gate = { yes: 'done', no: 'done' };
@@ -69,7 +69,7 @@ describe('the audit stream', () => {
     expect(await register('audit-registered')).toBe(id);
     const { status } = await world.http(`/v1/workflows/${id}`, { method: 'DELETE', token: anna });
     expect(status).toBe(200);
-    expect(await toldOf(id, 2)).toMatchObject([
+    expect(await auditEventsOf(id, 2)).toMatchObject([
       { type: 'WorkflowRegistered', data: { actor: 'anna', workflow: 'audit-registered', version: '1.0.0' } },
       { type: 'WorkflowDeleted', data: { actor: 'anna', workflow: 'audit-registered' } },
     ]);
@@ -80,7 +80,7 @@ describe('the audit stream', () => {
     const id = await start('audit-run');
     await post(`/v1/workflows/executions/${id}/cancel`, {}, anna, 0);
     await post(`/v1/workflows/executions/${id}/cancel`, {}, op, 1);
-    const events = await toldOf(id, 2);
+    const events = await auditEventsOf(id, 2);
     expect(events).toMatchObject([
       { type: 'ExecutionStarted', data: { actor: 'anna', workflow: 'audit-run' } },
       { type: 'ExecutionCancelled', data: { actor: 'anna' } },
@@ -100,7 +100,7 @@ describe('the audit stream', () => {
       }),
     );
     expect(new Set(ids).size).toBe(1);
-    expect(await toldOf(ids[0] ?? '', 1)).toHaveLength(1);
+    expect(await auditEventsOf(ids[0] ?? '', 1)).toHaveLength(1);
   });
 
   it('tells who decided, of a hundred who tried the one, and without his words', async () => {
@@ -128,7 +128,7 @@ describe('the audit stream', () => {
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const events = await toldOf(id, 2);
+    const events = await auditEventsOf(id, 2);
     expect(events.map(({ type }) => type).filter((type) => type.startsWith('HumanApproval'))).toHaveLength(1);
     expect(events.at(-1)?.data).toMatchObject({ request_id: request });
     expect(JSON.stringify(events)).not.toContain('hush');
@@ -143,10 +143,10 @@ describe('the audit stream', () => {
     const { workflow_id: global } = await post<Moved>(`/v1/workflows/${name}/promote`, undefined, op);
     await post<Moved>(`/v1/workflows/${global}/promote`, undefined, op, 1);
     const { workflow_id: back } = await post<Moved>(`/v1/workflows/${global}/demote`, undefined, op);
-    expect(await toldOf(global, 1)).toMatchObject([
+    expect(await auditEventsOf(global, 1)).toMatchObject([
       { type: 'WorkflowPromoted', data: { actor: 'op', workflow: name, scope: 'global', former_workflow_id: first } },
     ]);
-    expect(await toldOf(back, 1)).toMatchObject([
+    expect(await auditEventsOf(back, 1)).toMatchObject([
       { type: 'WorkflowDemoted', data: { actor: 'op', workflow: name, scope: 'tenant', former_workflow_id: global } },
     ]);
   });

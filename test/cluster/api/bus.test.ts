@@ -45,7 +45,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     await kube.close();
   });
 
-  const told = (topic: string): Promise<Record<string, unknown>[]> =>
+  const eventsOn = (topic: string): Promise<Record<string, unknown>[]> =>
     eventsOf(nats, 'WINDLASS_EVENTS', `windlass.events.${tenant.name}.${topic}`);
 
   async function eventually<T>(read: () => Promise<T>, done: (value: T) => boolean, timeoutMs = 30_000): Promise<T> {
@@ -108,7 +108,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
   it('is told once of an execution that has ended', async () => {
     const uid = await runOne('told');
     const events = await eventually(
-      () => told('workflow'),
+      () => eventsOn('workflow'),
       (all) => all.some(({ subject }) => subject === uid),
     );
     expect(events.filter(({ subject }) => subject === uid)).toMatchObject([
@@ -129,7 +129,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     await waitForObject(kube, { resource: volumes, ...ref }, ({ status }) => status?.phase === 'expired');
     await kube.delete(volumes, ref);
     const events = await eventually(
-      () => told('volume'),
+      () => eventsOn('volume'),
       (all) => all.length === 2,
     );
     expect(events).toMatchObject([
@@ -167,7 +167,7 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
     );
     nats = await installedNats(kube);
     const events = await eventually(
-      () => told('workflow'),
+      () => eventsOn('workflow'),
       (all) => uids.every((uid) => all.some(({ subject }) => subject === uid)),
       60_000,
     );

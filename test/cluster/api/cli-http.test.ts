@@ -223,7 +223,7 @@ describe('windlass over HTTP', () => {
     const run = (...args: string[]) => start(args, { ...httpEnv, WINDLASS_TOKEN: operator }).result;
     expect((await http.run('workflow', 'demote', 'sleeping', '--to', 'user')).code).toBe(exitCodes.cluster);
     expect((await run('workflow', 'demote', 'sleeping', '--to', 'user')).stdout).toBe(
-      'workflow sleeping 1.0.0 stands at user scope\n',
+      'workflow sleeping 1.0.0 is now at user scope\n',
     );
     expect((await http.run('workflow', 'get', 'sleeping')).code).toBe(exitCodes.not_found);
     expect((await run('workflow', 'promote', 'sleeping', '--to', 'tenant')).code).toBe(exitCodes.ok);
@@ -276,7 +276,7 @@ describe('windlass over HTTP', () => {
   });
 
   it.each<[string, NodeJS.ProcessEnv, RegExp]>([
-    ['no token', { WINDLASS_TOKEN: '' }, /nobody is logged in to .*\nLog in: windlass login/],
+    ['no token', { WINDLASS_TOKEN: '' }, /not logged in to .*\nLog in: windlass login/],
     [
       'a token that is none',
       { WINDLASS_TOKEN: 'nonsense' },
@@ -356,9 +356,9 @@ describe('windlass login', () => {
     login.child.kill('SIGINT');
     expect(await login.result).toMatchObject({
       code: exitCodes.interrupted,
-      stderr: expect.stringContaining('nobody is logged in'),
+      stderr: expect.stringContaining('not logged in'),
     });
-    expect((await start(['--server', server, 'list'], {}).result).stderr).toContain('nobody is logged in');
+    expect((await start(['--server', server, 'list'], {}).result).stderr).toContain('not logged in');
   });
 });
 

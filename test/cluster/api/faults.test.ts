@@ -53,7 +53,7 @@ const registrations: Work = {
     const headers = { 'content-type': 'application/json' };
     return world.http('/v1/workflows/register', { token: ada, headers, body: JSON.stringify(manifest) }, replica);
   },
-  told: (answer) => (answer.status === 200 ? answer.json<{ workflow_id: string }>().workflow_id : undefined),
+  outcomeOf: (answer) => (answer.status === 200 ? answer.json<{ workflow_id: string }>().workflow_id : undefined),
   async left() {
     const { items } = await world.kube.listAll(workflows, { namespace: world.tenant });
     return byNumber(
@@ -74,7 +74,7 @@ const starts: Work = {
       },
       replica,
     ),
-  told: (answer) => (answer.status === 200 ? answer.json<{ execution_id: string }>().execution_id : undefined),
+  outcomeOf: (answer) => (answer.status === 200 ? answer.json<{ execution_id: string }>().execution_id : undefined),
   left: async () =>
     byNumber(
       'start-',
@@ -85,7 +85,7 @@ const starts: Work = {
 const webhooks: Work = {
   send: (index, replica) =>
     world.webhook('deaths', `hook-${index}`, { headers: { 'x-idempotency-key': `hook-${index}` }, replica }),
-  told(answer) {
+  outcomeOf(answer) {
     if (answer.status === 409) return madeBefore;
     return answer.status === 200 ? answer.json<Accepted>().workflow_execution_id : undefined;
   },
@@ -120,7 +120,7 @@ const decisions = (requests: readonly string[]): Work => ({
       { method: 'POST', token: ada, body: { feedback: `decision-${index}` } },
       replica,
     ),
-  told(answer) {
+  outcomeOf(answer) {
     // Of any number of decisions one is answered 200; where its answer is lost, the others tell that it was made.
     if (answer.status === 404) return madeBefore;
     return answer.status === 200 ? 'stored' : undefined;
@@ -144,9 +144,9 @@ describe('a replica that is killed', () => {
     ['decisions', async () => decisions(await waitingGates())],
   ])(`during ${count} parallel %s loses none that was acknowledged, and doubles none`, async (_what, make) => {
     const work = await make();
-    const told = await sendWhileKilled(work, count, world);
-    expect(told.size).toBe(count);
-    expect(await faultsOf(work, told)).toEqual([]);
+    const outcomes = await sendWhileKilled(work, count, world);
+    expect(outcomes.size).toBe(count);
+    expect(await faultsOf(work, outcomes)).toEqual([]);
   });
 
   it('leaves nothing behind that does not come to its end', async () => {

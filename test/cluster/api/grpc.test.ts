@@ -142,9 +142,9 @@ describe('stimuli over gRPC', () => {
         ({ code }: ServiceError) => status[code],
       );
     });
-    const told = await Promise.all(calls);
-    expect(told.filter((code) => code === 'OK')).toHaveLength(1);
-    expect(told.every((code) => ['OK', 'ALREADY_EXISTS', 'UNAVAILABLE'].includes(code ?? ''))).toBe(true);
+    const answers = await Promise.all(calls);
+    expect(answers.filter((code) => code === 'OK')).toHaveLength(1);
+    expect(answers.every((code) => ['OK', 'ALREADY_EXISTS', 'UNAVAILABLE'].includes(code ?? ''))).toBe(true);
     const started = (await world.executions()).filter(({ spec }) => spec.intent === content);
     expect(started).toHaveLength(1);
   });
@@ -157,8 +157,8 @@ describe('stimuli over gRPC', () => {
   });
 
   it('ORCH-AUTH-06 are refused without a certificate, and with one of a tenant that is not set up', async () => {
-    const nobody = await open(RuntimeServiceClient);
-    expect((await failureOf(submit(nobody))).code).toBe(status.UNAVAILABLE);
+    const stranger = await open(RuntimeServiceClient);
+    expect((await failureOf(submit(stranger))).code).toBe(status.UNAVAILABLE);
     const unknown = await open(RuntimeServiceClient, 'nobody');
     expect((await failureOf(submit(unknown))).code).toBe(status.PERMISSION_DENIED);
   });
@@ -207,9 +207,9 @@ describe('stimuli over gRPC', () => {
     );
     await pause(100);
     expect(await replica(1).stop()).toBe(0);
-    const told = await Promise.all(calls);
-    const accepted = told.filter((answer) => typeof answer === 'string');
-    expect(told.filter((answer) => typeof answer === 'number' && answer !== status.UNAVAILABLE)).toEqual([]);
+    const answers = await Promise.all(calls);
+    const accepted = answers.filter((answer) => typeof answer === 'string');
+    expect(answers.filter((answer) => typeof answer === 'number' && answer !== status.UNAVAILABLE)).toEqual([]);
     const uids = new Set((await world.executions()).map(({ metadata }) => metadata.uid));
     expect(accepted.filter((id) => !uids.has(id))).toEqual([]);
     expect(accepted.length).toBeGreaterThan(0);

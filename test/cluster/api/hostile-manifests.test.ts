@@ -386,14 +386,14 @@ describe('what the cluster holds against a workflow', () => {
   });
 
   it('ORCH-AUTH-07 AMB-026 a tenant that is not set up is 404, and has nothing in it', async () => {
-    const nobody = await world.token({ user: 'mallory', tenant: 'nobody-set-this-up' });
+    const stranger = await world.token({ user: 'mallory', tenant: 'nobody-set-this-up' });
     const headers = { 'content-type': types.yaml };
-    const answer = await world.http('/v1/workflows/register', { token: nobody, body: small, headers });
+    const answer = await world.http('/v1/workflows/register', { token: stranger, body: small, headers });
     expect([answer.status, answer.text]).toEqual([
       404,
       expect.stringContaining('{"error":"Tenant not found","code":"tenant_not_found"'),
     ]);
-    const list = await world.http('/v1/workflows?scope=tenant', { token: nobody });
+    const list = await world.http('/v1/workflows?scope=tenant', { token: stranger });
     expect(list.json()).toEqual({ workflows: [], next_cursor: null });
   });
 });

@@ -352,7 +352,7 @@ describe('ids', () => {
     'ORCH-AUTH-11 of another tenant are to %s exactly like unknown ones',
     async (_id, contract) => {
       const before = await written();
-      const nobody: Ids = {
+      const unknownIds: Ids = {
         workflow: unknownId,
         execution_id: unknownId,
         id: unknownId,
@@ -367,13 +367,13 @@ describe('ids', () => {
       };
       const [theirs, unknown] = [
         await send(contract, goodRequest(contract, foreign)),
-        await send(contract, goodRequest(contract, nobody)),
+        await send(contract, goodRequest(contract, unknownIds)),
       ];
       const visible = ({ answer }: Timed, ids: Ids) => [
         answer.status,
         answer.text.replaceAll(Object.values(ids)[0] ?? '', ''),
       ];
-      expect(visible(theirs, foreign)).toEqual(visible(unknown, nobody));
+      expect(visible(theirs, foreign)).toEqual(visible(unknown, unknownIds));
       // The specification has one operation answer 200 with an error.
       expect(theirs.answer.json()).toHaveProperty('error');
       expect([200, 404]).toContain(theirs.answer.status);

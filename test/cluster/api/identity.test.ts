@@ -211,14 +211,14 @@ describe('tenants', () => {
   });
 
   it('ORCH-AUTH-11 an id of another tenant answers exactly like one that never was', async () => {
-    const nobody = { workflow: unknownId, execution: unknownId, approval: unknownId, volume: unknownId };
+    const unknownIds = { workflow: unknownId, execution: unknownId, approval: unknownId, volume: unknownId };
     const withIds = operations.filter(
       ({ path, access }) => access === 'bearer' && /\{(execution_id|workflow|id|volume_id)\}/.test(path),
     );
     expect(withIds.length).toBeGreaterThan(10);
     for (const operation of withIds) {
       const foreign = await world.http(fill(operation, own), sending(operation, olga));
-      const unknown = await world.http(fill(operation, nobody), sending(operation, olga));
+      const unknown = await world.http(fill(operation, unknownIds), sending(operation, olga));
       expect({ id: operation.id, ...visible(foreign) }).toEqual({ id: operation.id, ...visible(unknown) });
     }
     const untouched = await world.http(`/v1/workflows/executions/${own.execution}`, { token: anna });

@@ -64,15 +64,15 @@ describe('the sensor of standard input', () => {
     await contents('third');
     // Lines of the log are written together.
     await expect.poll(async () => (await skipped()).length, { timeout: 10_000 }).toBe(before + 4);
-    const told = (await skipped()).slice(before);
-    const first = Number(told[0]?.['line']);
-    expect(told.map((one) => [Number(one['line']) - first, one['problem']])).toEqual([
+    const skippedLines = (await skipped()).slice(before);
+    const first = Number(skippedLines[0]?.['line']);
+    expect(skippedLines.map((one) => [Number(one['line']) - first, one['problem']])).toEqual([
       [0, 'it is not JSON that every reader reads alike'],
       [1, 'it has an unknown field'],
       [2, 'it is not an object'],
       [4, 'it is too long'],
     ]);
-    expect(JSON.stringify(told)).not.toMatch(/secret|xxx/);
+    expect(JSON.stringify(skippedLines)).not.toMatch(/secret|xxx/);
   });
 
   it('STIM-35 tells a duplicate from the first by its key, whichever door the first came through', async () => {

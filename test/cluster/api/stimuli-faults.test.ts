@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** What a sender that retries was told in the end: accepted, or a duplicate of what was accepted before. */
-interface Told {
+interface Delivery {
   readonly key: string;
   readonly status: 200 | 409;
   readonly stimulusId: string;
@@ -22,7 +22,7 @@ interface Told {
 }
 
 /** Sends until it is told 200 or 409, to whichever replica answers, as forges do. */
-async function deliver(key: string, first: number): Promise<Told> {
+async function deliver(key: string, first: number): Promise<Delivery> {
   const deadline = Date.now() + 90_000;
   for (let attempt = 0; Date.now() < deadline; attempt++) {
     const options = { headers: { 'x-idempotency-key': key }, replica: (first + attempt) % 2 };
@@ -50,12 +50,14 @@ async function runsOf(keys: readonly string[]): Promise<Map<string, string[]>> {
 }
 
 /** Deliveries that did not run exactly once, and those whose sender was told of another run. */
-async function faultsOf(told: readonly Told[]): Promise<readonly string[]> {
-  const runs = await runsOf(told.map(({ key }) => key));
+async function faultsOf(delivered: readonly Delivery[]): Promise<readonly string[]> {
+  const runs = await runsOf(delivered.map(({ key }) => key));
   const miscounted = [...runs]
     .filter(([, ids]) => ids.length !== 1)
     .map(([key, ids]) => `${key} ran ${ids.length} times`);
-  const wrong = told.filter(({ key, executionId }) => executionId !== undefined && runs.get(key)?.[0] !== executionId);
+  const wrong = delivered.filter(
+    ({ key, executionId }) => executionId !== undefined && runs.get(key)?.[0] !== executionId,
+  );
   return [...miscounted, ...wrong.map(({ key }) => `the sender of ${key} was told of another run`)];
 }
 
@@ -66,13 +68,13 @@ describe('a replica that is killed', () => {
     await pause(60 * round);
     await world.replicas[0]?.kill();
     await world.replicas[0]?.start();
-    const told = await Promise.all(deliveries);
-    expect(await faultsOf(told)).toEqual([]);
+    const delivered = await Promise.all(deliveries);
+    expect(await faultsOf(delivered)).toEqual([]);
     // What was told once stays told, and names the same stimulus to everybody.
-    const again = await Promise.all(told.map(({ key }, index) => deliver(key, index)));
-    expect(again.map(({ status }) => status)).toEqual(told.map(() => 409));
-    expect(again.map(({ stimulusId }) => stimulusId)).toEqual(told.map(({ stimulusId }) => stimulusId));
-    expect(await faultsOf(told)).toEqual([]);
+    const again = await Promise.all(delivered.map(({ key }, index) => deliver(key, index)));
+    expect(again.map(({ status }) => status)).toEqual(delivered.map(() => 409));
+    expect(again.map(({ stimulusId }) => stimulusId)).toEqual(delivered.map(({ stimulusId }) => stimulusId));
+    expect(await faultsOf(delivered)).toEqual([]);
   });
 });
 

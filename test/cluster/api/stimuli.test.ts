@@ -242,9 +242,9 @@ describe('a stimulus that does not run', () => {
     const answer = await world.submit({ source: 'anything', content: 'x', idempotency_key: 'k' }, { tenant });
     expect(answer.status).toBe(422);
     expect(answer.json()).toMatchObject({ error: 'classification_failed' });
-    const told = (await world.events(before + 2, tenant)).slice(before);
-    expect(told.map(({ type }) => type)).toEqual(['StimulusReceived', 'ClassificationFailed']);
-    expect(told[1]?.data).toEqual({ stimulus_id: expect.stringMatching(uuid), error: 'there is no agent triage' });
+    const events = (await world.events(before + 2, tenant)).slice(before);
+    expect(events.map(({ type }) => type)).toEqual(['StimulusReceived', 'ClassificationFailed']);
+    expect(events[1]?.data).toEqual({ stimulus_id: expect.stringMatching(uuid), error: 'there is no agent triage' });
     // The key was given back.
     const again = await world.submit({ source: 'anything', content: 'x', idempotency_key: 'k' }, { tenant });
     expect(again.status).toBe(422);
@@ -263,9 +263,9 @@ describe('what is told of a stimulus', () => {
     const { stimulus_id: stimulusId } = answer.json<Accepted>();
     await world.submit({ source: 'tickets', content: 'x', idempotency_key: 'told' });
     await world.submit({ source: 'unheard-of', content: 'x' });
-    const told = (await world.events(before + 4)).slice(before);
+    const events = (await world.events(before + 4)).slice(before);
     const { metadata } = await world.kube.get(workflows, { namespace: world.tenant, name: 'answer' });
-    expect(told.map(({ type, data }) => [type, data])).toEqual([
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
       ['StimulusReceived', { stimulus_id: stimulusId, source: 'tickets', received_at: expect.any(String) }],
       [
         'StimulusClassified',
@@ -274,6 +274,6 @@ describe('what is told of a stimulus', () => {
       ['StimulusRejected', { stimulus_id: expect.stringMatching(uuid), reason: 'IdempotentDuplicate' }],
       ['StimulusRejected', { stimulus_id: expect.stringMatching(uuid), reason: 'NoRouterConfigured' }],
     ]);
-    expect(told[0]).toMatchObject({ subject: stimulusId, source: expect.stringContaining('api') });
+    expect(events[0]).toMatchObject({ subject: stimulusId, source: expect.stringContaining('api') });
   });
 });

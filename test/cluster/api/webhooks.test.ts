@@ -128,8 +128,8 @@ describe('a signature', () => {
   it('ROUTE-08 ROUTE-21 that is wrong is told with the reason HmacInvalid', async () => {
     const before = (await world.events(0)).length;
     await world.webhook('ci', body, { headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` } });
-    const [told] = (await world.events(before + 1)).slice(before);
-    expect([told?.type, told?.data]).toEqual([
+    const [event] = (await world.events(before + 1)).slice(before);
+    expect([event?.type, event?.data]).toEqual([
       'StimulusRejected',
       { stimulus_id: expect.any(String), reason: 'HmacInvalid' },
     ]);

@@ -5,7 +5,7 @@ import { edgeWorld, everyEdgeScope } from '../../../../test/builders/edge-world.
 import { issueEnrollmentToken } from './contract.ts';
 
 const now = Date.parse('2026-01-02T00:00:00.500Z');
-const { call, told, publicKey } = edgeWorld();
+const { call, audited, publicKey } = edgeWorld();
 const issue = (body: object = {}, caller: object = {}) => call('issueEnrollmentToken', { body }, caller);
 const claimsOf = (answer: unknown, at = now) => readEnrollmentToken(publicKey, (answer as { token: string }).token, at);
 
@@ -108,9 +108,9 @@ describe('issuing an enrollment token', () => {
     expect(await off.call('issueEnrollmentToken', { body: {} })).toMatchObject({ code: 'unavailable' });
   });
 
-  it('is told of without the token', async () => {
+  it('is audited without the token', async () => {
     const answer = (await issue()) as { token: string };
-    expect(told.at(-1)).toMatchObject({ type: 'EdgeEnrollmentTokenIssued', by: { subject: 'ada', tenant: 'acme' } });
-    expect(JSON.stringify(told)).not.toContain(answer.token);
+    expect(audited.at(-1)).toMatchObject({ type: 'EdgeEnrollmentTokenIssued', by: { subject: 'ada', tenant: 'acme' } });
+    expect(JSON.stringify(audited)).not.toContain(answer.token);
   });
 });

@@ -56,7 +56,7 @@ async function latestOf({ kube }: CancelDeps, { metadata }: FleetRun): Promise<F
   return latest;
 }
 
-/** Of a run that had ended before, every host that has an outcome. */
+/** Where the run had ended before, every host that has an outcome. */
 function counted(run: FleetRun): Cancelled {
   const { ok, err, timed_out: late, cancelled } = summaryOf(run);
   const { cancellation } = run.status ?? {};

@@ -58,8 +58,8 @@ export const invokeFleet = defineContract({
   description:
     'Server-sent events: output and result of each host as they come, `error` where the run is refused or halted, and ' +
     '`fleet_result` at last. The header `X-Fleet-Command-Id` has the id of the run, which is in the history from its ' +
-    'start and goes on when the client leaves. With an `Idempotency-Key` the same request sent again starts no second ' +
-    'run: it follows the first one, behind the event of `Last-Event-ID`. Needs the scope `svc.edge.fleet.manage`.',
+    'start and continues when the client leaves. With an `Idempotency-Key` the same request sent again starts no ' +
+    'second run: it follows the first one, after the event of `Last-Event-ID`. Needs the scope `svc.edge.fleet.manage`.',
   access: 'bearer',
   headers: Type.Object({
     'idempotency-key': Type.Optional(
@@ -116,7 +116,7 @@ export const cancelFleet = defineContract({
   tag,
   summary: 'Cancel a fleet run',
   description:
-    'Cancels every command that is in flight; hosts that have an outcome keep it. Of a run that has ended both the ' +
+    'Cancels every command that is in flight; hosts that have an outcome keep it. For a run that has ended both the ' +
     'number of cancelled commands is 0. Needs the scope `svc.edge.fleet.manage`.',
   access: 'bearer',
   params: runParams,

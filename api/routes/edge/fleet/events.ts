@@ -25,25 +25,25 @@ interface Followed {
  */
 export async function* fleetEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
   for await (const event of allEvents(deps, followed)) {
-    // A client that goes on has the first ones.
+    // A client that continues has the first ones.
     if (event.id === endId || Number(event.id) > followed.after) yield event;
   }
 }
 
 async function* allEvents(deps: EventDeps, followed: Followed): AsyncGenerator<FleetEvent> {
-  const told = new Set<string>();
+  const sent = new Set<string>();
   let count = 0;
   for await (const news of newsOf(deps, followed)) {
-    if (news.kind === 'result' && told.has(news.command_id)) continue;
-    if (news.kind === 'result') told.add(news.command_id);
+    if (news.kind === 'result' && sent.has(news.command_id)) continue;
+    if (news.kind === 'result') sent.add(news.command_id);
     count += 1;
     yield eventOf(news, String(count));
   }
   const run = deps.runNews.current(followed.run.metadata.uid ?? '');
-  if (!followed.signal.aborted && run !== undefined) yield* lastEvents(deps, run, { told, count });
+  if (!followed.signal.aborted && run !== undefined) yield* lastEvents(deps, run, { sent, count });
 }
 
-/** What the hosts say, until the run has ended and no more comes. */
+/** Events of the hosts, until the run has ended and no more comes. */
 async function* newsOf(deps: EventDeps, { tenant, run, signal }: Followed): AsyncGenerator<EdgeNews> {
   const uid = run.metadata.uid ?? '';
   const over = new AbortController();
@@ -113,16 +113,16 @@ function resultOf(result: Extract<EdgeNews, { kind: 'result' }>['result']): Resu
   }
 }
 
-interface Told {
-  readonly told: ReadonlySet<string>;
+interface Sent {
+  readonly sent: ReadonlySet<string>;
   readonly count: number;
 }
 
 /** AMB-105: `error` comes before `fleet_result`. */
-async function* lastEvents({ records }: EventDeps, run: FleetRun, { told, count }: Told): AsyncGenerator<FleetEvent> {
+async function* lastEvents({ records }: EventDeps, run: FleetRun, { sent, count }: Sent): AsyncGenerator<FleetEvent> {
   let id = count;
   for (const record of await records.perNode(run)) {
-    const result = told.has(record.command_id) ? undefined : recordedResults[record.outcome](record);
+    const result = sent.has(record.command_id) ? undefined : recordedResults[record.outcome](record);
     if (result === undefined) continue;
     id += 1;
     const { node_id, command_id } = record;

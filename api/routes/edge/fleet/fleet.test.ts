@@ -57,7 +57,7 @@ describe('EDGE-REST-27 the preview of a target', () => {
     expect(one.all()).toHaveLength(5);
   });
 
-  it('EDGE-AUTH-12 refuses a group of another tenant like one that nobody has', async () => {
+  it('EDGE-AUTH-12 refuses a group of another tenant like an unknown one', async () => {
     for (const Group of [theirs.metadata.uid, uid, 'x']) {
       expect(await world().call('previewFleet', { body: { target: { Group } } })).toMatchObject({
         details: [{ path: 'body.target.Group', message: 'is the id of no group of the tenant' }],
@@ -114,8 +114,8 @@ describe('EDGE-REST-28 invoking', () => {
     const made = one.all().at(-1) as FleetRun;
     expect(reply).toMatchObject({ kind: 'events', headers: { 'X-Fleet-Command-Id': made.metadata.uid } });
     expect(made.spec).toEqual({ target: { All: {} }, tool: 'cmd.run', args: body.args, requested_by: 'ada' });
-    expect(one.told).toMatchObject([{ type: 'FleetRunStarted', data: { tool: 'cmd.run' } }]);
-    expect(JSON.stringify(one.told)).not.toContain('uptime');
+    expect(one.audited).toMatchObject([{ type: 'FleetRunStarted', data: { tool: 'cmd.run' } }]);
+    expect(JSON.stringify(one.audited)).not.toContain('uptime');
   });
 
   it('AMB-108 EDGE-TOOL-06 refuses many targets for a tool of a single one, before the stream opens', async () => {
@@ -196,7 +196,7 @@ describe('the events of a run', () => {
     for (const { data } of events) expect(Value.Check(FleetEventData, data)).toBe(true);
   });
 
-  it('go on behind the event that a client has', async () => {
+  it('continue behind the event that a client has', async () => {
     expect((await eventsOf(aRun(), said, 1)).map(({ id }) => id)).toEqual(['2', '3', 'end']);
   });
 

@@ -7,7 +7,7 @@ import { endId, fleetEvents } from './events.ts';
 import type { FleetDeps } from './ports.ts';
 import { startRun } from './start.ts';
 
-/** spec 2 §4.5. What is wrong with the request is answered before the stream opens (AMB-102). */
+/** spec 2 §4.5. Mistakes in the request are answered before the stream opens (AMB-102). */
 export function createInvokeRoute(deps: FleetDeps): Route<Caller> {
   return defineRoute<typeof invokeFleet, Caller>(invokeFleet, async ({ body, headers, caller: asked, signal }) => {
     const caller = edgeCaller(asked, 'svc.edge.fleet.manage');

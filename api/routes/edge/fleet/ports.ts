@@ -9,14 +9,14 @@ import type { Cluster } from '../../../cluster/index.ts';
 import type { NodeResult } from './schema.ts';
 import type { RunNews } from './news.ts';
 
-/** What the record of a run says of one host. */
+/** The entry of one host in the record of a run. */
 export interface NodeRecord extends NodeResult {
   /** Why it is err, timed_out or cancelled. */
   readonly code?: string;
   readonly message?: string;
 }
 
-/** What is kept of a run beside its object. */
+/** The record of a run beside its object. */
 export interface RunRecords {
   /** Hosts of the target, as they were fixed at the start; none before. */
   targets(run: FleetRun): Promise<{

@@ -125,11 +125,11 @@ export const FleetRunSummary = Type.Object(
     target: Target,
     policy: Policy,
     started_at: Type.Union([timestamp(), Type.Null()], { description: 'When its hosts were fixed; null: not yet.' }),
-    ended_at: Type.Union([timestamp(), Type.Null()], { description: 'When it ended; null: it goes on.' }),
-    outcome: Type.Union([oneOf(runOutcomes), Type.Null()], { description: 'How it ended; null: it goes on.' }),
+    ended_at: Type.Union([timestamp(), Type.Null()], { description: 'When it ended; null: it is still running.' }),
+    outcome: Type.Union([oneOf(runOutcomes), Type.Null()], { description: 'How it ended; null: it is still running.' }),
     reason: Type.Optional(Type.String({ description: 'Why it was halted or refused, in one word.' })),
     message: Type.Optional(Type.String({ description: 'The same in one sentence.' })),
-    requested_by: Type.String({ description: 'Who asked for it.' }),
+    requested_by: Type.String({ description: 'The user who asked for it.' }),
     summary: Summary,
   },
   strict,
@@ -170,7 +170,7 @@ const words = (description: string) => Type.String({ description });
 export const Chunk = Type.Union([
   Type.Object({ stdout: words('Text of the output.') }, strict),
   Type.Object({ stderr: words('Text of the error output.') }, strict),
-  Type.Object({ status: words('What the tool says about its progress.') }, strict),
+  Type.Object({ status: words('Progress as the tool reports it.') }, strict),
 ]);
 export type Chunk = Static<typeof Chunk>;
 
@@ -223,7 +223,7 @@ export type FleetEvent = {
 export const FleetEventData = Type.Union(Object.values(fleetEventFields));
 export const lastFleetEvents = ['fleet_result'] as const satisfies readonly FleetEventType[];
 
-/** What every run answers with in the end (spec 2 §2.4); what the tool `svc.edge.fleet.invoke` answers. */
+/** The last event of every run (spec 2 §2.4) and the answer of the tool `svc.edge.fleet.invoke`. */
 export interface FleetExecutionResult extends Static<(typeof fleetEventFields)['fleet_result']> {
   readonly per_node: readonly NodeResult[];
   readonly outcome: RunOutcome;

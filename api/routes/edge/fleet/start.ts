@@ -20,7 +20,7 @@ import { groupOf, targetOf } from './preview.ts';
 
 export type FleetRequest = RequestBodyOf<typeof invokeFleet>;
 
-/** What a run is asked for, by whom, and under which key. */
+/** The request of a run, its caller and its key. */
 interface Ask {
   readonly caller: Pick<Caller, 'subject' | 'tenant'>;
   readonly body: FleetRequest;

@@ -40,7 +40,7 @@ describe('one group', () => {
 
   it.each([
     ['of another tenant', foreign.metadata.uid],
-    ['that nobody has', '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11'],
+    ['that is unknown', '6c0a3c52-8a52-4a8e-9c0e-6d7d6a0c9f11'],
     ['that is a name of Kubernetes', 'group-1'],
     ['that is none', '..'],
   ])('EDGE-AUTH-12 is not found by an id %s', async (_title, other) => {
@@ -67,12 +67,12 @@ describe('making a group', () => {
     const one = world();
     await one.call('createEdgeGroup', { body: { name: 'new', selector: {} } });
     expect(one.all().at(-1)).toMatchObject({ kind: 'EdgeGroup', metadata: { namespace: 'tenant-acme' } });
-    expect(one.told).toMatchObject([{ type: 'EdgeGroupCreated', by: { tenant: 'acme' } }]);
+    expect(one.audited).toMatchObject([{ type: 'EdgeGroupCreated', by: { tenant: 'acme' } }]);
   });
 
   it.each([
     ['of another tenant', nodeId(4)],
-    ['that nobody has', nodeId(99)],
+    ['that is unknown', nodeId(99)],
     ['that is no id', '../../x'],
   ])('AMB-100 refuses a pinned host %s with 400', async (_title, node) => {
     expect(await make({ pinned_members: [nodeId(1), node] })).toMatchObject({

@@ -139,7 +139,7 @@ describe('one host', () => {
 
   it.each([
     ['of another tenant', nodeId(3)],
-    ['that nobody has', nodeId(99)],
+    ['that is unknown', nodeId(99)],
     ['that is no id', '../host'],
     ['that is an uid', mine.metadata.uid ?? ''],
   ])('AMB-098 is not found by an id %s', async (_title, id) => {
@@ -159,9 +159,9 @@ describe('changing a host', () => {
   };
 
   it('EDGE-REST-18 AMB-100 renames it and keeps the rest', async () => {
-    const { answer, told } = await change({ name: 'new' });
+    const { answer, audited } = await change({ name: 'new' });
     expect(answer).toMatchObject({ name: 'new', tags: ['build', 'linux'], enrolled_at: expect.any(String) });
-    expect(told).toMatchObject([{ type: 'EdgeHostChanged', subject: mine.metadata.uid }]);
+    expect(audited).toMatchObject([{ type: 'EdgeHostChanged', subject: mine.metadata.uid }]);
   });
 
   it('EDGE-REST-19 replaces all tags, each once', async () => {
@@ -214,12 +214,12 @@ describe('changing a host', () => {
 
 describe('revoking a host', () => {
   it('EDGE-REST-21 AMB-098 answers without a body, twice, and the host is Revoked', async () => {
-    const { call, told } = world();
+    const { call, audited } = world();
     const params = { id: nodeId(1) };
     expect(await call('revokeEdgeHost', { params })).toBe('no_content');
     expect(await call('readEdgeHost', { params })).toMatchObject({ status: 'Revoked' });
     expect(await call('revokeEdgeHost', { params })).toBe('no_content');
-    expect(told.map(({ type, act }) => [type, act])).toEqual([
+    expect(audited.map(({ type, act }) => [type, act])).toEqual([
       ['EdgeHostRevoked', 'revoke'],
       ['EdgeHostRevoked', 'revoke'],
     ]);
@@ -233,7 +233,7 @@ describe('scopes of hosts', () => {
     ['EDGE-AUTH-04', 'changeEdgeHost', 'svc.edge.hosts.write'],
     ['EDGE-AUTH-04', 'tagEdgeHost', 'svc.edge.hosts.write'],
     ['EDGE-AUTH-04', 'revokeEdgeHost', 'svc.edge.hosts.write'],
-  ])('%s EDGE-AUTH-08 %s needs %s, and nothing is told of a host without it', async (_id, operation, scope) => {
+  ])('%s EDGE-AUTH-08 %s needs %s, and nothing of a host is shown without it', async (_id, operation, scope) => {
     const ask = (id: string, scopes: readonly string[]) => world().call(operation, { params: { id } }, { scopes });
     expect(await ask(nodeId(1), [scope])).not.toHaveProperty('error');
     const others = everyEdgeScope.filter((one) => one !== scope);

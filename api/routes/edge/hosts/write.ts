@@ -27,7 +27,7 @@ export function createChangeRoute(deps: WriteHostDeps): Route<Caller> {
     const { name, tags } = body;
     const wanted = defined({ name, tags: tags && distinct(tags) });
     const host = await change(deps, caller, params.id, (spec) => ({ ...spec, ...wanted }));
-    deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
+    deps.audit.record({ type: 'EdgeHostChanged', ...auditFields(caller, host) });
     return json(await viewOf(deps, caller.tenant, host));
   });
 }
@@ -40,7 +40,7 @@ export function createTagRoute(deps: WriteHostDeps): Route<Caller> {
       ...spec,
       tags: changedTags(spec.tags ?? [], body),
     }));
-    deps.audit.record({ type: 'EdgeHostChanged', ...told(caller, host) });
+    deps.audit.record({ type: 'EdgeHostChanged', ...auditFields(caller, host) });
     return json(await viewOf(deps, caller.tenant, host));
   });
 }
@@ -50,7 +50,7 @@ export function createRevokeRoute(deps: WriteHostDeps): Route<Caller> {
   return defineRoute<typeof revokeEdgeHost, Caller>(revokeEdgeHost, async ({ params, caller: asked }) => {
     const caller = edgeCaller(asked, 'svc.edge.hosts.write');
     const host = await change(deps, caller, params.id, (spec) => ({ ...spec, revoked: true }));
-    deps.audit.record({ type: 'EdgeHostRevoked', act: 'revoke', ...told(caller, host) });
+    deps.audit.record({ type: 'EdgeHostRevoked', act: 'revoke', ...auditFields(caller, host) });
     return noContent;
   });
 }
@@ -68,7 +68,7 @@ async function change(
 }
 
 /** Neither names nor tags, which people write. */
-const told = (by: Caller, { metadata }: EdgeHost) => ({
+const auditFields = (by: Caller, { metadata }: EdgeHost) => ({
   by,
   subject: metadata.uid ?? '',
   data: { host: metadata.name },

@@ -10,7 +10,7 @@ const name = Type.Optional(
   Type.String({
     pattern: labelNamePattern,
     maxLength: limits.nameLength,
-    description: 'What to call the new execution; absent: a name is made up.',
+    description: 'Name of the new execution; absent: a name is made up.',
   }),
 );
 

@@ -19,7 +19,10 @@ const origin: WorkflowExecution = {
 };
 const paths = ['rerun', 'retry'] as const;
 
-/** Who runs the execution again, and who alone may run its workflow: a user, no user, or `gone` for a revision that is gone. */
+/**
+ * The caller that runs the execution again, and the only user of its workflow: a user, no user, or `gone` for a
+ * revision that is gone.
+ */
 async function again(subject: string, owner: string | undefined, path: string, name?: string) {
   const made: string[] = [];
   const deps = {

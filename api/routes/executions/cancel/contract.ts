@@ -11,7 +11,7 @@ export const cancelExecution = defineContract({
   tag: 'Executions',
   summary: 'Cancel an execution',
   description:
-    'Stops an execution, its child executions and their pods. Who did it is recorded. Cancelling again changes ' +
+    'Stops an execution, its child executions and their pods. The caller is recorded. Cancelling again changes ' +
     'nothing and is answered in the same way.',
   access: 'bearer',
   params: ExecutionId,
@@ -30,11 +30,11 @@ export const cancelExecution = defineContract({
     schema: Type.Object(
       {
         status: oneOf(['cancelling', 'cancelled'], {
-          description: '`cancelling` until what it runs has been told to stop.',
+          description: '`cancelling` until its pods and children have stopped.',
         }),
         by: Type.Optional(
           Type.String({
-            description: 'Who cancelled it: you, or whoever was first. Absent: it ended with its parent.',
+            description: 'The user who cancelled it: you, or an earlier caller. Absent: it ended with its parent.',
           }),
         ),
         at: Type.Optional(timestamp({ description: 'When that was.' })),

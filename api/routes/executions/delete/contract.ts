@@ -9,7 +9,7 @@ export const deleteExecution = defineContract({
   path: '/v1/workflows/executions/{execution_id}',
   tag: 'Executions',
   summary: 'Delete an execution',
-  description: 'Deletes an execution with its outputs, children and pods; one that goes on is stopped by that.',
+  description: 'Deletes an execution with its outputs, children and pods; this stops a running one.',
   access: 'bearer',
   params: ExecutionId,
   success: {

@@ -11,8 +11,8 @@ export interface PageQuery extends PageOptions<TimeKey> {
 }
 
 /**
- * The newest executions behind `after`, the newest first. Of any number of executions only one page is sorted, and
- * fastest where new ones stand at the end of `all`, as in a cache.
+ * The newest executions behind `after`, the newest first. Only one page is sorted, however many executions there are,
+ * and fastest where new ones are at the end of `all`, as in a cache.
  */
 export function pageOf(all: readonly WorkflowExecution[], query: PageQuery): Page<WorkflowExecution, TimeKey> {
   return newestPage(all, query, (execution) => fits(execution, query));

@@ -30,7 +30,7 @@ export const readExecutionLogs = defineContract({
       stream: Type.Optional(oneOf(['stdout', 'stderr'], { description: 'Only this stream.' })),
       follow: Type.Boolean({
         default: false,
-        description: 'Go on until the execution ends, or the state or visit that was named.',
+        description: 'Continue until the execution ends, or the state or visit that was named.',
       }),
     },
     { additionalProperties: false },

@@ -28,7 +28,7 @@ const built = (stdout: string, stderr = '', attempts = 1) =>
     .ended('completed', 2)
     .build();
 
-/** What happens each time somebody looks: the execution, its pods, and what reading the log of one gives. */
+/** The state at each look: the execution, its pods, and the log of each pod. */
 interface Look {
   readonly execution: WorkflowExecution | undefined;
   readonly pods?: readonly Pod[];
@@ -42,8 +42,8 @@ async function* log(...parts: (string | Error)[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** All that is told while the world goes through these looks. */
-async function told(looks: readonly Look[], wish: Partial<LogWish> = {}, signal = new AbortController().signal) {
+/** All output that is sent during these looks. */
+async function outputOf(looks: readonly Look[], wish: Partial<LogWish> = {}, signal = new AbortController().signal) {
   let index = 0;
   const clock = createManualClock();
   const now = () => looks[Math.min(index, looks.length - 1)];
@@ -75,7 +75,7 @@ describe('following what a command writes', () => {
       { execution: building(), pods: [aPod(1)], log: () => log('a\n\x1eb\n', 'c\n', trailer) },
       { execution: built('a\nc\n', 'b\n') },
     ];
-    expect(await told(looks)).toEqual({ stdout: 'a\nc\n', stderr: 'b\n' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'a\nc\n', stderr: 'b\n' });
   });
 
   it('tells the rest from the store where the log of the pod broke off', async () => {
@@ -83,16 +83,16 @@ describe('following what a command writes', () => {
       { execution: building(), pods: [aPod(1)], log: () => log('one\n\x1eerr') },
       { execution: built('one\ntwo\n', 'error\n') },
     ];
-    expect(await told(looks)).toEqual({ stdout: 'one\ntwo\n', stderr: 'error\n' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'one\ntwo\n', stderr: 'error\n' });
   });
 
-  it('goes on in the pod where its log was cut off, as when a connection ended', async () => {
+  it('continues in the pod where its log was cut off, as when a connection ended', async () => {
     const looks = [
       { execution: building(), pods: [aPod(1)], log: () => log('one\n') },
       { execution: building(), pods: [aPod(1)], log: () => log('one\ntwo\n', trailer) },
       { execution: built('one\ntwo\n') },
     ];
-    expect(await told(looks)).toEqual({ stdout: 'one\ntwo\n', stderr: '' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'one\ntwo\n', stderr: '' });
   });
 
   it('tells a further attempt from its beginning, and what is stored of it not again', async () => {
@@ -101,7 +101,7 @@ describe('following what a command writes', () => {
       { execution: building(2), pods: [aPod(1), aPod(2)], log: () => log('second\n', trailer) },
       { execution: built('second\n', '', 2) },
     ];
-    expect(await told(looks)).toEqual({ stdout: 'first\nsecond\n', stderr: '' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'first\nsecond\n', stderr: '' });
   });
 
   it('waits for a state that has not begun, a pod that is not there and one that has not started', async () => {
@@ -112,29 +112,29 @@ describe('following what a command writes', () => {
       { execution: building(), pods: [aPod(1)], log: () => log('x\n', trailer) },
       { execution: built('x\n') },
     ];
-    expect(await told(looks, { state: 'build' })).toEqual({ stdout: 'x\n', stderr: '' });
+    expect(await outputOf(looks, { state: 'build' })).toEqual({ stdout: 'x\n', stderr: '' });
   });
 
   it('ends when the execution is deleted', async () => {
     const looks = [{ execution: building(), pods: [aPod(1)], log: () => log('x\n') }, { execution: undefined }];
-    expect(await told(looks)).toEqual({ stdout: 'x\n', stderr: '' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'x\n', stderr: '' });
   });
 
-  it('ends with the state that was named, while the execution goes on', async () => {
+  it('ends with the state that was named, while the execution is still running', async () => {
     const next = anExecution()
       .past({ state: 'build' }, { output: { exit_code: 0, stdout: 'x\n', stderr: '' } })
       .now({ state: 'ask', kind: 'Human' })
       .build();
-    expect(await told([{ execution: next }], { state: 'build' })).toEqual({ stdout: 'x\n', stderr: '' });
+    expect(await outputOf([{ execution: next }], { state: 'build' })).toEqual({ stdout: 'x\n', stderr: '' });
   });
 
-  it('ends when nobody listens any more', async () => {
+  it('ends when no client listens any more', async () => {
     const over = new AbortController();
     over.abort();
-    expect(await told([{ execution: building() }], {}, over.signal)).toEqual({ stdout: '', stderr: '' });
+    expect(await outputOf([{ execution: building() }], {}, over.signal)).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('goes on when the API server can be asked again', async () => {
+  it('continues when the API server answers again', async () => {
     const broken = new AppError('unavailable', 'no answer');
     const looks = [
       { execution: building(), pods: [aPod(1)], log: () => log('x\n', broken) },
@@ -142,30 +142,30 @@ describe('following what a command writes', () => {
       { execution: building(), pods: [aPod(1)], log: () => log('x\ny\n', trailer) },
       { execution: built('x\ny\n') },
     ];
-    expect(await told(looks)).toEqual({ stdout: 'x\ny\n', stderr: '' });
+    expect(await outputOf(looks)).toEqual({ stdout: 'x\ny\n', stderr: '' });
   });
 
   it('fails with what no repetition can help', async () => {
     const broken = new AppError('internal', 'the bytes are not what their hash says');
-    await expect(told([{ execution: building(), pods: [aPod(1)], log: () => log(broken) }])).rejects.toBe(broken);
+    await expect(outputOf([{ execution: building(), pods: [aPod(1)], log: () => log(broken) }])).rejects.toBe(broken);
   });
 });
 
 describe('what there is of a log now', () => {
-  it('is told without waiting for more', async () => {
+  it('is sent without waiting for more', async () => {
     const looks = [{ execution: building(), pods: [aPod(1)], log: () => log('x\n') }];
-    expect(await told(looks, { follow: false })).toEqual({ stdout: 'x\n', stderr: '' });
-    expect(await told([{ execution: building() }], { follow: false })).toEqual({ stdout: '', stderr: '' });
+    expect(await outputOf(looks, { follow: false })).toEqual({ stdout: 'x\n', stderr: '' });
+    expect(await outputOf([{ execution: building() }], { follow: false })).toEqual({ stdout: '', stderr: '' });
   });
 
   it('fails when the API server cannot be asked', async () => {
     const broken = new AppError('unavailable', 'no answer');
     const looks = [{ execution: building(), pods: [aPod(1)], log: () => log('x\n', broken) }];
-    await expect(told(looks, { follow: false })).rejects.toBe(broken);
+    await expect(outputOf(looks, { follow: false })).rejects.toBe(broken);
   });
 
   it('of a place where nothing has run is refused', async () => {
-    await expect(told([{ execution: building() }], { follow: false, state: 'nope' })).rejects.toMatchObject({
+    await expect(outputOf([{ execution: building() }], { follow: false, state: 'nope' })).rejects.toMatchObject({
       reason: 'NoSuchLog',
     });
   });

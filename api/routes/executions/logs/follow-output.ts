@@ -36,8 +36,8 @@ const lookAgainMostMs = 2_000;
 const lookAgainFactor = 1.5;
 
 /**
- * What the commands of an execution wrote, one command after the other. Each byte comes once, although it is read from
- * the pod at first and from the output store later, and although a reading may break off: whoever follows a command
+ * Output of the commands of an execution, one command after the other. Each byte comes once, although it is read from
+ * the pod at first and from the output store later, and although a reading may break off: a follower of a command
  * gets what is kept of it.
  */
 export async function* executionOutput(
@@ -45,13 +45,13 @@ export async function* executionOutput(
   execution: WorkflowExecution,
   wish: LogWish,
 ): AsyncGenerator<OutputPiece> {
-  const told = new Told(deps);
+  const sent = new SentOutput(deps);
   let pauseMs = lookAgainMs;
   for (let now: WorkflowExecution | undefined = execution; now !== undefined; now = await next(deps, now)) {
-    const before = told.count;
-    const isTold = yield* told.rest(now, wish);
-    if (deps.signal.aborted || !wish.follow || (isTold && isLogComplete(now, wish))) return;
-    pauseMs = told.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
+    const before = sent.count;
+    const isComplete = yield* sent.rest(now, wish);
+    if (deps.signal.aborted || !wish.follow || (isComplete && isLogComplete(now, wish))) return;
+    pauseMs = sent.count === before ? Math.min(pauseMs * lookAgainFactor, lookAgainMostMs) : lookAgainMs;
     await deps.clock.sleep(pauseMs, deps.signal);
     if (deps.signal.aborted) return;
   }
@@ -67,18 +67,18 @@ async function next({ latest }: LogDeps, before: WorkflowExecution): Promise<Wor
   }
 }
 
-/** What is read from the output store is there in its packed form as well. */
+/** A value from the output store is in memory in its packed form as well. */
 const copies = 2;
 
-/** What has been told of one command: of which attempt, how far, and whether that was all. */
+/** The sent output of one command: its attempt, its bytes, and whether that was all. */
 interface Progress {
   readonly attempt: number;
   readonly bytes: Record<OutputPiece['stream'], number>;
   isWhole: boolean;
 }
 
-class Told {
-  /** Pieces told so far. */
+class SentOutput {
+  /** Pieces sent so far. */
   count = 0;
   readonly #deps: LogDeps;
   readonly #progress = new Map<string, Progress>();
@@ -87,7 +87,7 @@ class Told {
     this.#deps = deps;
   }
 
-  /** What has not been told yet. Returns false where it could not all be read now, and may be later. */
+  /** Output that has not been sent yet. Returns false where it could not all be read now, and may be later. */
   async *rest(execution: WorkflowExecution, wish: LogWish): AsyncGenerator<OutputPiece, boolean> {
     try {
       for (const source of sourcesIn(execution, wish)) yield* this.#source(execution, source, wish);
@@ -138,9 +138,9 @@ class Told {
     return progress;
   }
 
-  /** Leaves out of each stream what was told before. */
-  async *#behind<T>({ bytes: told }: Progress, output: AsyncGenerator<OutputPiece, T>): AsyncGenerator<OutputPiece, T> {
-    const known = { ...told };
+  /** Leaves out of each stream the bytes that were sent before. */
+  async *#behind<T>({ bytes: sent }: Progress, output: AsyncGenerator<OutputPiece, T>): AsyncGenerator<OutputPiece, T> {
+    const known = { ...sent };
     for (;;) {
       const { done, value } = await output.next();
       if (done === true) return value;
@@ -148,7 +148,7 @@ class Told {
       const skipped = Math.min(known[stream], bytes.byteLength);
       known[stream] -= skipped;
       if (skipped === bytes.byteLength) continue;
-      told[stream] += bytes.byteLength - skipped;
+      sent[stream] += bytes.byteLength - skipped;
       this.count += 1;
       yield { stream, bytes: bytes.subarray(skipped) };
     }

@@ -12,9 +12,9 @@ export const readExecution = defineContract({
   tag: 'Executions',
   summary: 'Read an execution',
   description:
-    'Where an execution stands, its history, its Blackboard and its output. One that is gone is read from the archive, ' +
+    'Status, history, Blackboard and output of an execution. One that is gone is read from the archive, ' +
     'where there is one: by its id, or the one that had the name last. `final_output` is there in full up to 10 MiB; a part of ' +
-    'another value that is too large stands as `{"ref", "bytes", "truncated"}`.',
+    'another value that is too large is shown as `{"ref", "bytes", "truncated"}`.',
   access: 'bearer',
   params: ExecutionId,
   query: Type.Object(
@@ -23,7 +23,7 @@ export const readExecution = defineContract({
         default: false,
         description:
           'Put large parts in their places, up to 10 MiB in all: `final_output` first, then the Blackboard by its ' +
-          'keys. What does not fit any more stays a reference.',
+          'keys. Parts that do not fit any more stay references.',
       }),
     },
     { additionalProperties: false },

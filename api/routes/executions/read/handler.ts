@@ -40,16 +40,16 @@ export function createReadRoute(deps: ReadDeps): Route<Caller> {
   });
 }
 
-/** What is read from the output store is there as bytes, as a value and as the text of the answer. */
+/** A value from the output store takes memory as bytes, as a value and as the text of the answer. */
 const copies = 3;
 
-/** Large values stand in the record itself; what it left out stays a reference. */
+/** The record itself holds large values; omitted ones stay references. */
 async function presentRecord({ execution, read }: ExecutionRecord, isFull: boolean): Promise<Execution> {
   const present = isFull ? presentFull : presentWithOutput;
   return { ...(await present(() => read, execution)), archived: true };
 }
 
-/** By the very object of the cache, which nobody changes: clients ask again and again how an execution is doing. */
+/** Keyed by the immutable object of the cache: clients poll the same execution again and again. */
 const texts = new WeakMap<WorkflowExecution, string>();
 /** Characters; a large one is rare, and worth more as memory. */
 const longestKept = 16_384;

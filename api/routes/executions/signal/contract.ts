@@ -12,17 +12,17 @@ export const signalExecution = defineContract({
   tag: 'Executions',
   summary: 'Answer a waiting Human state',
   description:
-    'Resumes the Human state that waits, with a response that its rules compare. Who answered is the subject of the ' +
-    'token. Of several answers at the same time exactly one is taken.',
+    'Resumes the Human state that waits, with a response that its rules compare. The execution records the subject of ' +
+    'the token. Where several arrive at the same time exactly one is taken.',
   access: 'bearer',
   params: ExecutionId,
   body: {
     kind: 'json',
     schema: Type.Object(
       {
-        response: Type.String({ maxLength: 65_536, description: 'What `input_equals` rules compare.' }),
+        response: Type.String({ maxLength: 65_536, description: 'The text that `input_equals` rules compare.' }),
         feedback: Type.Optional(
-          Type.String({ maxLength: 65_536, description: 'What {{human.feedback}} shows instead of the response.' }),
+          Type.String({ maxLength: 65_536, description: 'Text of {{human.feedback}} instead of the response.' }),
         ),
         state: Type.Optional(
           Type.String({ minLength: 1, maxLength: 63, description: 'Answer only if this is the state that waits.' }),
@@ -44,7 +44,7 @@ export const signalExecution = defineContract({
     {
       status: 409,
       error: 'conflict',
-      when: 'No state waits, another state waits, or somebody was first; `message` says which, and who.',
+      when: 'No state waits, another state waits, or another caller was first; `message` says which, and who.',
     },
   ],
 });

@@ -10,7 +10,7 @@ const uid = '00000000-0000-4000-8000-000000000001';
 const waiting = anExecution().now({ state: 'ask', kind: 'Human', visit: 1 });
 const answered: Signal = { id: 'ask-1', state: 'ask', visit: 1, response: 'yes', by: 'ada', at: after(1), via: 'api' };
 
-/** What a route records while the server has `execution`. */
+/** Audit records of a route while the server has `execution`. */
 async function recordedBy(make: typeof createSignalRoute | typeof createCancelRoute, execution: WorkflowExecution) {
   const recorded: AuditEntry[] = [];
   const deps = {
@@ -39,23 +39,23 @@ async function recordedBy(make: typeof createSignalRoute | typeof createCancelRo
 
 describe('the audit trail of what was written, and whose answer was lost', () => {
   const ada = { by: 'ada', at: after(1), via: 'api' };
-  it.each<[title: string, signals: Signal[], told: object[]]>([
+  it.each<[title: string, signals: Signal[], audited: object[]]>([
     ['an answer', [], [{ act: 'ask-1', doneAt: undefined }]],
-    ['an answer that stands there, to who gave it', [answered], [{ act: 'ask-1', doneAt: after(1) }]],
-    ['nothing of the answer of somebody else', [{ ...answered, by: 'kim' }], []],
+    ['an existing answer, to the user who gave it', [answered], [{ act: 'ask-1', doneAt: after(1) }]],
+    ['nothing of the answer of another user', [{ ...answered, by: 'kim' }], []],
     ['nothing of an answer by kubectl', [{ ...answered, via: 'kubectl' }], []],
-  ])('tells of %s', async (_title, signals, told) => {
-    const want = told.map((entry) => ({ type: 'ExecutionSignalled', ...entry }));
+  ])('tells of %s', async (_title, signals, audited) => {
+    const want = audited.map((entry) => ({ type: 'ExecutionSignalled', ...entry }));
     expect(await recordedBy(createSignalRoute, waiting.with({ signals }).build())).toEqual(want);
   });
 
-  it.each<[title: string, fields: Partial<WorkflowExecution['spec']>, told: object[]]>([
+  it.each<[title: string, fields: Partial<WorkflowExecution['spec']>, audited: object[]]>([
     ['a cancellation', {}, [{ act: 'cancel', doneAt: undefined }]],
-    ['one that stands there, to who asked for it', { cancel: ada }, [{ act: 'cancel', doneAt: after(1) }]],
-    ['nothing of one by somebody else', { cancel: { ...ada, by: 'kim' } }, []],
+    ['an existing one, to the user who asked for it', { cancel: ada }, [{ act: 'cancel', doneAt: after(1) }]],
+    ['nothing of one by another user', { cancel: { ...ada, by: 'kim' } }, []],
     ['nothing of one by a user of the API server of the same name', { cancel: { ...ada, via: undefined } }, []],
-  ])('tells of %s', async (_title, fields, told) => {
-    const want = told.map((entry) => ({ type: 'ExecutionCancelled', ...entry }));
+  ])('tells of %s', async (_title, fields, audited) => {
+    const want = audited.map((entry) => ({ type: 'ExecutionCancelled', ...entry }));
     expect(await recordedBy(createCancelRoute, waiting.with(fields).build())).toEqual(want);
   });
 });

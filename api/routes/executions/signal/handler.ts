@@ -44,7 +44,7 @@ export function createSignalRoute({ kube, clock, cluster, audit, gate }: SignalD
   });
 }
 
-/** Answers of the caller's that stand there: one that is refused now may be the repetition of one that was not told. */
+/** Existing answers of the caller: a refused one may repeat one whose answer was lost. */
 function signalsOf({ spec }: WorkflowExecution, { subject }: Caller): Signal[] {
   return (spec.signals ?? []).filter(({ by, via }) => by === subject && via === 'api');
 }

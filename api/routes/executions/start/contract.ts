@@ -38,7 +38,7 @@ export const startExecution = defineContract({
             pattern: labelNamePattern,
             maxLength: 63,
             description:
-              'What to call the execution in Kubernetes; absent: a name is made up. The same caller, name, body and ' +
+              'Name of the execution in Kubernetes; absent: a name is made up. The same caller, name, body and ' +
               '`Idempotency-Key`, if any, start one execution, however often they are sent.',
           }),
         ),
@@ -48,7 +48,7 @@ export const startExecution = defineContract({
         input: Type.Optional(
           anyJson({
             description:
-              'Start input; templates read it as {{input.KEY}}. What is no object becomes `{"input": …}`, unless the ' +
+              'Start input; templates read it as {{input.KEY}}. Any other value becomes `{"input": …}`, unless the ' +
               '`input_schema` of the workflow takes no such field.',
           }),
         ),

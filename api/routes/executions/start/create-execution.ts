@@ -10,7 +10,7 @@ import { refusalOf } from '../../write-refusal.ts';
 
 type ExecutionCreator = Pick<KubeClient, 'create' | 'get'>;
 
-/** What an execution may take of etcd at its start: the largest input and some room for names; the rest is its status's. */
+/** Largest size of a new execution in etcd: the largest input and some room for names; the rest is its status's. */
 const startBytes = limits.executionInputBytes + 64 * 1024;
 
 /**
@@ -50,7 +50,7 @@ export function assertSameRequest(
   throw new HttpError({ code: 'invalid', status: 422, error: 'idempotency_key_reused', message });
 }
 
-/** Throws 409 where the execution of this name was started by somebody else, or otherwise. */
+/** Throws 409 where the execution of this name was started by another caller, or otherwise. */
 export function assertSameStart({ metadata }: WorkflowExecution, request: string, { subject }: Caller): void {
   const { [annotations.request]: known, [annotations.startedBy]: by } = metadata.annotations ?? {};
   if (known === request && by === subject) return;

@@ -15,7 +15,7 @@ const body = { workflow: 'hello', input: { secret: 'hush' } };
 const refused = (status: number, reason: string) =>
   new KubeError(status, { reason, message: `x "y" ${reason}` }, { verb: 'create', resource: 'x' });
 
-/** What stands under the name of the start, and what the server answers to a create. */
+/** The object under the name of the start, and the server's answer to a create. */
 interface Server {
   readonly existing?: WorkflowExecution;
   readonly create?: KubeError;
@@ -92,7 +92,7 @@ describe('the audit trail of starts', () => {
 
   it.each<[string, WorkflowExecution]>([
     ['an execution that a colleague made in advance', existing(canonicalHash(body), 'mallory')],
-    ['an execution that nobody says to have started', { ...same, metadata: { ...same.metadata, annotations: {} } }],
+    ['an execution without a recorded starter', { ...same, metadata: { ...same.metadata, annotations: {} } }],
   ])('tells nothing of %s, and the caller is not answered with it', async (_title, stranger) => {
     for (const create of [refused(409, 'AlreadyExists'), refused(504, 'Timeout')]) {
       const { answer, recorded } = await start({ existing: stranger, create }, key);

@@ -59,7 +59,7 @@ function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<Work
   const { name } = ask.body;
   const { body, caller } = ask;
   if (name !== undefined) {
-    // With a key as well, another key is another start: who names one that exists is told so.
+    // With a key as well, another key is another start: a name that exists is refused.
     return startOnce(deps, ask, { name, request: canonicalHash([body, key ?? null]), assertSame: assertSameStart });
   }
   if (key === undefined) return startNew(deps, ask);
@@ -67,7 +67,7 @@ function start(deps: StartDeps, ask: Ask, key: string | undefined): Promise<Work
   return startOnce(deps, ask, { name: named, request: canonicalHash(body), assertSame: assertSameRequest });
 }
 
-/** Attempts to make up a name that nobody has taken: with so many random characters the first succeeds. */
+/** Attempts to make up a free name: with so many random characters the first succeeds. */
 const nameAttempts = 3;
 const suffixLength = 10;
 
@@ -81,7 +81,7 @@ async function startNew(deps: StartDeps, ask: Ask): Promise<WorkflowExecution> {
         deps.kube,
         executionOf(workflow, ask.body, { name, namespace, subject: caller.subject, marks }),
       );
-      return told(deps, ask, made, workflow);
+      return withAuditRecord(deps, ask, made, workflow);
     } catch (error) {
       if (!isAlreadyExists(error) || attempt === nameAttempts) throw error;
     }
@@ -107,17 +107,22 @@ async function startOnce(deps: StartDeps, ask: Ask, { name, request, assertSame 
     const started = { name, namespace, subject: caller.subject, request, marks };
     const made = await createExecution(deps.kube, executionOf(workflow, ask.body, started));
     assertSame(made, request, caller);
-    return told(deps, ask, made, workflow);
+    return withAuditRecord(deps, ask, made, workflow);
   } catch (error) {
     const existing = await findObject(deps.kube, workflowExecutions, { name, namespace });
     if (existing === undefined) throw error;
     assertSame(existing, request, caller);
-    return told(deps, ask, existing);
+    return withAuditRecord(deps, ask, existing);
   }
 }
 
-/** Also of an execution that stood there: whoever created it may have ended before telling of it. */
-function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?: Workflow): WorkflowExecution {
+/** Also records an execution that existed before: its creator may have died before recording it. */
+function withAuditRecord(
+  deps: StartDeps,
+  ask: Ask,
+  execution: WorkflowExecution,
+  workflow?: Workflow,
+): WorkflowExecution {
   const { metadata, spec, status } = execution;
   const name = workflow === undefined ? (status?.workflow?.name ?? spec.workflow) : workflowName(workflow.metadata);
   const data = { workflow: name, workflow_id: metadata.labels?.[labels.workflowUid] };
@@ -129,7 +134,7 @@ function told(deps: StartDeps, ask: Ask, execution: WorkflowExecution, workflow?
 }
 
 /**
- * What was registered a moment ago through another replica is what starts. The server is asked for the metadata only: the
+ * A version that another replica registered a moment ago starts. The server is asked for the metadata only: the
  * version that the cache knows is nearly always the newest, and is read in its turn.
  */
 async function newest(

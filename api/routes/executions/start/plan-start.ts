@@ -33,13 +33,13 @@ export function assertInput({ input_schema: schema }: WorkflowSpec, input: Start
   throw new HttpError({ code: 'invalid', status: 422, error: 'input validation failed', details });
 }
 
-/** What an execution is called and by whom it was asked for. */
+/** Name of an execution, and its caller. */
 interface StartedBy {
   readonly name: string;
   readonly namespace: string;
   readonly subject: string;
   readonly marks?: Readonly<Record<string, string>>;
-  /** Hash of the request, where another one under the same name must be told apart. */
+  /** Hash of the request, where another one under the same name must be distinguished. */
   readonly request?: string;
 }
 

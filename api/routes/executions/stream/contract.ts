@@ -29,7 +29,7 @@ export const streamExecution = defineContract({
     'Server-sent events: everything that has happened from the beginning, then what happens, and at last exactly one ' +
     'event that ends the stream. Each `data:` line is one JSON object whose only key is the type of the event. A ' +
     'comment is sent every 15 seconds while nothing happens.\n\nThe ids are the same on every replica and at any ' +
-    'time: with `Last-Event-ID` the stream goes on behind that event, without a gap and without a repetition. Behind ' +
+    'time: with `Last-Event-ID` the stream continues there, without a gap and without a repetition. Behind ' +
     'the event that ends it the answer is 204, which tells clients that reconnect by themselves to stop.',
   access: 'bearer',
   params: ExecutionId,

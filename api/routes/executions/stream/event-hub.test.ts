@@ -63,7 +63,7 @@ describe('the events of one execution', () => {
   });
 
   it.each(all)(
-    'AMB-030 go on behind %s without a gap or a repetition, on a replica that saw only the end',
+    'AMB-030 continue behind %s without a gap or a repetition, on a replica that saw only the end',
     async (id) => {
       const channel = createEventHub().open(uid);
       channel.seen(done);
@@ -73,7 +73,7 @@ describe('the events of one execution', () => {
     },
   );
 
-  it('AMB-030 go on behind an event that this replica has not seen yet', async () => {
+  it('AMB-030 continue behind an event that this replica has not seen yet', async () => {
     const hub = createEventHub();
     const channel = hub.open(uid);
     channel.seen(started);
@@ -96,7 +96,7 @@ describe('the events of one execution', () => {
     expect(client.ids).toEqual(all);
   });
 
-  it('AMB-032 end with workflow_execution_deleted when the object goes before its end, and only then', async () => {
+  it('AMB-032 end with workflow_execution_deleted only when the object is deleted before its end', async () => {
     const hub = createEventHub();
     const client = listen(hub.open(uid));
     hub.seen(started);
@@ -121,7 +121,7 @@ describe('the events of one execution', () => {
     expect(hub.size).toBe(1);
   });
 
-  it('AMB-030 reach clients that go on from different places, each from its own', async () => {
+  it('AMB-030 reach clients that continue from different places, each from its own', async () => {
     const hub = createEventHub();
     const channel = hub.open(uid);
     channel.seen(done);

@@ -26,7 +26,7 @@ interface EventHub {
   gone(uid: string): void;
   /** From now on no version of this execution is missed. */
   open(uid: string): EventChannel;
-  /** Executions that somebody follows. */
+  /** Executions with followers. */
   readonly size: number;
 }
 
@@ -67,11 +67,11 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** What has happened, encoded, and who waits for more. */
+/** Encoded events so far, and the clients that wait for more. */
 class EventLog {
   readonly frames: Frame[] = [];
   users = 0;
-  /** The frames from one index on, joined for the last client that asked: most stand at the same place. */
+  /** The frames from one index on, joined for the last client that asked: most are at the same place. */
   #joined: { readonly index: number; readonly bytes: Uint8Array } | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -160,7 +160,7 @@ class FrameReader implements AsyncIterator<Uint8Array> {
     this.#resolve = undefined;
   };
 
-  /** Undefined where there is nothing yet. What the client has received already is passed over. */
+  /** Undefined where there is nothing yet. Skips frames that the client has received already. */
   #take(): IteratorResult<Uint8Array> | undefined {
     if (this.#isReleased) return this.#done();
     const { frames, hasEnded } = this.#log;

@@ -40,7 +40,7 @@ export const eventFields = {
       ...visit,
       request_id: Type.String({ format: 'uuid', description: 'Its id under `/v1/human-approvals`.' }),
       requested_at: timestamp(),
-      prompt: Type.Optional(Type.String({ description: 'What is asked; only as long as the state waits.' })),
+      prompt: Type.Optional(Type.String({ description: 'The question; only as long as the state waits.' })),
       answers: Type.Optional(
         Type.Array(Type.String(), { description: 'Responses that match a rule; only as long as the state waits.' }),
       ),
@@ -63,17 +63,17 @@ export const eventFields = {
       status: oneOf(['success', 'failed']),
       reason: Type.Optional(Type.String({ description: 'Why it failed, in one word.' })),
       message: Type.Optional(Type.String({ description: 'The same as a sentence.' })),
-      attempts: Type.Optional(Type.Integer({ minimum: 1, description: 'Of a command: how many were made.' })),
-      exit_code: Type.Optional(Type.Integer({ description: 'Of a command.' })),
+      attempts: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of attempts of a command.' })),
+      exit_code: Type.Optional(Type.Integer({ description: 'Exit code of a command.' })),
       steps: Type.Optional(
         Type.Unsafe<Record<string, number>>({
           type: 'object',
           additionalProperties: { type: 'integer' },
-          description: 'Of a parallel state: the exit code of each step.',
+          description: 'Exit code of each step of a parallel state.',
         }),
       ),
-      response: Type.Optional(Type.String({ description: 'Of a Human state: the answer.' })),
-      by: Type.Optional(Type.String({ description: 'Who gave it.' })),
+      response: Type.Optional(Type.String({ description: 'The answer to a Human state.' })),
+      by: Type.Optional(Type.String({ description: 'The user who gave it.' })),
       rule: Type.Optional(Type.Integer({ minimum: 0, description: 'Index of the transition rule that matched.' })),
       target: Type.Optional(Type.String({ description: 'The state it leads to.' })),
       completed_at: timestamp(),
@@ -106,12 +106,12 @@ export const eventFields = {
   workflow_execution_cancelled: strict(
     {
       ...id,
-      by: Type.Optional(Type.String({ description: 'Who cancelled it.' })),
-      reason: Type.Optional(Type.String({ description: 'What that person gave as the reason.' })),
+      by: Type.Optional(Type.String({ description: 'The user who cancelled it.' })),
+      reason: Type.Optional(Type.String({ description: 'Reason that the user gave.' })),
       transitions,
       cancelled_at: timestamp(),
     },
-    'Somebody cancelled the execution. Ends the stream.',
+    'A caller cancelled the execution. Ends the stream.',
   ),
   workflow_execution_deleted: strict(id, 'The execution was deleted before it had ended. Ends the stream.'),
 } as const;

@@ -14,7 +14,7 @@ import { eventId, isBehind, nowhere, type Position } from './position.ts';
 const id = '00000000-0000-4000-8000-000000000001';
 const typeOf = ({ event }: PlacedEvent) => Object.keys(event)[0] as EventType;
 const fieldsOf = (placed: PlacedEvent | undefined) => Object.values(placed?.event ?? {})[0] as Record<string, unknown>;
-const told = (execution: WorkflowExecution, behind: Position = nowhere): string[] =>
+const linesOf = (execution: WorkflowExecution, behind: Position = nowhere): string[] =>
   eventsBehind(execution, behind).map((placed) => `${eventId(placed.position)} ${typeOf(placed)}`);
 const byId = (execution: WorkflowExecution, wanted: string) =>
   fieldsOf(eventsBehind(execution, nowhere).find(({ position }) => eventId(position) === wanted));
@@ -26,8 +26,8 @@ const aRun = () =>
     .now({ state: 'build', visit: 2, kind: 'ContainerRun', attempt: 2, deadline: after(300) });
 
 describe('what happened to an execution', () => {
-  it('AMB-030 is told from the first event to the present', () => {
-    expect(told(aRun().build())).toEqual([
+  it('AMB-030 covers all events from the first to the present', () => {
+    expect(linesOf(aRun().build())).toEqual([
       'start workflow_execution_started',
       '1.started state_started',
       '1.attempt.2 state_retried',
@@ -60,12 +60,12 @@ describe('what happened to an execution', () => {
       ],
     ],
     [
-      'could not make a prompt and asked nobody',
+      'could not make a prompt and asked no question',
       anExecution().past({ state: 'a', kind: 'Human', status: 'failed', reason: 'TemplateFailed' }).build(),
       ['start workflow_execution_started', '1.started state_started', '1.completed state_completed'],
     ],
     [
-      'asked, and nobody answered in time',
+      'asked, and no answer came in time',
       anExecution().past({ state: 'a', kind: 'Human', status: 'failed', reason: 'StateTimeout' }).build(),
       [
         'start workflow_execution_started',
@@ -75,7 +75,7 @@ describe('what happened to an execution', () => {
       ],
     ],
   ])('that %s', (_title, execution, want) => {
-    expect(told(execution)).toEqual(want);
+    expect(linesOf(execution)).toEqual(want);
   });
 
   it('AMB-169 says of a run that came to its end why its last state failed', () => {
@@ -123,7 +123,7 @@ describe('what happened to an execution', () => {
     });
   });
 
-  it('a state that ended is told with its exit code, answer, attempts, rule and target', () => {
+  it('a state that ended shows its exit code, answer, attempts, rule and target', () => {
     expect(byId(aRun().build(), '1.completed')).toEqual({
       execution_id: id,
       state: 'build',
@@ -138,7 +138,7 @@ describe('what happened to an execution', () => {
     expect(byId(aRun().build(), '2.completed')).toMatchObject({ state: 'ask', response: 'no', by: 'sam' });
   });
 
-  it('HUMAN-API-01 a question is told with the id under which it is answered, while it is open and afterwards', () => {
+  it('HUMAN-API-01 a question shows the id under which it is answered, while it is open and afterwards', () => {
     const asking = anExecution().now({ state: 'ask', kind: 'Human', visit: 2, prompt: 'Deploy?' }).build();
     const asked = approvalIdOf(asking);
     expect(asked).toBeDefined();
@@ -147,13 +147,13 @@ describe('what happened to an execution', () => {
     expect(byId(answered, '1.approval')).toMatchObject({ request_id: asked });
   });
 
-  it('a parallel state is told with the exit code of each step', () => {
+  it('a parallel state shows the exit code of each step', () => {
     const steps = { unit: { exit_code: 0 }, lint: { exit_code: 2 } };
     const execution = anExecution().past({ state: 'checks', kind: 'ParallelContainerRun' }, { output: steps }).build();
     expect(byId(execution, '1.completed')).toMatchObject({ steps: { unit: 0, lint: 2 } });
   });
 
-  it('what only the present state knows is told while it lasts', () => {
+  it('facts of the present state alone are shown while it lasts', () => {
     expect(byId(aRun().build(), '3.started')).toMatchObject({ deadline: after(300) });
     const asking = anExecution().now({ state: 'ask', kind: 'Human', prompt: 'Deploy?' }).build();
     expect(byId(asking, '1.approval')).toMatchObject({ prompt: 'Deploy?' });
@@ -192,7 +192,7 @@ const lasting = (placed: PlacedEvent) =>
     : [placed.position, fieldsOf(placed)];
 
 describe('the events of random runs', () => {
-  it('AMB-030 are the same for whoever sees every version, some of them, or only the last', () => {
+  it('AMB-030 are the same for a reader of every version, some of them, or only the last', () => {
     fc.assert(
       fc.property(...runs, fc.infiniteStream(fc.boolean()), (flow, codes, cancelAt, coin) => {
         const versions = versionsOf(flow, codes, cancelAt);

@@ -20,15 +20,15 @@ import {
   visitStarted,
 } from './position.ts';
 
-/** An event, and where it stands in the history of its execution. */
+/** An event, and its place in the history of its execution. */
 export interface PlacedEvent {
   readonly position: Position;
   readonly event: ExecutionEvent;
 }
 
 /**
- * What has happened to an execution behind `after`, in order. It follows from this version of the object alone: whoever
- * sees every version and whoever sees only the last are told the same.
+ * Events of an execution behind `after`, in order. They follow from this version of the object alone: a reader of
+ * every version and a reader of only the last get the same.
  */
 export function eventsBehind(execution: WorkflowExecution, after: Position): PlacedEvent[] {
   const { status } = execution;
@@ -44,7 +44,7 @@ export function eventsBehind(execution: WorkflowExecution, after: Position): Pla
   return all.filter((placed) => placed !== undefined).filter(({ position }) => isBehind(position, after));
 }
 
-/** Told when an execution is deleted that had not ended. */
+/** The event of an execution that is deleted before its end. */
 export function deletedEvent(uid: string): PlacedEvent {
   return place(endPosition, 'workflow_execution_deleted', { execution_id: uid });
 }
@@ -121,7 +121,7 @@ function requested(which: WhichVisit, number: number, request: Request): PlacedE
   return place(approvalRequested(number), 'human_approval_requested', { ...which, request_id, ...request });
 }
 
-/** A Human state whose prompt could not be made has asked nobody. */
+/** A Human state whose prompt could not be made has asked no question. */
 function hasWaited({ status, reason }: Visit): boolean {
   return status === 'success' || (reason !== 'TemplateFailed' && reason !== 'OutputLost');
 }

@@ -25,7 +25,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
     const { uid = '' } = metadata;
     const channel = hub.open(uid);
     try {
-      // What the cache has got since the channel is open, the channel has as well: what it had before is read now.
+      // The channel has all changes since it is open; the cache's earlier ones are read now.
       const execution = await executions.whole(await findExecution(executions, caller, uid));
       if (execution === undefined) throw notFound(unknownExecution);
       channel.seen(execution);
@@ -38,7 +38,7 @@ export function createStreamRoute({ cluster }: StreamDeps): Route<Caller> {
   });
 }
 
-/** Where the client stands. Throws 400 for a text that no stream has sent as an id. */
+/** The client's position. Throws 400 for a text that no stream has sent as an id. */
 function positionBehind(lastEventId = ''): Position {
   const position = lastEventId === '' ? nowhere : positionOf(lastEventId);
   if (position !== undefined) return position;

@@ -1,7 +1,7 @@
 import { limits } from '../../../../crds/limits.ts';
 
 /**
- * Where an event stands in the history of its execution. It follows from what the event is about alone, so that every
+ * The position of an event in the history of its execution. It follows from the event's subject alone, so that every
  * replica, at any time, gives the same event the same place (see `eventId`).
  */
 export interface Position {
@@ -15,7 +15,7 @@ const behindAll = Number.MAX_SAFE_INTEGER;
 
 export const startPosition: Position = { visit: 0, rank: 0 };
 export const endPosition: Position = { visit: behindAll, rank: 0 };
-/** Before the start: where a client stands that has received nothing. */
+/** Before the start: the position of a client that has received nothing. */
 export const nowhere: Position = { visit: -1, rank: 0 };
 
 /** Places within a visit, which is counted from 1. A Human state has no attempts, so rank 1 is free. */

@@ -20,7 +20,7 @@ function standing(scope: Scope): Workflow {
   };
 }
 
-/** Which scope the workflow is taken from, where it stands in these. */
+/** The scope that the workflow is taken from, where it exists in these. */
 async function source(there: readonly Scope[], direction: 'promote' | 'demote', scope: Scope): Promise<string> {
   const workflows = {
     find: async (_viewer: unknown, _name: string, wanted?: Scope) => {
@@ -44,8 +44,8 @@ describe('the workflow that moves', () => {
     ['demote', 'tenant', ['tenant', 'global'], 'global'],
     ['demote', 'user', ['tenant', 'global'], 'tenant'],
     ['demote', 'user', ['global'], 'global'],
-    ['promote', 'tenant', ['global'], 'the workflow stands in the scope global; demote it instead'],
-    ['demote', 'tenant', ['user'], 'the workflow stands in the scope user; promote it instead'],
+    ['promote', 'tenant', ['global'], 'the workflow is in the scope global; demote it instead'],
+    ['demote', 'tenant', ['user'], 'the workflow is in the scope user; promote it instead'],
     ['demote', 'tenant', [], 'Workflow not found'],
   ])('WF-API-13 to %s to %s is, of %j, %s', async (direction, scope, there, want) => {
     expect(await source(there, direction, scope)).toBe(want);

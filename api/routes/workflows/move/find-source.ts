@@ -4,7 +4,7 @@ import { HttpError } from '../../../../lib/http/index.ts';
 import type { Viewer, Workflows } from '../../../cluster/index.ts';
 import { findWorkflow } from '../find-workflow.ts';
 
-/** What is to move where. */
+/** The workflow to move, and its destination. */
 export interface Move {
   readonly direction: 'promote' | 'demote';
   readonly scope: Scope;
@@ -12,7 +12,7 @@ export interface Move {
 
 /**
  * The workflow that a name means in a move: the one of the nearest scope on the other side, else the one that is there
- * already. An id is unambiguous. @throws HttpError 404, and 409 for one that stands beyond the destination.
+ * already. An id is unambiguous. @throws HttpError 404, and 409 for one beyond the destination.
  */
 export async function findSource(
   workflows: Pick<Workflows, 'find'>,
@@ -24,7 +24,7 @@ export async function findSource(
     if (found !== undefined) return found;
   }
   const beyond = await findWorkflow(workflows, viewer, { nameOrUid });
-  const message = `the workflow stands in the scope ${scopeOf(beyond)}; ${opposite[direction]} it instead`;
+  const message = `the workflow is in the scope ${scopeOf(beyond)}; ${opposite[direction]} it instead`;
   throw new HttpError({ code: 'conflict', message });
 }
 

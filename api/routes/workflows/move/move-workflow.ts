@@ -26,7 +26,7 @@ export interface Move {
   readonly force: boolean;
 }
 
-/** Somebody else may register a version meanwhile; then that one moves. */
+/** Another caller may register a version meanwhile; then that one moves. */
 const attempts = 10;
 
 /**
@@ -72,7 +72,7 @@ async function registerThere(deps: MoveDeps, source: Workflow, move: Move): Prom
   return object;
 }
 
-/** False when the workflow has changed since it was read, so that what stands elsewhere is no longer all of it. */
+/** False when the workflow has changed since it was read, so that the copy elsewhere is no longer complete. */
 async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promise<boolean> {
   const { namespace, name, uid, resourceVersion } = metadata;
   try {
@@ -84,7 +84,7 @@ async function isDeleted(kube: MoveDeps['kube'], { metadata }: Workflow): Promis
   }
 }
 
-/** The source is gone: the same move by somebody else has come to its end, or it was deleted. */
+/** The source is gone: another caller has finished the same move, or has deleted it. */
 async function movedBySomebody({ kube, cluster }: MoveDeps, known: Workflow, move: Move): Promise<Workflow> {
   const { name } = inScope(known, move.scope, move.viewer).metadata;
   const there = await findObject(kube, workflowKind, {

@@ -20,7 +20,7 @@ import {
 
 type Reader = Pick<KubeClient, 'get' | 'list' | 'listAll'>;
 
-/** What is stored of a workflow besides its newest version: of each version the last content, the oldest first. */
+/** Stored versions of a workflow besides the newest: each with its last content, the oldest first. */
 export async function olderVersions(kube: Reader, workflow: Workflow): Promise<readonly ControllerRevision[]> {
   const { metadata, spec } = workflow;
   const selection = { namespace: metadata.namespace, labelSelector: revisionSelector(workflow) };

@@ -196,7 +196,7 @@ export interface EdgeCapabilities_CustomLabelsEntry {
 
 /** A message of a daemon. */
 export interface EdgeEvent {
-  /** What happened. */
+  /** The event. */
   event:
     | //
     /** The first message, and never again. */
@@ -208,7 +208,7 @@ export interface EdgeEvent {
     /** How a command ended. */
     { $case: "commandResult"; value: CommandResult }
     | //
-    /** What a command does meanwhile; also the acknowledgement of Drain. */
+    /** Progress of a command; also the acknowledgement of Drain. */
     { $case: "commandProgress"; value: CommandProgress }
     | //
     /** Facts about the host have changed. */
@@ -304,7 +304,7 @@ export interface EdgeResult {
 export interface Ok {
   /** Exit code of its process; 0 where there was none. */
   exitCode: number;
-  /** What the tool answers: a google.protobuf.Struct in an Any. At most 512 KiB; a larger one makes the result an Err. */
+  /** The answer of the tool: a google.protobuf.Struct in an Any. At most 512 KiB; a larger one makes the result an Err. */
   payload:
     | Any
     | undefined;
@@ -366,7 +366,7 @@ export interface StatusUpdate {
 
 /** A message to a daemon. */
 export interface EdgeCommand {
-  /** What to do; absent in a message that only acknowledges. */
+  /** The order; absent in a message that only acknowledges. */
   command:
     | //
     /** Run a tool. */
@@ -449,7 +449,7 @@ export interface Drain {
 
 /** Stop. */
 export interface Shutdown {
-  /** What commands under way get before they are cancelled. */
+  /** Time that commands under way get before they are cancelled. */
   grace: Duration | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }

@@ -25,7 +25,7 @@ export const protobufFileName = "windlass/runtime/v1/runtime.proto";
 
 /** An event from outside. */
 export interface IngestStimulusRequest {
-  /** What it comes from; selects the route. Letters, digits, dots, underscores and hyphens, 63 at most. */
+  /** The source; selects the route. Letters, digits, dots, underscores and hyphens, 63 at most. */
   source: string;
   /** Natural language, or JSON as text. */
   content: string;
@@ -430,7 +430,7 @@ export const IngestStimulusResponse: MessageFns<IngestStimulusResponse> = {
   },
 };
 
-/** What the API offers machines that hold a client certificate. */
+/** Calls of the API for machines that hold a client certificate. */
 export type RuntimeServiceService = typeof RuntimeServiceService;
 export const RuntimeServiceService = {
   /**
