@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from './errors.ts';
 import { KubeError } from './kube/kube-error.ts';
 
-/** What a caller of ours is told of an error. */
+/** The error as a caller of ours sees it. */
 interface CallerError {
   readonly code: ErrorCode;
   /** Absent where it would tell of our insides. */
@@ -12,7 +12,7 @@ interface CallerError {
 const aboutRequest: ReadonlySet<ErrorCode> = new Set(['invalid', 'conflict', 'already_exists', 'limit_exceeded']);
 
 /**
- * What a caller is told of anything that was thrown, over whichever protocol. The API server speaks to us, not to our
+ * The error that a caller gets for any exception, over whichever protocol. The API server speaks to us, not to our
  * caller: what it denies us is our fault, what it finds invalid is the caller's.
  */
 export function callerError(error: unknown): CallerError {

@@ -24,5 +24,5 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Milliseconds that never step and are the same in all threads of a process. They stand still while the machine sleeps. */
+/** Milliseconds that never step and are the same in all threads of a process. They stop while the machine sleeps. */
 export const monotonicMs = (): number => Number(hrtime.bigint()) / 1_000_000;

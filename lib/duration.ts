@@ -7,7 +7,7 @@ const shownLength = 40;
 
 const form = /^(0|[1-9][0-9]{0,8})(s|m|h)$/;
 
-/** A duration that is not one integer and a unit, or is out of its bounds. `field` names where it stands. */
+/** A duration that is not one integer and a unit, or is out of its bounds. `field` names its place. */
 export class DurationError extends AppError {
   override readonly name = 'DurationError';
   readonly field: string;
@@ -18,7 +18,7 @@ export class DurationError extends AppError {
   }
 }
 
-/** Where the duration stands, and what it may be. */
+/** Place of the duration, and its bounds. */
 interface DurationRules {
   /** Path of the field, for the message. */
   readonly field: string;

@@ -1,5 +1,5 @@
 /**
- * What went wrong, in a word that every edge can translate (HTTP, exit code, condition).
+ * The kind of an error, in a word that every edge can translate (HTTP, exit code, condition).
  * An edge keeps one exhaustive `Record<ErrorCode, …>`, so a new code fails to compile until it is mapped.
  */
 export type ErrorCode =

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from './manual-clock.ts';
 import { bigWaitMs, createFairPool, longestWaitMs, type FairPool, mayHold, type Place } from './fair-pool.ts';
 
-/** One whose time stands still. */
+/** A pool whose clock does not advance. */
 const poolOf = (options: Omit<Parameters<typeof createFairPool>[0], 'clock'>): FairPool =>
   createFairPool({ clock: createManualClock(), ...options });
 
@@ -40,7 +40,7 @@ describe('what one tenant may hold', () => {
     { size: 20, alone: 16 },
     { size: 21, alone: 16 },
     { size: 40, alone: 32 },
-  ])('of $size places is $alone where nobody else has any', ({ size, alone }) => {
+  ])('of $size places is $alone where no other tenant has any', ({ size, alone }) => {
     expect(fill(poolOf({ size }), 'a')).toHaveLength(alone);
   });
 
@@ -195,7 +195,7 @@ it('a tenant that holds nothing gets a place at once while another one never end
   );
 });
 
-it('whatever comes and goes, no more is held than there is, and nobody waits for ever', async () => {
+it('whatever comes and goes, no more is held than there is, and no caller waits for ever', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), cost: fc.integer({ min: 1, max: 12 }) })),

@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
 
-/** Who asks for a part of a pool, and how large a part. */
+/** A request for a part of a pool, and the size of the part. */
 export interface Entry {
-  /** Whose account it goes on: the namespace for which the work is done. */
+  /** The tenant charged: the namespace for which the work is done. */
   readonly tenant: string;
   /** Places, or bytes where the pool counts bytes. Default 1. More than the pool has is taken as all of it. */
   readonly cost?: number;
@@ -11,7 +11,7 @@ export interface Entry {
   readonly signal?: AbortSignal;
 }
 
-/** A part of the pool that somebody holds. Giving it back twice is giving it back once. */
+/** A held part of the pool. Giving it back twice is giving it back once. */
 export interface Place extends Disposable {
   leave(): void;
   /** Gives back all but so much, where that turns out to be enough. */
@@ -45,7 +45,7 @@ export interface FairPool {
   enter(entry: Entry): Promise<Place>;
   /** A place now or none, and never before those who wait. */
   tryEnter(entry: Entry): Place | undefined;
-  /** What all hold together. */
+  /** Held parts of all tenants together. */
   readonly used: number;
   /** Entries that wait. */
   readonly waiting: number;
@@ -53,7 +53,7 @@ export interface FairPool {
 
 /**
  * How much more than what is left free one tenant may hold. A tenant alone gets four fifths, two get four ninths each,
- * and so on: something is left for whoever comes next, and no number of tenants has to be known before. Of 20 workers
+ * and so on: something is left for the next tenant, and no number of tenants has to be known before. Of 20 workers
  * one tenant gets 16 (ADR 0030).
  */
 const holdPerFree = 4;
@@ -62,8 +62,8 @@ const holdPerFree = 4;
 export const bigWaitMs = 5_000;
 
 /**
- * How long an entry waits where its pool says nothing else: twice the longest request. Whoever still waits then waits for
- * work that does not end, and does better to ask again than to keep what it holds meanwhile.
+ * How long an entry waits where its pool says nothing else: twice the longest request. A caller that still waits then
+ * waits for work that does not end, and does better to ask again than to keep what it holds meanwhile.
  */
 export const longestWaitMs = 60_000;
 
@@ -84,7 +84,7 @@ interface Waiter {
   readonly admit: (place: Place) => void;
 }
 
-/** What one tenant holds and waits for. */
+/** The parts that one tenant holds and waits for. */
 interface Lane {
   readonly tenant: string;
   readonly line: Set<Waiter>;
@@ -214,7 +214,7 @@ class SharedPool implements FairPool {
     }
   }
 
-  /** Whose turn it is; undefined where nobody who waits may begin. */
+  /** The next lane; undefined where no waiting one may begin. */
   #next(): Lane | undefined {
     if (this.#waiting === 0 || this.#isAwaitedByTheBig()) return undefined;
     const free = this.#size - this.#used;

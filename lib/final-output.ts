@@ -13,7 +13,7 @@ interface FinalOutput {
   readonly missing: readonly string[];
 }
 
-/** What a workflow declares about its output. */
+/** A workflow's declaration of its output. */
 interface OutputDeclaration {
   readonly outputTemplate: Readonly<Record<string, string>>;
   /** JSON Schema of the output; its property types decide the conversion. */

@@ -4,7 +4,7 @@ import { isUid } from '../../crds/uid.ts';
 import type { CacheReader } from '../informer/index.ts';
 
 /**
- * The agent that a name or uid means in a namespace: one that stands there hides a global one of its name. An agent of
+ * The agent that a name or uid means in a namespace: one in that namespace hides a global one of its name. An agent of
  * another namespace is not found. An id never means a name.
  */
 export function cachedAgent<A extends Agent>(

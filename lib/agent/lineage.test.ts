@@ -25,7 +25,7 @@ describe('the lineage of an execution', () => {
     expect(lineageOf(execution)).toEqual(want);
   });
 
-  it('goes to what a workflow starts as it is, and is nothing where no agent is behind it', () => {
+  it('passes unchanged to the children of a workflow, and is nothing where no agent is behind it', () => {
     expect(inheritedLineage(marked('r', '2'))).toEqual(lineageMarks({ root: 'r', depth: 2 }));
     expect(inheritedLineage(marked())).toEqual({});
     expect(inheritedLineage({ metadata: {} })).toEqual({});

@@ -29,7 +29,7 @@ export const lineageMarks = ({ root, depth }: Lineage): Record<string, string> =
   [annotations.agentDepth]: String(depth),
 });
 
-/** What a workflow starts is as far down the family as the workflow: a panel is no way around the bound. */
+/** Children of a workflow have the depth of the workflow: a panel is no way around the bound. */
 export function inheritedLineage({ metadata }: Marked): Record<string, string> {
   const root = metadata.annotations?.[annotations.agentRoot];
   return root === undefined ? {} : lineageMarks(lineageOf({ metadata }));

@@ -4,7 +4,7 @@ import { errorAt, type Problem } from '../../crds/problem.ts';
 import { builtInPrefixes } from '../../crds/tool-name.ts';
 import { isUid } from '../../crds/uid.ts';
 
-/** What ApiSpecs, ToolWorkflows and CliTools have in common. */
+/** Common fields of ApiSpecs, ToolWorkflows and CliTools. */
 export interface Registered {
   readonly metadata: {
     readonly name: string;

@@ -16,5 +16,5 @@ const dayMs = 86_400_000;
 
 /** How long records are kept, in milliseconds. */
 export const archiveAgeMs = (config: ArchiveConfig): number => config.WINDLASS_ARCHIVE_MAX_AGE_DAYS * dayMs;
-/** What all records together may take. */
+/** Size limit of all records together. */
 export const archiveBytes = (config: ArchiveConfig): number => config.WINDLASS_ARCHIVE_MAX_MB * 1_048_576;

@@ -13,7 +13,7 @@ export interface ArchiveEntry {
   readonly name: string;
   /** When the execution ended, in milliseconds since the epoch. */
   readonly finishedAt: number;
-  /** What a list shows of it. */
+  /** The row of a list. */
   readonly row: ArchivedRow;
   /** As `writeRecord` makes it. */
   readonly body: Uint8Array;
@@ -35,7 +35,7 @@ export interface ArchivePageQuery {
   readonly limit: number;
 }
 
-/** What reads the archive. Calls throw AppError `unavailable` where the store cannot be reached. */
+/** Reader of the archive. Calls throw AppError `unavailable` where the store cannot be reached. */
 export interface ArchiveReader {
   /** The record of an execution by its uid, or the newest one of a name; undefined where there is none. */
   read(owner: ArchiveOwner, nameOrUid: string): Promise<Uint8Array | undefined>;

@@ -22,7 +22,7 @@ export const archiveLimits = {
   holdAfterMs: 1_000,
   /** Between two searches for records that are too old. */
   expireEveryMs: 3_600_000,
-  /** Part of its share that a tenant above it keeps: trimming goes on in larger steps than writing. */
+  /** Part of its share that a tenant above it keeps: trimming takes larger steps than writing. */
   trimTo: 0.9,
   /** Archived executions that are read at once by one replica; of them one tenant has four fifths. */
   readsAtOnce: 5,

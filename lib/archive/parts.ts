@@ -5,7 +5,7 @@ import type { BlobRef, StoredValue } from '../../crds/schema/workflow-execution-
 export type Part = Pick<BlobRef, 'ref' | 'bytes' | 'encoding'>;
 
 /**
- * Every value of an execution that stands in the output store, each once: what matters most to a reader first, which is
+ * Every value of an execution in the output store, each once, ordered by its value to a reader: first
  * the final output, then the Blackboard, then what earlier visits left.
  */
 export function partsOf({ status }: WorkflowExecution): readonly Part[] {

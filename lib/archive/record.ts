@@ -11,7 +11,7 @@ import { type Part, partsOf } from './parts.ts';
 
 const decompress = promisify(gunzip);
 
-/** First line of a record, so that whoever finds the file knows it. */
+/** First line of a record, which identifies the file. */
 const format = 'windlass.dev/execution-record/1';
 
 /** Why a value is not in the record: `large` above the bound of all values together, `lost` from the output store. */
@@ -28,7 +28,7 @@ interface Head {
 }
 
 /**
- * The record of a finished execution, gzipped: one line of JSON with the object as it is, then every value that stands in
+ * The record of a finished execution, gzipped: one line of JSON with the object as it is, then every value that is in
  * the output store, byte for byte. The same execution makes the same bytes. `rest` is awaited between values, so that
  * each has a turn of the event loop of its own.
  */

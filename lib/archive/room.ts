@@ -8,7 +8,7 @@ export interface ArchiveRoom {
   took(entry: Pick<ArchiveEntry, 'owner' | 'body'>): Promise<void>;
 }
 
-/** `total`: bytes of all records. What the store holds is asked once, when the first record was written. */
+/** `total`: bytes of all records. The size of the store is read once, when the first record was written. */
 export function createArchiveRoom(store: Pick<ArchiveStore, 'usage' | 'trim'>, total: number): ArchiveRoom {
   let used: Map<ArchiveOwner, number> | undefined;
   let trimming: Promise<void> | undefined;

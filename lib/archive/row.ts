@@ -5,7 +5,7 @@ import { defined } from '../defined.ts';
 import type { ArchivedRow } from './archive-store.ts';
 import { archiveLimits } from './limits.ts';
 
-/** What a list shows of an archived execution. */
+/** The row of an archived execution in a list. */
 export function rowOf({ apiVersion, kind, metadata, spec, status }: WorkflowExecution): ArchivedRow {
   const { name, uid, creationTimestamp } = metadata;
   const workflowUid = metadata.labels?.[labels.workflowUid];

@@ -11,7 +11,7 @@ import { archiveLimits } from './limits.ts';
  */
 export function createS3Archive(options: S3BucketOptions, ttlMs: number): ArchiveStore {
   const bucket = createS3Bucket(options);
-  // No namespace has such a name: outputs stand under theirs.
+  // No namespace has such a name: outputs are under theirs.
   const root = `${options.prefix}_archive/`;
   const deps: ArchiveDeps = { bucket, root };
   return {
@@ -126,7 +126,7 @@ async function trim(deps: ArchiveDeps, owner: ArchiveOwner, bytesMax: number): P
   for await (const keys of allKeys(deps, `${folderOf(deps, owner)}time/`)) {
     for (const key of keys) {
       const { bytes = 0 } = parseTimeKey(key) ?? {};
-      // What is older than one that is too much goes as well, however small.
+      // A record older than one beyond the limit is deleted as well, however small.
       isFull ||= kept + bytes > bytesMax;
       if (isFull) gone.push(key);
       else kept += bytes;
@@ -149,7 +149,7 @@ async function expire(deps: ArchiveDeps, before: number): Promise<void> {
 /** Half of a thousand, which is what one request deletes: of each the row and the record. */
 const removedAtOnce = 500;
 
-/** The row goes with the record; a name leads nowhere then, until another execution has it. */
+/** The row is deleted with the record; a name leads nowhere then, until another execution has it. */
 async function removeRecords(deps: ArchiveDeps, owner: ArchiveOwner, keys: readonly string[]): Promise<void> {
   for (let start = 0; start < keys.length; start += removedAtOnce) {
     const rows = keys.slice(start, start + removedAtOnce);

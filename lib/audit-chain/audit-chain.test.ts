@@ -109,7 +109,7 @@ describe('the audit chain', () => {
     }
   });
 
-  it('goes on with the lane that a process left, and with its chain', async () => {
+  it('continues the lane that a process left, and with its chain', async () => {
     const first = openChain();
     await first.append(anEvent('resumed'));
     await first.close();
@@ -122,7 +122,7 @@ describe('the audit chain', () => {
     expect((await reportOf('resumed')).problems).toEqual([]);
   });
 
-  it('keeps apart the events of nobody, which only a reader of all sees', async () => {
+  it('keeps apart the events without a tenant, which only a reader of all sees', async () => {
     const chain = openChain();
     await chain.append(anEvent(undefined, { mark: 'nobody' }));
     await chain.close();

@@ -12,7 +12,8 @@ const AuditKeyConfig = Type.Object(auditKeyVariables);
 type AuditKeyConfig = Readonly<Static<typeof AuditKeyConfig>>;
 
 /**
- * The private key of the setting. Without one the process makes a key, and warns: nobody can check its checkpoints later.
+ * The private key of the setting. Without one the process makes a key, and warns: no reader can check its checkpoints
+ * later.
  * @throws ConfigError where the file cannot be read or holds no private Ed25519 key; the message holds nothing of it.
  */
 export function loadAuditKey(config: AuditKeyConfig, readFile: (path: string) => string, logger: Logger): KeyObject {

@@ -17,7 +17,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Where to go on: behind an event of a stored message. */
+/** Where to continue: behind an event of a stored message. */
 export interface AuditCursor {
   readonly message: number;
   /** Events of that message which were read already. */
@@ -34,7 +34,10 @@ export interface AuditPage {
 
 /** Reads what the gateways of an installation recorded. Calls throw AppError `unavailable` without NATS. */
 export interface AuditRecord {
-  /** Events, the oldest first, in the order of the store. A page may hold fewer than there are, even none, and go on. */
+  /**
+   * Events, the oldest first, in the order of the store. A page may hold fewer than there are, even none, and have a
+   * next page.
+   */
   page(query: AuditQuery): Promise<AuditPage>;
   /** The kept checkpoints of one tenant, or of all. */
   checkpoints(tenant: string | undefined): Promise<Checkpoint[]>;

@@ -38,7 +38,7 @@ export interface ChainEnd {
   readonly time: string;
 }
 
-/** What the first event of a chain follows. */
+/** Predecessor of the first event of a chain. */
 export const chainStart: ChainEnd = { sequence: 0, hash: '0'.repeat(64), time: '1970-01-01T00:00:00.000Z' };
 
 /** An event before its place in the chain is known. */
@@ -79,7 +79,7 @@ export function linked(event: UnlinkedEvent, lane: string, end: ChainEnd): Chain
   return { ...whole, hash: hash('sha256', canonicalJson(whole)) };
 }
 
-/** What the `hash` of an event has to be. */
+/** The right `hash` of an event. */
 export function hashOf(event: ChainedEvent): string {
   const { hash: _hash, ...rest } = event;
   return hash('sha256', canonicalJson(rest));

@@ -3,7 +3,7 @@ import { canonicalJson } from '../definition/canonical.ts';
 import { isJsonObject } from '../json-object.ts';
 import type { ChainEnd } from './chained-event.ts';
 
-/** What a writer vouches for: where a chain ended at a time. */
+/** A writer's signed statement: the end of a chain at a time. */
 export interface Checkpoint extends ChainEnd {
   /** Absent for the chain of events that belong to no tenant. */
   readonly tenant?: string;

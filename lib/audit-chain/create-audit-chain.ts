@@ -106,7 +106,7 @@ class LaneAudit implements AuditChain {
     return chain;
   }
 
-  /** What a process with this key signed last; without a key of the settings, none did. */
+  /** The last checkpoint signed with this key; none without a key of the settings. */
   async #vouched(tenant: string, lane: string): Promise<Checkpoint | undefined> {
     const found = await this.#checkpoints.last({ tenant, key: lane });
     const checkpoint = found === undefined ? undefined : checkpointOf(found.body);

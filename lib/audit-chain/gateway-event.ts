@@ -22,7 +22,7 @@ export interface GatewayEvent {
   readonly type: GatewayEventType;
   /** Undefined with the development bypass alone, where no tenant is known (spec 3 §5.3). */
   readonly tenant: string | undefined;
-  /** Who acts: the subject of the operator's token, or of the session. */
+  /** The actor: the subject of the operator's token, or of the session. */
   readonly subject: string;
   /** Ties the intent of a call to its outcome. */
   readonly invocationId?: string;

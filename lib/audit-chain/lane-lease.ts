@@ -11,7 +11,7 @@ interface LeaseDeps {
 }
 
 /**
- * The lane in which a process writes: the first that no other one holds, so that a restarted process goes on with a lane
+ * The lane in which a process writes: the first that no other one holds, so that a restarted process continues a lane
  * that was left. Two that believe to hold the same lane harm nothing: each write is guarded by the one before.
  */
 export interface LaneLease {
@@ -73,7 +73,7 @@ class BucketLease implements LaneLease {
   async leave(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
-    // What cannot be freed ends by its time.
+    // A lease that cannot be freed expires.
     if (held !== undefined) await this.#bucket.delete(held.lane, held.revision).catch(() => undefined);
   }
 

@@ -89,7 +89,7 @@ export class TenantChain {
   }
 
   async #run(): Promise<void> {
-    // What is added in the same breath goes along.
+    // Events that are added in the same tick share the write.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#takeBatch();
@@ -144,7 +144,7 @@ export class TenantChain {
     const found = await this.#deps.stream.last({ tenant: this.tenant, key: lane });
     const vouched = await this.#deps.vouched(lane);
     const has = endOf(found?.body);
-    // What was signed counts for more than what is there: a chain that was cut goes on behind the gap, which shows it.
+    // The signed end counts before the stored one: a chain that was cut continues behind the gap, which shows the cut.
     const end = vouched !== undefined && vouched.sequence >= has.sequence ? vouched : has;
     this.#stored = { lane, message: found?.sequence ?? 0, end };
     return this.#stored;
@@ -181,7 +181,7 @@ export const tenantOf = (tenant: string): { readonly tenant?: string } => (tenan
 
 export const tooLate = (): AppError => notStored('the audit event was not stored in time');
 
-/** What a caller that cannot be audited is answered. */
+/** The answer to a caller that cannot be audited. */
 export const notStored = (problem: unknown): AppError =>
   new AppError('unavailable', `nothing was done, as it cannot be audited: ${messageOf(problem)}`, {
     reason: 'AuditUnavailable',

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type ChainedEvent, type ChainEnd, hashOf, isChainedEvent } from './chained-event.ts';
 import { type Checkpoint, isCheckpoint, isSigned } from './checkpoint.ts';
 
-/** What is wrong with a chain, and where. */
+/** A fault of a chain, and its place. */
 export interface ChainProblem {
   readonly tenant?: string;
   readonly lane: string;
@@ -21,7 +21,7 @@ export interface ChainProblem {
   readonly message: string;
 }
 
-/** What holds of one chain. */
+/** Result for one chain. */
 export interface ChainSummary {
   readonly tenant?: string;
   readonly lane: string;
@@ -81,7 +81,7 @@ class Verifier implements ChainVerifier {
   readonly #options: VerifyOptions;
   readonly #problems: ChainProblem[] = [];
   readonly #seen = new Map<string, Seen>();
-  /** Of each chain, the hashes that checkpoints vouch for, by sequence. */
+  /** For each chain, the hashes that checkpoints sign, by sequence. */
   readonly #vouched = new Map<string, Map<number, Checkpoint>>();
   #events = 0;
 

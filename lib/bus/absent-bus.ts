@@ -4,13 +4,13 @@ import type { BucketDefinition } from './kv/bucket-definition.ts';
 import type { EventBus, KeyValueBucket } from './event-bus.ts';
 import { createMemoryBucket } from './kv/memory-bucket.ts';
 
-/** What a bus that is not there says of itself. */
+/** The error of an absent bus. */
 export const notConfiguredProblem = 'no event bus is configured';
 
 /**
  * The bus where none is configured: what is raised is dropped, buckets are in the memory of this process, which is the
- * only one of its kind (requirements AMB-182), and everything that is stored for others, or goes from process to process,
- * is refused with the variable to set.
+ * only one of its kind (requirements AMB-182), and everything that is stored for others, or passes from process to
+ * process, is refused with the variable to set.
  */
 export function createAbsentBus(clock: Clock): EventBus {
   const known = new Map<string, KeyValueBucket<unknown>>();

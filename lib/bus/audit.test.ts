@@ -34,7 +34,7 @@ describe('the audit trail', () => {
     return ids;
   };
 
-  it('tells an act that has a name under one id, however often it is told', () => {
+  it('records an act that has a name under one id, however often it is recorded', () => {
     const ids = toldOf([{ act: 'ask-1' }, { act: 'ask-1' }, { act: 'ask-2' }]);
     expect(ids).toEqual([
       'api-ExecutionSignalled-u-ask-1',
@@ -48,7 +48,7 @@ describe('the audit trail', () => {
     ['2025-12-31T23:55:00Z', 1],
     ['2025-12-31T23:54:59Z', 0],
     [undefined, 1],
-  ])('tells a repetition only while the stream knows its id: done at %s, told %i times', (doneAt, count) => {
+  ])('tells a repetition only while the stream knows its id: done at %s, recorded %i times', (doneAt, count) => {
     expect(toldOf([{ act: 'ask-1', doneAt }])).toHaveLength(count);
   });
 });

@@ -4,7 +4,7 @@ import type { EventSink } from './event-bus.ts';
 import { duplicateWindowMs } from './streams.ts';
 import { auditTopic } from './subjects.ts';
 
-/** Everything that a person or service account does and that somebody may ask about later. */
+/** Acts of persons and service accounts that an audit may ask about. */
 export const auditTypes = [
   'WorkflowRegistered',
   'WorkflowDeleted',
@@ -42,16 +42,18 @@ type AuditType = (typeof auditTypes)[number];
 
 export interface AuditEntry {
   readonly type: AuditType;
-  /** Who did it, and for which tenant: the caller. */
+  /** The caller, with the tenant. */
   readonly by: { readonly subject: string; readonly tenant: string };
   /** Uid of what it was done to. */
   readonly subject: string;
   /**
-   * Tells the act from the others of its type on the subject. A named act is told again when its caller repeats it, as
-   * the first telling may be lost; it keeps one id, so the stream stores one event.
+   * Tells the act from the others of its type on the subject. A named act is recorded again when its caller repeats
+   * it, as the first record may be lost; it keeps one id, so the stream stores one event.
    */
   readonly act?: string;
-  /** RFC 3339: when the act was done, for a repetition. One that comes later than the stream knows the id is not told. */
+  /**
+   * RFC 3339: when the act was done, for a repetition. One that comes later than the stream knows the id is dropped.
+   */
   readonly doneAt?: string | undefined;
   /** More about it: names, versions, scopes. Never a payload, a token, or text that a person wrote. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -59,7 +61,7 @@ export interface AuditEntry {
 
 /**
  * Called by a handler once the act is done, and for a repetition that changed nothing only where the entry names the
- * act. Returns at once and never throws: the act itself stands in the resource.
+ * act. Returns at once and never throws: the resource holds the act itself.
  */
 export interface AuditTrail {
   record(entry: AuditEntry): void;

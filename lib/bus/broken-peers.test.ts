@@ -9,7 +9,7 @@ import { createEventBus } from './create-event-bus.ts';
 import type { EventBus } from './event-bus.ts';
 
 /**
- * A process ends when a promise fails that nobody handles, and no trouble with the bus may end one. Whatever stands at
+ * An unhandled rejection ends a process, and no trouble with the bus may end one. Whatever answers at
  * the address of the server, calls fail as ever, and work once a server is there.
  */
 let server: NatsServer;
@@ -18,7 +18,7 @@ let port = 0;
 const sockets = new Set<Socket>();
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
-/** What happens to a connection; undefined: it is passed on to the real server. */
+/** The fate of a connection; undefined: it is passed on to the real server. */
 let treat: ((socket: Socket) => void) | undefined;
 const open: EventBus[] = [];
 

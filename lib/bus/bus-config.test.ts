@@ -11,7 +11,7 @@ describe('the configuration of the bus', () => {
     expect(read({ WINDLASS_NATS_USER: 'windlass' })).toBeUndefined();
   });
 
-  it('keeps events for a week and the audit for 90 days, a gibibyte each, unless told otherwise', () => {
+  it('keeps events for a week and the audit for 90 days, a gibibyte each, by default', () => {
     const hour = 3_600_000;
     expect(read(url)).toEqual({
       servers: ['nats://nats:4222'],

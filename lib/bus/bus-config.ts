@@ -53,11 +53,11 @@ export interface BusOptions {
   readonly streamBytes?: Readonly<Record<string, number>>;
 }
 
-/** What a stored key takes, measured: its subject, a reservation, and what the server writes beside them. */
+/** Measured size of a stored key: its subject, a reservation, and what the server writes beside them. */
 const keyBytes = 300;
 
 /**
- * What the variables say of the bus; undefined where they name none.
+ * Configuration of the bus from the environment; undefined where it names none.
  * @throws ConfigError for half a pair, such as a user without a password.
  */
 export function busOptions(config: BusConfig): BusOptions | undefined {
@@ -102,7 +102,7 @@ function tlsOf(config: BusConfig): BusOptions['tls'] {
 function halfPair(config: BusConfig, ...[first, second]: [keyof BusConfig, keyof BusConfig]): ConfigProblem[] {
   if ((config[first] === undefined) === (config[second] === undefined)) return [];
   const [absent, set] = config[first] === undefined ? [first, second] : [second, first];
-  return [{ name: absent, problem: `is not set; it goes with ${set}` }];
+  return [{ name: absent, problem: `is not set; it belongs to ${set}` }];
 }
 
 const retention = (hours: number, megabytes: number): Retention => ({

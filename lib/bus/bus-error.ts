@@ -23,13 +23,13 @@ export class StreamRefusal extends Error {
   }
 }
 
-/** Whether somebody else wrote in between. */
+/** Whether another client wrote in between. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code === errorCodes.wrongSequence || code === errorCodes.wrongSequenceUnknown;
 }
 
-/** Whether the server answers and the stream is not there: somebody deleted it, or the server lost its store. */
+/** Whether the server answers and the stream is not there: an operator deleted it, or the server lost its store. */
 export function isStreamGone(error: unknown): boolean {
   return (
     codeOf(error) === errorCodes.streamNotFound || (error instanceof Error && error.name === 'JetStreamNotEnabled')
@@ -44,7 +44,7 @@ export function isNo(error: unknown): boolean {
 /** Names of our error and of the library's. */
 const noNames: ReadonlySet<string> = new Set(['StreamRefusal', 'JetStreamApiError', 'PermissionViolationError']);
 
-/** What callers are told of anything that went wrong at the bus. */
+/** The error that callers get for a failure at the bus. */
 export function busError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isTooLarge(error)) {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What a call to the bus was for. */
+/** Purpose of a call to the bus. */
 export type BusOperation =
   | 'publish'
   | 'get'
@@ -22,16 +22,16 @@ export type BusOutcome = 'ok' | 'conflict' | 'refused' | 'unavailable';
 type DropReason = 'full' | 'refused' | 'stopped';
 
 /**
- * What became of a delivered message. `done`: handled. `again`: failed, and comes again. `dead`: failed for good, or too
+ * Outcome of a delivered message. `done`: handled. `again`: failed, and comes again. `dead`: failed for good, or too
  * often. `returned`: not begun, or broken off, because the process stops.
  */
 export type DeliveryOutcome = 'done' | 'again' | 'dead' | 'returned';
 
-/** Told what happens at the bus. */
+/** Receives events of the bus. */
 export interface BusObserver {
   connected(connected: boolean): void;
   called(operation: BusOperation, outcome: BusOutcome, ms: number): void;
-  /** What waits to be stored. */
+  /** Events that wait to be stored. */
   waiting(events: number, bytes: number): void;
   dropped(reason: DropReason, events: number): void;
   /** A message of a durable consumer; `ms` is the time of its handling, the wait for its turn included. */
@@ -40,7 +40,7 @@ export interface BusObserver {
   answered(service: string, outcome: 'ok' | 'failed' | 'overloaded', ms: number): void;
 }
 
-/** Of deliveries and answers, which wait for work of any kind. */
+/** Metrics of deliveries and answers, which wait for work of any kind. */
 const workSeconds = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 
 const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
@@ -85,7 +85,7 @@ export function createBusMetrics(registry: Registry): BusObserver {
   };
 }
 
-/** What this process does for others. */
+/** Services that this process offers others. */
 function createWorkMetrics(registry: Registry): Pick<BusObserver, 'delivered' | 'answered'> {
   const registers = [registry];
   const deliveries = new Histogram({

@@ -7,7 +7,10 @@ import type { Subscriber } from './subscribe/subscription.ts';
 
 /** A CloudEvent (version 1.0) before the bus adds what is the same for all. */
 export interface BusEvent {
-  /** Unique; the bus drops a second one with the same id within its window. Derive it from the fact where that may be told twice. */
+  /**
+   * Unique; the bus drops a second one with the same id within its window. Derive it from the fact where that may be
+   * published twice.
+   */
   readonly id: string;
   /** Topic, the last part of the stream's subject: `stimulus`, `volume`, `workflow`, or `audit`, which has a stream of its own. */
   readonly topic: string;
@@ -15,7 +18,7 @@ export interface BusEvent {
   readonly source: string;
   /** PascalCase name of the specification, such as `StimulusReceived`. */
   readonly type: string;
-  /** What it is about, such as an execution's id. */
+  /** Its subject, such as an execution's id. */
   readonly subject: string;
   readonly tenant: string;
   /** RFC 3339. */
@@ -54,11 +57,11 @@ export interface KeyValueEntry<T> {
 export interface KeyValueBucket<T> {
   get(key: string): Promise<KeyValueEntry<T> | undefined>;
   /**
-   * The new revision, or undefined when the key is taken: of any number of callers exactly one gets a revision. The key
-   * goes on the account of `tenant`. Throws ShareUsedError where the tenant has its share of the bucket already.
+   * The new revision, or undefined when the key is taken: exactly one of several callers gets a revision. The key
+   * counts against the share of `tenant`. Throws ShareUsedError where the tenant has its share of the bucket already.
    */
   create(key: string, value: T, tenant: string): Promise<number | undefined>;
-  /** The new revision, or undefined when somebody wrote in between. */
+  /** The new revision, or undefined when another client wrote in between. */
   update(key: string, value: T, revision: number): Promise<number | undefined>;
   /** Frees the key, if it is still at that revision. */
   delete(key: string, revision: number): Promise<void>;

@@ -1,7 +1,7 @@
 /** Subject and headers of a message, in bytes, about. */
 export const headBytes = 200;
 
-/** Bounds of what goes over the bus. */
+/** Bounds of messages on the bus. */
 export const busLimits = {
   /**
    * Body of a request or a reply. nats-server takes messages of 1 MiB where its configuration says nothing, headers

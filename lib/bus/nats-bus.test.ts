@@ -148,7 +148,7 @@ describe('an event', () => {
     expect(await settings('WINDLASS_AUDIT')).toMatchObject({ deny_delete: true, deny_purge: true });
   });
 
-  it('that is told twice, by two replicas, is stored once', async () => {
+  it('that two replicas publish, is stored once', async () => {
     const event = anEvent({ tenant: 'twice' });
     const [one, two] = [connectBus(), connectBus()];
     await Promise.all([one.publish(event), two.publish(event), one.publish(event)]);
@@ -157,7 +157,7 @@ describe('an event', () => {
   });
 
   it.each(['a.b', '*', '>', 'a b', '', 'Ünïcode', 'x'.repeat(300)])(
-    'of the tenant %j stands under one token of its own',
+    'of the tenant %j has one token of its own in the subject',
     async (tenant) => {
       await connectBus().publish(anEvent({ tenant }));
       const stored = (await storedIn('WINDLASS_EVENTS')).filter(({ event }) => event.tenant === tenant);
@@ -174,7 +174,7 @@ describe('an event', () => {
     expect(stored.map(({ event: { id } }) => id)).toEqual([event.id]);
   });
 
-  it('that is larger than the server takes is refused, and the connection goes on', async () => {
+  it('that is larger than the server takes is refused, and the connection stays open', async () => {
     const bus = connectBus();
     const large = anEvent({ data: { text: 'x'.repeat(1_048_576) } });
     await expect(bus.publish(large)).rejects.toMatchObject({ code: 'limit_exceeded' });
@@ -303,7 +303,7 @@ describe('streams', () => {
     }
   });
 
-  it('that somebody deleted under a connection are made again', async () => {
+  it('that an operator deleted under a connection are made again', async () => {
     const bus = connectBus();
     await bus.publish(anEvent());
     const connection = await connect({ servers: server.url });
@@ -319,7 +319,7 @@ describe('streams', () => {
     expect((await storedIn('WINDLASS_EVENTS')).map(({ event }) => event.tenant)).toEqual(['after']);
   });
 
-  it('that stand with settings of an older version are changed, and keep what they hold', async () => {
+  it('that have settings of an older version are changed, and keep what they hold', async () => {
     const old = await startNatsServer();
     try {
       const connection = await connect({ servers: old.url });
@@ -515,7 +515,7 @@ describe('a server with a password', () => {
     expect(await bus.publish(anEvent()).then(() => 'stored')).toBe('stored');
   });
 
-  it('keeps out who does not, who goes on trying and never tells the password', async () => {
+  it('keeps out others, who keep trying and never show the password', async () => {
     const credentials = { WINDLASS_NATS_USER: user, WINDLASS_NATS_PASSWORD: 'guessed' };
     const bus = connectBus({ WINDLASS_NATS_URL: guarded.url, ...credentials });
     await eventually(() => /authorization/i.test(bus.problem() ?? ''));
@@ -556,7 +556,7 @@ describe('a server that speaks TLS', () => {
   });
 
   it.each<[string, Partial<BusConfig>, RegExp]>([
-    ['an authority that nobody knows', { WINDLASS_NATS_URL: 'tls' }, /self-signed|unable to verify/],
+    ['an unknown authority', { WINDLASS_NATS_URL: 'tls' }, /self-signed|unable to verify/],
     ['an authority in a file that is missing', { WINDLASS_NATS_CA_FILE: '/nowhere/ca.pem' }, /doesn't exist/],
   ])('is not trusted with %s', async (_what, config, problem) => {
     const bus = connectBus({ ...config, WINDLASS_NATS_URL: encrypted.url.replace('nats://', 'tls://') });
@@ -572,7 +572,7 @@ describe('a server that speaks TLS', () => {
 });
 
 describe('a server with accounts', () => {
-  it('lets in who has a credentials file, read at each connect, and goes on when the file is exchanged', async () => {
+  it('accepts a credentials file, read at each connect, also after the file is exchanged', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'windlass-nats-creds-'));
     const [config, credentials] = [join(folder, 'nats.conf'), join(folder, 'nats.creds')];
     const operator = makeOperator();

@@ -31,7 +31,7 @@ export interface NatsBusDeps {
   readonly random: () => number;
 }
 
-/** The bus on NATS JetStream. Returns at once; connecting goes on in the background, for ever. */
+/** The bus on NATS JetStream. Returns at once; it connects in the background, for ever. */
 export function createNatsBus(deps: NatsBusDeps, options: SessionOptions, limits?: OutboxLimits): EventBus {
   return new NatsBus(deps, options, limits);
 }
@@ -43,7 +43,7 @@ class NatsBus implements EventBus {
   readonly #calls: BusCalls;
   readonly #requester: Requester;
   readonly #options: SessionOptions;
-  /** What has to end before the connection does. */
+  /** Parts that have to end before the connection does. */
   readonly #atWork = new Set<Subscription | Responder>();
 
   constructor(deps: NatsBusDeps, options: SessionOptions, limits: OutboxLimits | undefined) {

@@ -17,7 +17,7 @@ interface SessionKeeperDeps {
 /** Keeps one session alive for ever: opens it in the background, and the next one when it ends. */
 export interface SessionKeeper {
   /**
-   * The session. An interruption that began a moment ago is waited out; a longer one is told at once.
+   * The session. An interruption that began a moment ago is waited out; a longer one is an error at once.
    * @throws AppError `unavailable`
    */
   use(): Promise<Session>;
@@ -29,7 +29,9 @@ export interface SessionKeeper {
   close(): Promise<void>;
 }
 
-/** What a call waits for a connection that is being made, the start of the process and a server's restart included. */
+/**
+ * How long a call waits for a connection that is being made, the start of the process and a server's restart included.
+ */
 export const patienceMs = 500;
 const reconnectBackoff = { baseMs: 100, maxMs: 2_000 };
 

@@ -27,7 +27,7 @@ export interface Session extends Publisher {
   bucket(definition: BucketDefinition): SessionBucket | Promise<SessionBucket>;
   readonly objects: SessionObjects;
   readonly shares: StreamShares;
-  /** Of the streams of tenants that share one bound. */
+  /** Streams of tenants that share one bound. */
   tenantShares(share: NonNullable<StreamDefinition['share']>): TenantShares;
   readonly consumers: SessionConsumers;
   readonly requests: SessionRequests;
@@ -132,8 +132,8 @@ async function openAccounts(
 }
 
 /**
- * The library does not reconnect by itself: it would keep what is sent meanwhile and send it later, when the caller has
- * long been told that it failed.
+ * The library does not reconnect by itself: it would keep messages sent meanwhile and send them later, when the
+ * caller has long been told that it failed.
  */
 function connectionOptions(options: SessionOptions): ConnectionOptions {
   const { servers, name, user, password, tls } = options;

@@ -18,7 +18,10 @@ interface TenantStreams {
   readonly maxBytes: number;
 }
 
-/** Keeps the logs of one tenant from displacing those of another: whoever has more than its share loses its own oldest messages. */
+/**
+ * Keeps the logs of one tenant from displacing those of another: a tenant above its share loses its own oldest
+ * messages.
+ */
 export interface TenantShares {
   /** A body of so many bytes is to be published. Waits where too much was since the shares were taken. Never rejects. */
   admit(bytes: number): Promise<void> | undefined;

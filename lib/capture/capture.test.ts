@@ -13,7 +13,7 @@ const join = (parts: readonly Uint8Array[]): Uint8Array => Buffer.concat(parts);
 const streamOf = (written: Written, name: StreamName): Uint8Array =>
   join(written.filter(([stream]) => stream === name).map(([, part]) => part));
 
-/** What a runner would say of these bytes. */
+/** A runner's trailer for these bytes. */
 const report = (data: Uint8Array) => ({
   bytes: data.length,
   total_bytes: data.length,

@@ -17,7 +17,7 @@ interface CaptureOptions {
 
 /** Collects a log, followed or whole, and verifies it. */
 interface Capture {
-  /** Takes the next bytes of the log; gives what they brought, for whoever shows output live. */
+  /** Takes the next bytes of the log; returns the output in them, for live readers. */
   push(chunk: Uint8Array): LogEvent[];
   /** Whether the trailer has arrived, or the log cannot be one: `finish` will say the same however much more is read. */
   isComplete(): boolean;

@@ -4,7 +4,7 @@ import { parseTrailer } from './parse-trailer.ts';
 import { type Trailer, trailerBytes } from './trailer.ts';
 
 /**
- * What a piece of log has brought. Bytes of one stream come in order, and belong to the receiver. `trailer` and
+ * The content of a piece of log. Bytes of one stream come in order, and belong to the receiver. `trailer` and
  * `malformed` (a line that no runner writes) come at most once, and nothing comes after them.
  */
 export type LogEvent =
@@ -25,10 +25,10 @@ interface Decoder {
 const [lineFeed, carriageReturn, record, stderrMark, escape] = [0x0a, 0x0d, 0x1d, 0x1e, 0x1f];
 const brace = 0x7b;
 
-/** Where in a line the next byte stands. */
+/** The place of the next byte in a line. */
 type Place = 'line start' | 'record' | 'text' | 'fragment' | 'escaped' | 'trailer' | 'end';
 
-/** The second byte of an escape, as the index → the byte it stands for. */
+/** The second byte of an escape, as the index → the byte that it encodes. */
 const unescaped: readonly (number | undefined)[] = Array.from({ length: 256 }, (_, second) => {
   if (second === stderrMark) return lineFeed;
   if (second === record) return carriageReturn;
@@ -63,7 +63,10 @@ export function createDecoder(): Decoder {
   };
 }
 
-/** Takes what one place of a line can take from `at` on; returns where to go on. Each byte is looked at twice at most. */
+/**
+ * Takes what one place of a line can take from `at` on; returns where to continue. Each byte is looked at twice at
+ * most.
+ */
 type Step = (state: State, chunk: Uint8Array, at: number, out: Output) => number;
 
 const steps: Readonly<Record<Place, Step>> = {

@@ -1,10 +1,10 @@
-/** What the runner says of one output stream. */
+/** The runner's summary of one output stream. */
 export interface StreamReport {
   /** Bytes passed on, at most the limit. */
   readonly bytes: number;
   /** Bytes that the command wrote. */
   readonly total_bytes: number;
-  /** Of the bytes passed on, before framing; 64 lower-case hex digits. */
+  /** SHA-256 of the bytes passed on, before framing; 64 lower-case hex digits. */
   readonly sha256: string;
   readonly truncated: boolean;
 }

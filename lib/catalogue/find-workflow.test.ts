@@ -50,7 +50,7 @@ const asked = { namespace: 'tenant-a', user: ada, nameOrUid: 'build' };
 describe('the workflow that a name means', () => {
   it.each([
     ['is the own one first', all, asked, 'own'],
-    ['is that of the tenant for somebody else', all, { ...asked, user: ownerKey('kim') }, 'tenant'],
+    ['is that of the tenant for another user', all, { ...asked, user: ownerKey('kim') }, 'tenant'],
     ['is that of the tenant where no user asks', all, { namespace: 'tenant-a', nameOrUid: 'build' }, 'tenant'],
     ['is the global one for another tenant', all, { namespace: 'tenant-c', nameOrUid: 'build' }, 'global'],
     ['is the one of the scope that is asked for', all, { ...asked, scope: 'global' as const }, 'global'],
@@ -69,7 +69,7 @@ describe('the workflow that an id means', () => {
     ['global', 'global'],
     ['foreign', undefined],
     ['others', undefined],
-    ['nobody', undefined],
+    ['no user', undefined],
   ])('AMB-016 of %s is %s', (nameOrUid, uid) => {
     expect(cachedWorkflow(all, { ...asked, nameOrUid })?.metadata.uid).toBe(uid);
   });
@@ -88,7 +88,7 @@ describe('Mallory names a workflow of the tenant like the id of another one', ()
   const [taken, former] = ['0b9f2c1e-1111-4222-8333-444455556661', '0b9f2c1e-1111-4222-8333-444455556662'];
   const mallorys = [taken, former].map((name) => stored(name, { uid: `of-${name}` }));
 
-  it('and it stands in for no private workflow, for none that has moved, and for none that is gone', () => {
+  it('and it replaces no private workflow, none that has moved, and none that is gone', () => {
     const moved = stored('deploy', { uid: 'moved', namespace: globalNamespace, former });
     const found = (nameOrUid: string, ...others: Workflow[]) =>
       cachedWorkflow(cacheOf(...mallorys, ...others), { ...asked, nameOrUid })?.metadata.uid;

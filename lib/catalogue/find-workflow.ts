@@ -17,7 +17,7 @@ export const workflowIndexes: Readonly<Record<'name' | 'formerId', IndexFunction
 };
 export type WorkflowCache = CacheReader<Workflow, keyof typeof workflowIndexes>;
 
-/** What somebody asks for, and from where. */
+/** The name or id that a caller asks for, and the caller's place. */
 export interface WantedWorkflow {
   /** Namespace of the tenant. */
   readonly namespace: string;
@@ -69,7 +69,7 @@ export function isStill(known: Workflow, now: Workflow): boolean {
   return identity(known) === identity(now);
 }
 
-/** Whether whoever asks may know of the workflow. */
+/** Whether the caller may know of the workflow. */
 export function isVisible(workflow: Workflow, wanted: Omit<WantedWorkflow, 'nameOrUid'>): boolean {
   const { namespace, user, anyUser = false, scope } = wanted;
   const own = scopeOf(workflow);
@@ -78,7 +78,7 @@ export function isVisible(workflow: Workflow, wanted: Omit<WantedWorkflow, 'name
   return workflow.metadata.namespace === namespace && (own === 'tenant' || anyUser || ownerOf(workflow) === user);
 }
 
-/** Where a workflow of that name would stand, the narrowest scope first. */
+/** The places of a workflow of that name, the narrowest scope first. */
 export function placesOf({ namespace, user, scope, nameOrUid: name }: WantedWorkflow): ObjectPlace[] {
   const places: Readonly<Record<Scope, ObjectPlace | undefined>> = {
     user: user === undefined ? undefined : { namespace, name: userObjectName(user, name) },

@@ -9,7 +9,7 @@ export function formerIdsOf({ metadata }: Pick<Workflow, 'metadata'>): readonly 
   return metadata.annotations?.[annotations.formerIds]?.split(',') ?? [];
 }
 
-/** The annotation of a workflow that had these uids before; each stands once. */
+/** The annotation of a workflow that had these uids before, each once. */
 export function formerIdsText(ids: readonly string[]): string {
   return [...new Set(ids)].slice(-kept).join(',');
 }

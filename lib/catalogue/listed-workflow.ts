@@ -7,7 +7,7 @@ const smallBytes = 16 * 1024;
 /** Bytes of heap of labels and annotations, and of a description, that are kept of a larger one. */
 const shownBytes = 4 * 1024;
 
-/** What a cache keeps of a workflow that it lists: everything of a small one, of a large one what a list shows. */
+/** The kept part of a workflow in a cache: all of a small one, the fields of a list of a large one. */
 export interface ListedWorkflow extends Workflow {
   /** Labels, annotations or the description are too large to be kept: a list reads the object for them. */
   readonly isCut?: true;

@@ -3,7 +3,7 @@ import type { Workflow } from '../../crds/schema/workflow.ts';
 import { shortHash } from '../ids.ts';
 import { isDerivedName, isOfUser, workflowName } from '../manifest/object-name.ts';
 
-/** Who may run a workflow, the narrowest first (spec 1 §2.6, design §3). */
+/** Scopes of a workflow, the narrowest first (spec 1 §2.6, design §3): they say who may run it. */
 export const scopes = ['user', 'tenant', 'global'] as const;
 export type Scope = (typeof scopes)[number];
 

@@ -3,7 +3,9 @@ import type { CliToolSpec } from '../../crds/schema/cli-tool.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { toolState, workflowOf } from './workflow-of.ts';
 
-/** What a schema cannot say of a CLI tool: its templates and the JSON Schema of its arguments. Paths begin with `spec`. */
+/**
+ * Checks of a CLI tool beyond its schema: its templates and the JSON Schema of its arguments. Paths begin with `spec`.
+ */
 export function checkCliTool(spec: CliToolSpec): readonly Problem[] {
   const tool = { apiVersion: 'windlass.dev/v1', kind: 'CliTool', metadata: { name: 'tool' }, spec } as const;
   const problems = checkDefinition(workflowOf(tool, 'tenant').spec);

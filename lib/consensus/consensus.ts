@@ -19,7 +19,7 @@ export interface Ballot {
   readonly verdict?: JudgeVerdict | undefined;
 }
 
-/** What a strategy made of the ballots. */
+/** Result of a strategy for the ballots. */
 export interface ConsensusResult {
   readonly score: number;
   readonly confidence: number;

@@ -28,7 +28,7 @@ describe('the verdict of a judge', () => {
     ['without a language', '```\n{"score": 0.5}\n```'],
     ['behind a block of another language', '```ts\nconst a = 1;\n```\n```JSON\n{"score": 0.5}\n```'],
     ['on Windows', '```json\r\n{"score": 0.5}\r\n```'],
-  ])('AMB-083 may stand in a fenced block %s', (_name, output) => {
+  ])('AMB-083 may be in a fenced block %s', (_name, output) => {
     expect(readVerdict(output)).toMatchObject({ score: 0.5, text: '{"score": 0.5}' });
   });
 

@@ -17,8 +17,8 @@ export interface Malformed {
 }
 
 /**
- * What a judge says (WF-PAR-23, requirements AMB-083): a JSON object with `score` and perhaps `confidence` and `reasoning`,
- * alone or in a fenced block. A number outside 0 to 1 is malformed and never clamped.
+ * The verdict of a judge (WF-PAR-23, requirements AMB-083): a JSON object with `score` and perhaps `confidence` and
+ * `reasoning`, alone or in a fenced block. A number outside 0 to 1 is malformed and never clamped.
  * @throws WorkBudgetExceeded
  */
 export function readVerdict(output: string, work: Work = new Work()): Verdict | Malformed {

@@ -164,7 +164,7 @@ describe('a conversation', () => {
     );
   });
 
-  it('decides the same from the same records, whoever reads them', () => {
+  it('decides the same from the same records in every process', () => {
     fc.assert(
       fc.property(replies, (said) => {
         const quiet = new World([...said, { content: 'the end', calls: 0 }]);

@@ -16,7 +16,7 @@ export const conversationLimits = {
   toolContentBytes: 512 * 1024,
   /** Final text in UTF-8: it is part of an object, with the input, and etcd takes 1.5 MiB. */
   outputBytes: 512 * 1024,
-  /** Feedback of a judge that goes back to the agent. */
+  /** Size limit of a judge's feedback to the agent. */
   feedbackLength: 8 * 1024,
   /** Text units per token where no provider has counted: what is estimated before a model is asked. */
   unitsPerToken: 3,

@@ -19,7 +19,8 @@ interface Window {
 
 /**
  * The messages that the model is sent. Where they would overflow its context, whole exchanges are left out from behind the
- * task on, the oldest first: an assistant's message goes with the answers to all its calls, and never without them.
+ * task on, the oldest first: an assistant's message is left out with the answers to all its calls, and never without
+ * them.
  */
 export function fitting(messages: readonly ModelMessage[], { contextWindow, maxOutputTokens }: Window): ModelMessage[] {
   const sound = messages.map(withSoundCalls);

@@ -6,7 +6,7 @@ import { answerFacts, schemaProblem } from './answer.ts';
 import { conversationLimits } from './limits.ts';
 import { type ConversationState, sizeOf } from './state.ts';
 
-/** What is to be done next. Each effect ends in at least one record, so that the next decision sees it. */
+/** The next effects. Each effect ends in at least one record, so that the next decision sees it. */
 export type Effect =
   | { readonly kind: 'start' }
   | {

@@ -7,7 +7,7 @@ import type { TokenExchange } from './token-exchange.ts';
 /** How calls to registered APIs are authenticated (spec 3 §2.4). */
 export interface Credentials {
   /**
-   * What a call to the server of an ApiSpec carries. The Secret is in the namespace of the ApiSpec.
+   * The credential of a call to the server of an ApiSpec. The Secret is in the namespace of the ApiSpec.
    * @throws AppError with the reason CredentialFailed; the message holds nothing of the Secret.
    */
   resolve(tenant: string, spec: ApiSpec): Promise<Credential>;

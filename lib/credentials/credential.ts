@@ -1,4 +1,4 @@
-/** What a call carries for its upstream. Values are secrets: they are in no log, error or answer. */
+/** The credential of a call to its upstream. Values are secrets: they are in no log, error or answer. */
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
   /** Added to the query of the path. */
@@ -12,7 +12,7 @@ export const credentialLimits = {
   valueLength: 8_192,
   /** Tokens of OAuth 2.0 servers that one process keeps. */
   tokens: 1_000,
-  /** Of a token server's answer. */
+  /** Size limit of a token server's answer. */
   answerBytes: 65_536,
   exchangeMs: 10_000,
   /** A token is not used in the last part of its life. */

@@ -53,7 +53,7 @@ export function createTokenExchange(deps: ExchangeDeps): TokenExchange {
   };
 }
 
-/** It is nobody's call alone, so no caller ends it. */
+/** Several callers may share the call, so none of them ends it. */
 async function ask(deps: ExchangeDeps, request: TokenRequest): Promise<Kept> {
   using deadline = startDeadline(deps.clock, credentialLimits.exchangeMs);
   const { tokenUrl, clientId: client_id, scopes, audience } = request;

@@ -23,7 +23,7 @@ export function takes({ condition = 'always', value }: AnswerRule, response: str
 }
 
 /**
- * What the rules of a Human state say of a response without evaluating anything: `matches`, `never`, or `depends` on a
+ * The verdict of a Human state's rules on a response without any evaluation: `matches`, `never`, or `depends` on a
  * `custom` expression. A terminal state takes every response.
  */
 export function judge(rules: readonly AnswerRule[], response: string): 'matches' | 'depends' | 'never' {
@@ -32,11 +32,11 @@ export function judge(rules: readonly AnswerRule[], response: string): 'matches'
   return verdicts.includes('custom') ? 'depends' : 'never';
 }
 
-/** What `approve` and `reject` answer (requirements AMB-035). */
+/** Responses of `approve` and `reject` (requirements AMB-035). */
 export const approval = 'approved';
 export const rejection = 'rejected';
 
-/** The response that stands for a rule; a rule that takes any stands for approval and rejection. */
+/** The response of a rule; a rule that takes any has those of approval and rejection. */
 const responsesOf: Partial<Readonly<Record<NonNullable<Transition['condition']>, readonly string[]>>> = {
   always: [approval, rejection],
   input_equals_yes: [approval],

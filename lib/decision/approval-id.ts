@@ -18,7 +18,7 @@ export function approvalId(executionUid: string, { state, visit }: { state: stri
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Id of what was answered last; undefined where nobody has answered. */
+/** Id of the last answered question; undefined where none was answered. */
 export function answeredIdOf({ metadata: { uid }, spec }: WorkflowExecution): string | undefined {
   const { state, visit } = spec.signals?.at(-1) ?? {};
   return uid === undefined || state === undefined || visit === undefined
@@ -26,7 +26,7 @@ export function answeredIdOf({ metadata: { uid }, spec }: WorkflowExecution): st
     : approvalId(uid, { state, visit });
 }
 
-/** Id of what the execution asks now; undefined where it asks nobody. */
+/** Id of the execution's present question; undefined where it asks none. */
 export function approvalIdOf(execution: WorkflowExecution): string | undefined {
   const waiting = waitingFor(execution);
   const { uid } = execution.metadata;

@@ -8,7 +8,7 @@ const first = { by: 'ann', at: after(2) };
 const wanted = { by: 'kim', at: after(3) };
 const running = () => anExecution().now({ state: 'a', kind: 'System' });
 
-/** What is written on an execution that the server has as `latest`, which is read after a first attempt. */
+/** Writes to an execution that the server has as `latest`, which is read after a first attempt. */
 async function cancelOn(known: WorkflowExecution, latest = known) {
   const patches: { spec: { cancel?: unknown } }[] = [];
   const kube = {
@@ -48,7 +48,7 @@ describe('a cancellation', () => {
     },
   );
 
-  it('leaves the one of somebody who was faster', async () => {
+  it('leaves the one of a faster caller', async () => {
     const faster = running().with({ cancel: first }).build();
     expect(await cancelOn(running().build(), faster)).toMatchObject({ cancel: first });
   });

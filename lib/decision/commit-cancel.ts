@@ -3,7 +3,7 @@ import { ExecutionError } from '../execution/execution-error.ts';
 import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 
 /**
- * Records that the execution is to be cancelled. Cancelling again changes nothing: whoever was first stands. Throws a
+ * Records that the execution is to be cancelled. Cancelling again changes nothing: the first caller counts. Throws a
  * conflict when the execution has ended otherwise.
  */
 export async function commitCancel(

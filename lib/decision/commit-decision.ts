@@ -4,7 +4,7 @@ import { type Decision, signalFor } from './human-decision.ts';
 import { type ExecutionWriter, updateExecution } from './update-execution.ts';
 
 /**
- * Records the decision, if `gate` lets it pass. Of several made at the same time one wins; the others throw an error that
+ * Records the decision, if `gate` lets it pass. One of several at the same time wins; the others throw an error that
  * names the winner.
  */
 export async function commitDecision(

@@ -20,7 +20,7 @@ const waiting = anExecution()
   .build();
 const give = { state: 'ask', by: 'ada', at: after(1) };
 
-/** What the gate says of a response under these rules; `get` may fail instead of giving the revision. */
+/** The gate's verdict on a response under these rules; `get` may fail instead of giving the revision. */
 async function verdictOf(transitions: Transition[], response: string, failure?: Error): Promise<object | string> {
   const ask = { ...aQuestion('Go?', { yes: 'ask', no: 'ask' }), transitions };
   const demo = aWorkflow('demo').state('ask', ask).build();

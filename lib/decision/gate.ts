@@ -24,7 +24,7 @@ interface GateDeps {
   readonly outputs: OutputReader;
 }
 
-/** What is to be written: the answer of one person to the state that waits. */
+/** The answer of one person to the waiting state, which is to be written. */
 type Answer = Pick<Signal, 'state' | 'response' | 'feedback' | 'by' | 'at'>;
 
 /**
@@ -70,7 +70,7 @@ interface Test {
   readonly work: Work;
 }
 
-/** Evaluates as the engine does, and loads what that needs. What cannot be evaluated matches nothing. */
+/** Evaluates as the engine does, and loads what that needs. A rule that cannot be evaluated matches nothing. */
 async function holds(outputs: OutputReader, execution: WorkflowExecution, { expression, scope, work }: Test) {
   const loaded = new Map<string, unknown>();
   try {

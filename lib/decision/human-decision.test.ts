@@ -80,7 +80,7 @@ describe('a decision', () => {
     expect(refusal(execution, decision).message).toContain(want);
   });
 
-  it('that comes too late is told who decided', () => {
+  it('that comes too late names the decider', () => {
     const signal = { id: 'review-1', by: 'sam', at: after(1), response: 'approved' };
     const moved = anExecution().past({ state: 'review', kind: 'Human', signal }).now({ state: 'b', kind: 'System' });
     expect(refusal(moved.build(), decision).message).toContain("'review' was decided by sam: approved");

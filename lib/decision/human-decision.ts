@@ -2,7 +2,7 @@ import type { Signal, WorkflowExecution } from '../../crds/schema/workflow-execu
 import { ExecutionError } from '../execution/execution-error.ts';
 import { firstSignal } from './first-signal.ts';
 
-/** What a person decides, and who that person is. */
+/** A person's decision, and the person. */
 export interface Decision {
   readonly response: string;
   readonly feedback?: string;
@@ -11,7 +11,7 @@ export interface Decision {
   readonly by: string;
   /** RFC 3339. */
   readonly at: string;
-  /** What the decision came through: kubectl, cli, api. */
+  /** Origin of the decision: kubectl, cli, api. */
   readonly via: NonNullable<Signal['via']>;
 }
 
@@ -25,7 +25,7 @@ export function waitingFor(execution: WorkflowExecution): { state: string; visit
 /**
  * The signal that records a decision on the waiting state. Its id is STATE-VISIT, so that of two people who decide at
  * the same time exactly one can write it (requirements AMB-035). Throws a conflict that names phase and state when
- * nothing waits, another state waits, or somebody has decided.
+ * nothing waits, another state waits, or another user has decided.
  */
 export function signalFor(execution: WorkflowExecution, decision: Decision): Signal {
   const waiting = waitingFor(execution);
@@ -42,7 +42,7 @@ export function signalFor(execution: WorkflowExecution, decision: Decision): Sig
   return { id, ...waiting, response, ...(feedback === undefined ? {} : { feedback }), by, at, via };
 }
 
-/** The id itself, unless somebody gave it to a signal that answers something else. */
+/** The id itself, unless a user gave it to a signal that answers something else. */
 function freeId(signals: readonly Signal[], id: string): string {
   const taken = new Set(signals.map((signal) => signal.id));
   let candidate = id;

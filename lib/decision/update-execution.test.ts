@@ -35,7 +35,7 @@ describe('a change of an execution', () => {
     await expect(change).rejects.toMatchObject({ code: 'not_found', reason: 'Deleted' });
   });
 
-  it('is given up when somebody writes in between every time', async () => {
+  it('is given up when another client writes in between every time', async () => {
     await expect(updateExecution(contended(execution), execution, () => ({}))).rejects.toBe(conflict);
   });
 });

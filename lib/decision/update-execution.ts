@@ -11,9 +11,9 @@ export type ExecutionWriter = Pick<KubeClient, 'get' | 'mergePatch'>;
 const attempts = 20;
 
 /**
- * Applies a change to the execution as it is now, again whenever somebody wrote in between. `change` sees the newest
- * object each time and throws when the change makes no sense any more. Another execution that was created under the
- * same name meanwhile is left alone.
+ * Applies a change to the execution as it is now, again whenever another client wrote in between. `change` sees the
+ * newest object each time and throws when the change makes no sense any more. Another execution that was created
+ * under the same name meanwhile is left alone.
  */
 export async function updateExecution(
   kube: ExecutionWriter,

@@ -17,7 +17,7 @@ it.each<[what: string, after: object, want: string]>([
     'spec.states.build.image',
   ],
   [
-    'what stands deeper, by its field',
+    'a deeper change, by its field',
     { ...before, states: { ...before.states, build: { ...before.states.build, env: { A: '2' } } } },
     'spec.states.build.env',
   ],

@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import { type Problem, warningAt } from '../../crds/problem.ts';
 import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 
-/** The definition that a name or uid stands for, as far as it is known here. */
+/** The definition of a name or uid, as far as it is known here. */
 export type FindSpec = (workflow: string) => Promise<Pick<WorkflowSpec, 'states'> | undefined>;
 
 /**

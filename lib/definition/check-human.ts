@@ -37,7 +37,7 @@ function checkVerbs(at: At, { transitions }: StateOf<'Human'>): Problem[] {
   return [warningAt([...at, 'transitions'], 'unmatched_response', message)];
 }
 
-/** A note or reason stands in place of the response there, so that a rejection may read like a yes (AMB-035). */
+/** A note or reason replaces the response there, so that a rejection may read like a yes (AMB-035). */
 function checkFeedback(at: At, { transitions }: StateOf<'Human'>): Problem[] {
   const message =
     'human.feedback is the note or the reason of an answer that has one, so a rejection for the reason that this ' +

@@ -50,7 +50,7 @@ function checkResultKey({ at, state }: NamedState, stateNames: ReadonlySet<strin
   const place = [...at, 'result_key'];
   if (isPrototypeKey(state.result_key)) return [errorAt(place, 'reserved_name', 'the key is reserved')];
   if (state.mode === 'fire_and_forget') {
-    return [warningAt(place, 'no_effect', 'has no effect, because nobody waits for a fire_and_forget child')];
+    return [warningAt(place, 'no_effect', 'has no effect, because no state waits for a fire_and_forget child')];
   }
   if (!stateNames.has(state.result_key)) return [];
   return [

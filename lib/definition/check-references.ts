@@ -6,7 +6,7 @@ type Reference = readonly string[];
 type CheckRoot = (rest: Reference, at: Place, definition: Definition) => readonly Problem[];
 
 /**
- * What templates and expressions read exists. A volume that does not is an error; anything else is a warning, since a
+ * Checks that templates and expressions read existing keys. A missing volume is an error; any other a warning, since a
  * missing key renders as a placeholder and may be what the author wants.
  */
 export function checkReferences(
@@ -57,7 +57,7 @@ function checkState(root: string, at: Place, { stateNames, hints }: Definition):
   return [warningAt(at, 'unknown_reference', `'${root}' is neither a state nor a variable; ${advice}`)];
 }
 
-/** What a mistyped key probably is, as the end of a sentence. */
+/** The probable meaning of a mistyped key, as the end of a sentence. */
 function didYouMean({ hints }: Definition, known: object, written: string): string {
   const meant = hints.meant(() => Object.keys(known), written);
   return meant === undefined ? '' : `; did you mean ${meant}?`;

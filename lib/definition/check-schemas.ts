@@ -14,7 +14,7 @@ export function checkSchemas({ spec }: Definition, work: Work): readonly Problem
   ];
 }
 
-/** The place of the field serves for line and column; the path goes on into the schema. */
+/** The place of the field serves for line and column; the path continues into the schema. */
 function problemsOf(field: 'input_schema' | 'output_schema', schema: unknown, work: Work): Problem[] {
   if (schema === undefined) return [];
   const at = ['spec', field];

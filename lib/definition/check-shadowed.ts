@@ -41,7 +41,7 @@ type Covers = (above: Transition, below: Transition) => boolean;
 
 const isExitCode: Covers = (_above, { condition, value }) => condition === 'exit_code' && value !== '0';
 
-/** What a condition takes beside its own equal. */
+/** Conditions that a condition shadows beside its own equal. */
 const wider: Partial<Readonly<Record<ConditionName, Covers>>> = {
   on_success: (_above, below) => nameOf(below) === 'exit_code_zero' || isZero(below),
   on_failure: (above, below) => nameOf(below) === 'exit_code_non_zero' || isExitCode(above, below),
@@ -55,7 +55,7 @@ const wider: Partial<Readonly<Record<ConditionName, Covers>>> = {
 
 const isZero = ({ condition, value }: Transition): boolean => condition === 'exit_code' && value === '0';
 
-/** Whatever stands behind a rule that always matches is told by the check of the order. */
+/** The check of the order reports rules behind one that always matches. */
 const covers: Covers = (above, below) => {
   if (nameOf(above) === 'always') return false;
   return isSame(above, below) || wider[nameOf(above)]?.(above, below) === true;

@@ -38,8 +38,7 @@ function checkVolume(at: Place, volume: AnyVolume, forEphemeral: readonly (keyof
 
 function checkName(at: Place, name: string): Problem[] {
   // The API server would put U+FFFD in its place, and two names could become one.
-  if (!name.isWellFormed())
-    return [errorAt(at, 'pattern', 'must be text: half of a surrogate pair stands for nothing')];
+  if (!name.isWellFormed()) return [errorAt(at, 'pattern', 'must be text: half of a surrogate pair is no character')];
   if (name !== 'workspace') return [];
   return [errorAt(at, 'reserved_name', "'workspace' is the name of the default volume; choose another")];
 }

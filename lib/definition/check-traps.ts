@@ -4,7 +4,7 @@ import type { State, StateOf } from '../../crds/schema/state.ts';
 import { parseDuration } from '../duration.ts';
 import type { Check, NamedState } from './definition.ts';
 
-/** What is legal and hardly ever meant (requirements AMB-169, AMB-193). */
+/** Legal fields that are probably mistakes (requirements AMB-169, AMB-193). */
 export const checkTraps: Check = ({ states }) => states.flatMap((named) => [...checkEnd(named), ...checkRetry(named)]);
 
 /** Whether a state may fail for what it runs or waits for; that a template breaks is not counted. */

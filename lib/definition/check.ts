@@ -48,7 +48,7 @@ export function checkDefinition(spec: unknown): readonly Problem[] {
   return [...problems, ...meaningOf(definition)];
 }
 
-/** A definition that takes too long to check is refused as it is: what is wrong with the rest of it nobody knows. */
+/** A definition that takes too long to check is refused as it is, with its other mistakes unknown. */
 function meaningOf(definition: Definition): readonly Problem[] {
   const work = new Work(workLimits.registration);
   const found: Problem[] = [];

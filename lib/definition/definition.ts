@@ -25,11 +25,14 @@ export interface Definition {
   readonly states: readonly NamedState[];
   /** Whether every state satisfies the schema; only then is it known what leads where. */
   readonly isComplete: boolean;
-  /** What mistyped names in it probably mean. */
+  /** Probable meanings of mistyped names in it. */
   readonly hints: Hints;
 }
 
-/** A question asked of a definition. What grows with the texts of its author takes from the work. @throws WorkBudgetExceeded */
+/**
+ * A question asked of a definition. Work that grows with the texts of its author counts against the budget. @throws
+ * WorkBudgetExceeded
+ */
 export type Check = (definition: Definition, work: Work) => readonly Problem[];
 
 /** Leaves out what the problems of the schema name. The places of the problems begin with `spec`. */

@@ -4,7 +4,7 @@ import { isSimilar } from '../../crds/similar-name.ts';
 /** Names that are looked at for one hint. */
 const namesMax = 200;
 
-/** What mistyped names of one definition probably mean: as many hints as anybody is shown, and no more work than that. */
+/** Probable meanings of mistyped names of one definition: as many hints as are shown, and no more work than that. */
 export class Hints {
   #left: number = limits.warnings;
 

@@ -47,7 +47,7 @@ describe('names of volumes', () => {
     'AMB-179 half of a surrogate pair is none, for the API server would change it (%#)',
     (name) => {
       expect(problemsOf(mounting(name))).toEqual([
-        'spec.storage.shared_volumes[0].name: must be text: half of a surrogate pair stands for nothing',
+        'spec.storage.shared_volumes[0].name: must be text: half of a surrogate pair is no character',
       ]);
     },
   );

@@ -2,7 +2,7 @@ import type { BucketDefinition } from '../bus/index.ts';
 
 const hour = 3_600_000;
 
-/** What the processes of edge mode keep for each other in the bus. */
+/** Buckets of the bus that the processes of edge mode share. */
 export const edgeBuckets = {
   /** Which relay holds the stream of a host; key: uid of its EdgeHost. Written again at half of its time. */
   streams: { name: 'edge_streams', ttlMs: 24 * hour },

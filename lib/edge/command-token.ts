@@ -4,9 +4,9 @@ import { edgeIssuer, seconds, signEdgeToken, textClaims, timesOf, verifiedClaims
 
 const audience = 'edge-command';
 
-/** What a command token says (design §14). Times in seconds since the Unix epoch. */
+/** Claims of a command token (design §14). Times in seconds since the Unix epoch. */
 export interface CommandClaims {
-  /** Who asked for the command. */
+  /** The caller who asked for the command. */
   readonly author: string;
   readonly tid: string;
   /** The node id of the host that may run it. */

@@ -23,7 +23,7 @@ export interface ExpectedCommand {
   readonly key: KeyObject;
   readonly nodeId: string;
   readonly streamId: string;
-  /** Of the last message that was accepted; 0 before the first. */
+  /** Sequence of the last message that was accepted; 0 before the first. */
   readonly after: bigint;
 }
 

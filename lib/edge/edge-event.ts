@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { openSealed, type SealedMessage, type Sealing, seal } from './envelope.ts';
 import { readFields, writeField } from './wire.ts';
 
-/** What a daemon says, without its kind's wrapping. */
+/** A daemon's message, without its kind's wrapping. */
 export type EdgeEventCase = NonNullable<EdgeEvent['event']>;
 type Kind = EdgeEventCase['$case'];
 
@@ -19,7 +19,7 @@ const kinds: readonly Kind[] = ['hello', 'heartbeat', 'commandResult', 'commandP
 const envelopeField = 1;
 
 /**
- * Reads a message of a daemon. What the signature does not cover, the wrapping, holds exactly one known field.
+ * Reads a message of a daemon. The wrapping, which the signature does not cover, holds exactly one known field.
  * @throws AppError `invalid` for anything else, `unauthenticated` where the envelope is missing.
  */
 export function readEdgeEvent(bytes: Uint8Array): ReceivedEvent {

@@ -20,7 +20,7 @@ export type EdgeDomain = keyof typeof edgeDomains;
 /** A message to be signed, or that was. */
 export interface SignedMessage {
   readonly domain: Exclude<EdgeDomain, 'challenge'>;
-  /** Of the stream's Hello; empty for a rotation. */
+  /** Nonce of the stream's Hello; empty for a rotation. */
   readonly streamId: string;
   readonly sequence: bigint;
   /** The message's bytes on the wire without its envelope field. */
@@ -42,7 +42,7 @@ export function isSignedBy(key: KeyObject, message: SignedMessage, signature: Ui
   return signature.length === signatureBytes && verify(null, signedBytes(message), key, signature);
 }
 
-/** What an attested key signs to prove itself. */
+/** The bytes that an attested key signs to prove itself. */
 export const challengeBytes = (nonce: Uint8Array): Buffer => Buffer.concat([begin('challenge'), nonce]);
 
 export const signChallenge = (key: KeyObject, nonce: Uint8Array): Buffer => sign(null, challengeBytes(nonce), key);
@@ -51,7 +51,7 @@ export function isChallengeSignedBy(key: KeyObject, nonce: Uint8Array, signature
   return signature.length === signatureBytes && verify(null, challengeBytes(nonce), key, signature);
 }
 
-/** What a new key signs at a rotation: the node id in UTF-8, and the raw key (AMB-113). */
+/** The bytes that a new key signs at a rotation: the node id in UTF-8, and the raw key (AMB-113). */
 export const rotationProofBytes = (nodeId: string, newPublicKey: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(nodeId, 'utf8'), newPublicKey]);
 

@@ -4,13 +4,13 @@ import { edgeLimits } from './limits.ts';
 
 const audience = 'edge-enrollment';
 
-/** What a one-time enrollment token says (spec 2 §2.4). Times in seconds since the Unix epoch. */
+/** Claims of a one-time enrollment token (spec 2 §2.4). Times in seconds since the Unix epoch. */
 export interface EnrollmentClaims {
   /** Redeemed once. */
   readonly jti: string;
   /** The tenant that the host will be bound to. */
   readonly tid: string;
-  /** Who issued it: the subject of the operator. */
+  /** The issuer: the subject of the operator. */
   readonly issuedBy: string;
   /** Friendly name for the host. */
   readonly name?: string;

@@ -5,7 +5,7 @@ import { isSignedBy, type SignedMessage, signMessage } from './edge-signature.ts
 import { edgeLimits } from './limits.ts';
 import { type CutMessage, cutField, readFields, writeField } from './wire.ts';
 
-/** Who signs, and where in a stream the message is. */
+/** The signer, and the message's place in a stream. */
 export interface Sealing {
   readonly key: KeyObject;
   readonly nodeId: string;

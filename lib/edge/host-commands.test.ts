@@ -117,7 +117,7 @@ describe('results of commands', () => {
   const progress: EdgeNews = { ...of, kind: 'progress', chunk: { stream: 'stdout', data: 'aGk=' } };
   const result: EdgeNews = { ...of, kind: 'result', result: { outcome: 'ok', exit_code: 0, duration_ms: 5 } };
 
-  it('EDGE-FLOW-10 EDGE-FLOW-11 are followed by run from the beginning; a result that is told again is stored once', async () => {
+  it('EDGE-FLOW-10 EDGE-FLOW-11 are followed by run from the beginning; a repeated result is stored once', async () => {
     const results = createEdgeResults({ bus: relay, clock: systemClock });
     await results.publish(progress);
     await results.publish({ ...result, run: 'r-2', command_id: 'c-2' });

@@ -27,7 +27,7 @@ export interface InvokeCommand {
   readonly deadlineMs: number;
 }
 
-/** What goes to the relay that holds the stream, as JSON. */
+/** The request to the relay that holds the stream, as JSON. */
 export type HostRequest = { readonly host: HostAddress; readonly epoch: number } & (
   | { readonly kind: 'invoke'; readonly command: InvokeCommand }
   | { readonly kind: 'cancel'; readonly commandId: string; readonly reason: string }
@@ -49,7 +49,7 @@ export interface HostCommands {
    * `unavailable` where the bus is away, and ShareUsedError where the tenant has too many commands.
    */
   claim(record: CommandRecord & { readonly commandId: string }): Promise<boolean>;
-  /** What is known of a command; undefined where none was claimed, or it is too long ago. */
+  /** The known state of a command; undefined where none was claimed, or it is too long ago. */
   recordOf(commandId: string): Promise<CommandRecord | undefined>;
   /**
    * Resolves when the command is written to the host's stream. Throws AppError `unavailable` with the reason

@@ -26,7 +26,7 @@ export const edgeLimits = {
   attestationMs: 60_000,
   /** spec 2 §5: calls of AttestNode a minute and address. */
   attestationsPerMinute: 5,
-  /** What a command may carry to a daemon: a request over the bus holds it. */
+  /** Size limit of a command to a daemon: a request over the bus holds it. */
   argsBytes: 256 * 1024,
   /** Result of a command beside which nothing else is kept: what one message of a stream of the bus takes. */
   payloadBytes: 512 * 1024,
@@ -34,7 +34,7 @@ export const edgeLimits = {
   messageLength: 4_096,
   /** Output of one command that is passed on while it runs. */
   progressBytes: 64 * 1024,
-  /** Of what a daemon says about itself. */
+  /** Size limits of a daemon's report about itself. */
   localTools: 256,
   mountPoints: 256,
   labels: 64,

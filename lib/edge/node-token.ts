@@ -5,7 +5,7 @@ import { edgeIssuer, seconds, signEdgeToken, textClaims, timesOf, verifiedClaims
 
 const audience = 'edge-node';
 
-/** What a NodeSecurityToken says (spec 2 §2.4). Times in seconds since the Unix epoch. */
+/** Claims of a NodeSecurityToken (spec 2 §2.4). Times in seconds since the Unix epoch. */
 export interface NodeClaims {
   readonly nodeId: string;
   /** The tenant that the host is bound to. */

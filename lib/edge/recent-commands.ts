@@ -11,7 +11,7 @@ export interface RecentCommand {
   readonly dispatched_at: string;
   /** Absent until the host has said how it ended. */
   readonly outcome?: EdgeOutcome['outcome'];
-  /** Of a command that ran to its end, as its daemon has measured. */
+  /** Duration of a command that ran to its end, as its daemon has measured. */
   readonly duration_ms?: number;
 }
 

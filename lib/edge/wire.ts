@@ -82,7 +82,7 @@ function valueEnd(bytes: Uint8Array, type: number, at: number): { readonly value
   }
 }
 
-/** Of at most `bits` bits, in its shortest form. */
+/** A varint of at most `bits` bits, in its shortest form. */
 function readVarint(bytes: Uint8Array, from: number, bits = 32n): { readonly value: bigint; readonly next: number } {
   let value = 0n;
   for (let at = from, shift = 0n; shift < 70n; at += 1, shift += 7n) {

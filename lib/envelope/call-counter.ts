@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { envelopeLimits } from './limits.ts';
 import type { Session } from './sessions.ts';
 
-/** Whose calls are counted: signed ones and those of the agent itself go on one account. */
+/** The counted party: signed calls and those of the agent itself share one count. */
 export type CallAccount = Pick<Session, 'execution_id' | 'tenant'>;
 
 /** Counts the tool calls of executions over all replicas and processes, for `max_calls` of a security context. */

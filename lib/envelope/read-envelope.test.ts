@@ -167,7 +167,7 @@ describe('an envelope', () => {
     ['GW-INV-23 without the name of a tool', withParams({}), 'malformed: Malformed envelope: payload.params.name'],
     ['GW-INV-23 with an empty name', withParams({ name: '' }), 'malformed: Malformed envelope: payload.params.name'],
     [
-      'with a key that stands twice',
+      'with a duplicate key',
       JSON.stringify(good).replace('"path":"a"', '"path":"a","path":"b"'),
       'malformed: Malformed envelope: ',
     ],

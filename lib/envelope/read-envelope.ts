@@ -12,9 +12,9 @@ export interface Envelope {
   readonly signature: Buffer;
   /** Milliseconds since the Unix epoch, of a whole second. */
   readonly sentAt: number;
-  /** What the signature is over: RFC 8785 of payload, security_token and timestamp. */
+  /** The signed text: RFC 8785 of payload, security_token and timestamp. */
   readonly signedBytes: Buffer;
-  /** Of the JSON-RPC request; null where it has none. */
+  /** Id of the JSON-RPC request; null where it has none. */
   readonly id: string | number | null;
   readonly tool: string;
   readonly arguments: unknown;

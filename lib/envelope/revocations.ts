@@ -45,7 +45,7 @@ const renewMs = 3_000;
 const leases = { name: 'seal_replicas', ttlMs: leaseMs, isWatched: true };
 const address = { service: 'seal.drain' };
 
-/** For how long a revocation waits in all, and how long calls under way may go on by themselves. */
+/** For how long a revocation waits in all, and how long calls under way may continue by themselves. */
 const revokeMs = 25_000;
 const patienceMs = 8_000;
 /** Revocations that one replica serves at a time. */

@@ -42,7 +42,7 @@ const others: Readonly<Partial<Record<ErrorCode, RpcForm & { readonly message: s
   cancelled: { status: 503, rpc: -32_603, message: away },
 };
 
-/** What a tool of the gateway answers with a status (spec 3 §7.1): the message is the caller's own business. */
+/** The error of a gateway tool with a status (spec 3 §7.1): the message is the caller's own business. */
 const answered: Readonly<Partial<Record<ErrorCode, RpcForm>>> = {
   invalid: { status: 400, rpc: -32_602, data: { error: 'Validation' } },
   not_found: { status: 404, rpc: -32_000, data: { error: 'NotFound' } },

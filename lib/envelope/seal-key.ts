@@ -18,7 +18,7 @@ export const sealVariables = {
 const SealConfig = Type.Object(sealVariables);
 type SealConfig = Readonly<Static<typeof SealConfig>>;
 
-/** What issues and checks SEAL tokens. */
+/** Issues and checks SEAL tokens. */
 export interface SealKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;

@@ -2,7 +2,7 @@ import type { EventBus, KeyValueBucket } from '../bus/index.ts';
 import { AppError } from '../errors.ts';
 import { envelopeLimits } from './limits.ts';
 
-/** Who may sign tool calls for one execution, and which tools (spec 3 §2.3). */
+/** The signer of tool calls for one execution, and its tools (spec 3 §2.3). */
 export interface Session {
   readonly execution_id: string;
   /** Also the `jti` of the token that was issued with it. */

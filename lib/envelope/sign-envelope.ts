@@ -7,7 +7,7 @@ export interface CallToSign {
   readonly token: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Of the JSON-RPC request. */
+  /** Id of the JSON-RPC request. */
   readonly id: string | number;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;

@@ -7,7 +7,7 @@ import { finished } from './finished.ts';
 
 /** A state of `from` makes it a retry, none a rerun. */
 export interface Again {
-  /** What the new execution is called; absent: the API server adds a suffix to the workflow's name. */
+  /** Name of the new execution; absent: the API server adds a suffix to the workflow's name. */
   readonly name?: string | undefined;
   readonly from?: string | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -24,7 +24,7 @@ export function enteredStates({ status }: Pick<WorkflowExecution, 'status'>): st
  * The execution to create so that `origin`, which is whole, runs again: with the same revision and input, from its
  * beginning or from a state that it has entered. The engine takes over what the origin had achieved, for a caller could
  * claim anything.
- * @throws ExecutionError `NotBegun`, `NotFinished` for a retry of one that goes on, `NeverEntered` for another state.
+ * @throws ExecutionError `NotBegun`, `NotFinished` for a retry of a running one, `NeverEntered` for another state.
  */
 export function executionAgain(origin: WorkflowExecution, { name, from, annotations }: Again): WorkflowExecution {
   const { metadata, spec, status } = origin;

@@ -14,7 +14,7 @@ export type Refusal =
   | 'NoSuchLog'
   | 'Deleted';
 
-/** What an edge needs to say what to do about a refusal. */
+/** Facts with which an edge explains a refusal. */
 interface RefusalFacts {
   /** The state that waits, where another was meant. */
   readonly waiting?: string;

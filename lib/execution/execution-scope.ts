@@ -2,7 +2,7 @@ import type { WorkflowSpec } from '../../crds/schema/workflow.ts';
 import type { WorkflowExecution } from '../../crds/schema/workflow-execution.ts';
 import { createScope, type Scope } from '../template/scope.ts';
 
-/** What the states of an execution have left behind, as templates see it; values may be LargeValue. */
+/** Results of the states of an execution, as templates see them; values may be LargeValue. */
 export interface ScopeValues {
   readonly blackboard: Readonly<Record<string, unknown>>;
   readonly feedback: unknown;

@@ -13,7 +13,7 @@ export async function finalOutput(outputs: OutputReader, execution: WorkflowExec
 
 type Asked = Pick<CurrentState, 'prompt' | 'prompt_ref'>;
 
-/** What a Human state asks, wherever the whole of it is kept. */
+/** The whole question of a Human state, wherever it is kept. */
 export async function wholePrompt(
   outputs: OutputReader,
   execution: WorkflowExecution,

@@ -101,7 +101,7 @@ describe('logs are complete', () => {
   });
 });
 
-describe('where a stream stands', () => {
+describe('the place of a stream', () => {
   const ref = (path: string, encoding: 'text' | 'json' = 'text') => ({ path, ref: path, bytes: 1, encoding });
 
   it.each<[title: string, step: string | undefined, refs: ReturnType<typeof ref>[], want: string | undefined]>([

@@ -80,7 +80,7 @@ function allSources({ status }: WorkflowExecution): LogSource[] {
   return [...ended, ...currentSources(status.current ?? status.interrupted)];
 }
 
-/** The steps of a parallel state's Blackboard entry; `*` where the whole entry stands in the output store. */
+/** The steps of a parallel state's Blackboard entry; `*` where the whole entry is in the output store. */
 export function stepNames(value: StoredValue): string[] {
   const output = outputOf(value) ?? {};
   const inline = Object.keys(output).filter((key) => fieldsOf(output[key]) !== undefined);
@@ -116,7 +116,7 @@ function nothingFits(execution: WorkflowExecution, choice: LogChoice, all: reado
   return new ExecutionError('NoSuchLog', execution, `${execution.metadata.name} has no log of ${wanted}`, { known });
 }
 
-/** Where in a Blackboard entry a stream stands: under `output` where the entry has that, under the step if any. */
+/** The place of a stream in a Blackboard entry: under `output` where the entry has that, under the step if any. */
 export function streamPaths(step: string | undefined, stream: 'stdout' | 'stderr'): string[][] {
   const tail = step === undefined ? [stream] : [step, stream];
   return [['output', ...tail], tail, [stream]];

@@ -10,7 +10,7 @@ import { S3Config, s3Options } from '../output-store/s3-config.ts';
 import { createS3Store } from '../output-store/s3-store.ts';
 import type { BlobReader } from './whole-value.ts';
 
-/** What reads the outputs that an execution has stored, with the rights of whoever asks. */
+/** Reads the outputs that an execution has stored, with the rights of the caller. */
 export type OutputReader = (execution: Pick<WorkflowExecution, 'metadata'>) => BlobReader;
 
 /**

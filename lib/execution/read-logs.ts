@@ -16,7 +16,7 @@ export interface OutputPiece {
   readonly bytes: Uint8Array;
 }
 
-/** What reads the output of finished commands. */
+/** Reads the output of finished commands. */
 interface StoredReader {
   readonly outputs: OutputReader;
   readonly execution: WorkflowExecution;
@@ -42,7 +42,7 @@ export async function readStored(reader: StoredReader, log: StoredLog, sink: Log
   for await (const { stream, bytes } of storedOutput(reader, log)) await sink(stream, bytes);
 }
 
-/** The logs of single steps that `log` stands for: itself, unless all steps are kept together in the output store. */
+/** The logs of single steps in `log`: itself, unless all steps are kept together in the output store. */
 export async function singleSteps({ outputs, execution }: StoredReader, log: StoredLog): Promise<StoredLog[]> {
   if (log.step !== '*') return [log];
   const value = { value: await wholeValue(log.value, outputs(execution)) };

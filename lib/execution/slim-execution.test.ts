@@ -63,9 +63,9 @@ describe('what the cache keeps of an execution', () => {
   });
 
   it.each<[title: string, signals: Signal[], isPending: boolean]>([
-    ['nobody has answered', [], true],
+    ['without an answer', [], true],
     ['the last of many has', [...Array.from({ length: 20 }, (_, index) => signal(index, 'other')), signal(20)], false],
-    ['somebody has answered an earlier state', [signal(0, 'other')], true],
+    ['with an answer to an earlier state', [signal(0, 'other')], true],
   ])('says whether a person is still asked: %s', (_title, signals, isPending) => {
     const { spec, status } = slimExecution(
       anExecution().with({ signals }).now({ state: 'ask', kind: 'Human' }).build(),

@@ -10,7 +10,7 @@ const textLength = 256;
 const signalsKept = 8;
 
 /**
- * What lists show of an execution and what a decision needs to be woken: names, phase, times, the present state, who asks
+ * The fields of an execution for lists and for waking a decision: names, phase, times, the present state, who asks
  * and who answered last. Everything that users may fill is left out or cut: a cache may hold thousands (design §11).
  * `promptLength`: characters that are kept of what a person is asked.
  */

@@ -5,7 +5,7 @@ import { wholeValue } from './whole-value.ts';
 const noBlob = (): Promise<never> => Promise.reject(new Error('nothing may be read'));
 
 describe('a value of status and output store', () => {
-  it('needs no store when all of it stands in status', async () => {
+  it('needs no store when all of it is in status', async () => {
     expect(await wholeValue({ value: { a: [1, null] } }, noBlob)).toEqual({ a: [1, null] });
     expect(await wholeValue({}, noBlob)).toBeNull();
   });

@@ -6,14 +6,14 @@ import { valueOf } from '../output-store/blob-value.ts';
 /** Reads one blob of an execution from the output store. */
 export type BlobReader = (blob: Pick<BlobRef, 'ref' | 'bytes' | 'stored_by'>) => Promise<Uint8Array>;
 
-/** The whole value: what stands in status, with every part that the output store holds put in its place. */
+/** The whole value: its part in status, with every part of the output store put in its place. */
 export async function wholeValue(stored: StoredValue, readBlob: BlobReader): Promise<Json> {
   const parts = new Map<string, Json>();
   for (const part of stored.refs ?? []) parts.set(part.path, await blobValue(part, readBlob));
   return fill(stored, parts);
 }
 
-/** A copy of what stands in status, with these parts, by path, put in their places. */
+/** A copy of the part in status, with these parts, by path, put in their places. */
 export function fill(stored: StoredValue, parts: ReadonlyMap<string, Json>): Json {
   let root: Json = structuredClone(stored.value ?? null);
   for (const { path } of stored.refs ?? []) {
@@ -23,7 +23,7 @@ export function fill(stored: StoredValue, parts: ReadonlyMap<string, Json>): Jso
   return root;
 }
 
-/** A blob as the JSON value it stands for. */
+/** A blob as the JSON value that it encodes. */
 export async function blobValue(blob: BlobRef, readBlob: BlobReader): Promise<Json> {
   return valueOf(await readBlob(blob), blob);
 }

@@ -5,7 +5,7 @@ import { ExpressionError } from './expression-error.ts';
 
 /** A text in quotes as the lexer leaves it: plain, or a template where it holds `{{…}}`. */
 interface QuotedText {
-  /** The text, escapes resolved; what stands in braces is left as it was written. */
+  /** The text, escapes resolved; the text in braces is left as it was written. */
   readonly text: string;
   readonly template?: Template;
   /** Behind the closing quote. */

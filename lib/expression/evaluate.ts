@@ -81,7 +81,7 @@ class Evaluation {
     return null;
   }
 
-  /** A template in quotes. What is missing is an empty text in it: a placeholder would be a text that nobody wrote. */
+  /** A template in quotes. A missing value is an empty text in it: a placeholder would be a text without an author. */
   #text(nodes: readonly TemplateNode[]): string {
     const rendering = new Rendering(this.#scope, this.#reader, false);
     rendering.body(nodes);
@@ -92,7 +92,7 @@ class Evaluation {
   #compare(operator: Comparison, left: unknown, right: unknown): boolean {
     if (operator === '==') return this.#equal(left, right);
     if (operator === '!=') return !this.#equal(left, right);
-    // NaN, which stands for anything that is no number, is neither above nor below nor equal.
+    // NaN, the value of anything that is no number, is neither above nor below nor equal.
     return orderings[operator](this.#number(left), this.#number(right));
   }
 

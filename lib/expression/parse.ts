@@ -86,7 +86,7 @@ const notBinding = 5;
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #references: (readonly string[])[] = [];
-  /** What stands in parentheses of its own. */
+  /** An expression in parentheses of its own. */
   readonly #grouped = new WeakSet<ExpressionNode>();
   #position = 0;
   #depth = 0;

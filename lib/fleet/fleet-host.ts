@@ -7,7 +7,9 @@ const prefix = 'host-';
 export const nodeIdOfHost = ({ metadata, status }: EdgeHost): string =>
   status?.node_id ?? (metadata.name.startsWith(prefix) ? metadata.name.slice(prefix.length) : metadata.name);
 
-/** How a host is doing: revoked from the moment when somebody says so; before it has connected Disconnected (AMB-204). */
+/**
+ * State of a host: revoked from the moment when an operator revokes it; before it has connected Disconnected (AMB-204).
+ */
 export const stateOfHost = ({ spec, status }: EdgeHost): EdgeHostState =>
   spec.revoked === true ? 'Revoked' : (status?.status ?? 'Disconnected');
 

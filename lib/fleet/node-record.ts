@@ -2,7 +2,7 @@ import { limits } from '../../crds/limits.ts';
 import type { EdgeOutcome } from '../edge/index.ts';
 import type { NodeOutcome } from './plan.ts';
 
-/** What the history of a run says of one host (spec 2 §2.4). */
+/** The entry of one host in the history of a run (spec 2 §2.4). */
 export interface NodeRecord {
   readonly node_id: string;
   readonly command_id: string;
@@ -58,7 +58,7 @@ export function nodeRecord({ nodeId, commandId, result, tails, sentAt, endedAt }
   };
 }
 
-/** What came while the command ran is bounded; its answer has all of it. */
+/** Live output of the command is bounded; its answer has all of it. */
 function tailsOf(result: EdgeOutcome, tails: Tails = { stdout: '', stderr: '' }) {
   const { stdout, stderr } = { ...tails, ...('payload' in result ? outputOf(result.payload) : {}) };
   return { stdout_tail: tailOf(stdout), stderr_tail: tailOf(stderr) };

@@ -137,7 +137,7 @@ const anyPlan = fc
   .map(({ count, ...policy }) => planOf(count, policy));
 
 interface Script {
-  /** What each host answers; `silent` answers nothing. */
+  /** The answer of each host; `silent` answers nothing. */
   readonly answers: readonly ('ok' | 'err' | 'timed_out' | 'silent')[];
   /** Which of those in flight answers next. */
   readonly picks: readonly number[];

@@ -5,7 +5,7 @@ import type { FleetPolicy } from './policy.ts';
 export const nodeOutcomes = ['ok', 'err', 'timed_out', 'cancelled', 'not_started'] as const;
 export type NodeOutcome = (typeof nodeOutcomes)[number];
 
-/** Of one run; fixed when it starts. */
+/** Settings of one run; fixed when it starts. */
 export interface FleetPlan {
   /** Ids of the resolved hosts, each once, in the order in which they get the command. */
   readonly nodes: readonly string[];
@@ -14,7 +14,7 @@ export interface FleetPlan {
   readonly isResumed?: boolean;
 }
 
-/** What has happened. Facts are told in the order in which they were stored; times are in milliseconds since the epoch. */
+/** Facts of the run. They come in the order in which they were stored; times are in milliseconds since the epoch. */
 export type FleetFact =
   /** The command is on its way, or may be. */
   | { readonly kind: 'sent'; readonly node: string; readonly at: number }
@@ -30,9 +30,9 @@ export interface FleetEnd {
   readonly summary: FleetSummary;
 }
 
-/** What to do now. Asking again without a new fact gives the same. */
+/** The next effects. Asking again without a new fact gives the same. */
 export interface FleetDecision {
-  /** Hosts to send the command to, in this order; each is told of as `sent` at once. */
+  /** Hosts to send the command to, in this order; each is reported as `sent` at once. */
   readonly commands: readonly string[];
   /** Hosts that a process before this one may have sent the command to: find out, and send nothing. */
   readonly probes: readonly string[];
@@ -48,7 +48,7 @@ export interface FleetDecision {
 export const fleetTimes = {
   /** A host counts the deadline itself; its result has this long to arrive after it. */
   resultGraceMs: 10_000,
-  /** A host that was told to cancel answers within this time, or counts as cancelled. */
+  /** A host that has the cancellation answers within this time, or counts as cancelled. */
   cancelGraceMs: 15_000,
 } as const;
 
@@ -205,7 +205,7 @@ class Progress implements FleetProgress {
     return nodes.slice(this.#cursor, this.#cursor + free);
   }
 
-  /** What the mode leaves room for. A batch begins when the one before it has ended. */
+  /** Number of hosts that the mode leaves room for. A batch begins when the one before it has ended. */
   #room(): number {
     const { mode } = this.#plan.policy;
     if (mode === 'Sequential') return 1 - this.inFlight;

@@ -12,12 +12,12 @@ describe('errors in gRPC', () => {
   });
 
   it.each<[title: string, error: unknown, details: string]>([
-    ['what is invalid is told', new AppError('invalid', 'source must match'), 'source must match'],
+    ['an invalid request is explained', new AppError('invalid', 'source must match'), 'source must match'],
     ['what is inside of us is not', new AppError('internal', 'password of the database'), 'internal'],
     ['nor what another server said', new AppError('unavailable', 'connect ECONNREFUSED 10.0.0.1'), 'unavailable'],
     ['nor what is unknown', new Error('undefined is not a function'), 'internal'],
     ['nor what is no error', 'a string', 'internal'],
-    ['what a handler says on purpose is told', new GrpcError('internal', 'no such workflow'), 'no such workflow'],
+    ['the own message of a handler is passed on', new GrpcError('internal', 'no such workflow'), 'no such workflow'],
   ])('%s', (_title, error, details) => {
     expect(toGrpcFailure(error).details).toBe(details);
   });

@@ -21,11 +21,11 @@ export const statusOfCode: Readonly<Record<ErrorCode, status>> = {
   internal: status.INTERNAL,
 };
 
-/** After how long to call again, where nobody knows better; clients with a retry policy heed it. */
+/** After how long to call again, where the error does not say; clients with a retry policy heed it. */
 const pushbackMs = 5_000;
 
 interface GrpcErrorOptions {
-  /** Default: what the code stands for in the table. */
+  /** Default: the text of the code in the table. */
   readonly status?: status;
   /** Sent after the answer; names in lower case. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export class GrpcError extends AppError {
   }
 }
 
-/** An error as it goes out. */
+/** The wire form of an error. */
 export interface GrpcFailure {
   readonly code: status;
   readonly details: string;
@@ -52,7 +52,7 @@ export interface GrpcFailure {
   readonly isFault: boolean;
 }
 
-/** The answer to anything that was thrown. What is of no known kind becomes a bland INTERNAL. */
+/** The answer to anything that was thrown. An error of no known kind becomes a bland INTERNAL. */
 export function toGrpcFailure(error: unknown): GrpcFailure {
   const { code: word, message: details = word } = error instanceof GrpcError ? error : callerError(error);
   const options = error instanceof GrpcError ? error.options : {};

@@ -15,7 +15,7 @@ const serviceUnknown = 3;
 
 type Watcher = ServerWritableStream<HealthRequest, HealthResponse>;
 
-/** The standard health service. All services of a server are well together; the empty name stands for the server. */
+/** The standard health service. All services of a server have one state; the empty name means the server. */
 export interface Health {
   /** For `Server.addService`. */
   readonly implementation: {
@@ -23,7 +23,7 @@ export interface Health {
     watch(call: Watcher): void;
     list(call: unknown, callback: sendUnaryData<{ statuses: Record<string, HealthResponse> }>): void;
   };
-  /** From now on nothing serves; whoever watches is told, and its stream ended, so that it keeps nobody waiting. */
+  /** From now on nothing serves; watchers get that state and the end of their stream, so that none delays the stop. */
   stop(): void;
 }
 

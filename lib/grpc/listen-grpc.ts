@@ -26,9 +26,9 @@ interface GrpcListenOptions {
   readonly credentials: ServerCredentials;
   readonly services: readonly GrpcService[];
   readonly health: Health;
-  /** Of one message, packed and unpacked; a method may have a lower bound (`sized`). */
+  /** Size limit of one message, packed and unpacked; a method may have a lower bound (`sized`). */
   readonly maxMessageBytes: number;
-  /** Told first when the server stops, so that long streams can say goodbye. */
+  /** Called first when the server stops, so that long streams can say goodbye. */
   readonly onDrain?: () => void;
   readonly connections?: ConnectionLimits;
 }
@@ -58,7 +58,7 @@ export interface GrpcListener {
 }
 
 const connectionAgeMs = 10 * 60_000;
-/** What calls under way get beyond the age of their connection. */
+/** Time that calls under way get beyond the age of their connection. */
 const connectionGraceMs = 30_000;
 const keepAliveMs = 60_000;
 const keepAliveTimeoutMs = 20_000;

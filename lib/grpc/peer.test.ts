@@ -4,7 +4,7 @@ import { readPeer } from './peer.ts';
 const urisOf = (subjectaltname?: string): readonly string[] => readPeer({ subjectaltname })?.uris ?? ['no peer'];
 
 describe('the peer of a connection', () => {
-  it('is nobody without a certificate', () => {
+  it('has no identity without a certificate', () => {
     expect(readPeer(undefined)).toBeUndefined();
   });
 
@@ -24,7 +24,7 @@ describe('the peer of a connection', () => {
     ['URI:windlass://tenant/a', ['windlass://tenant/a']],
     ['URI:windlass://tenant/a, URI:spiffe://x/y', ['windlass://tenant/a', 'spiffe://x/y']],
     ['DNS:ci.example.com, URI:windlass://tenant/a, IP Address:127.0.0.1', ['windlass://tenant/a']],
-    // What follows is inside of another name.
+    // The following text is inside of another name.
     ['DNS:"a, URI:windlass://tenant/x, b"', []],
     ['DNS:"a, URI:windlass://tenant/x, b", URI:windlass://tenant/a', ['windlass://tenant/a']],
     ['DNS:"a\\", URI:windlass://tenant/x, \\"b"', []],

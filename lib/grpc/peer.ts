@@ -1,4 +1,4 @@
-/** Who calls, by the certificate that the server has verified. */
+/** The caller, by the certificate that the server has verified. */
 export interface Peer {
   /** Common name of the subject, for the log; empty where there is none. */
   readonly commonName: string;

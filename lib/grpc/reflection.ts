@@ -33,7 +33,7 @@ interface ReflectionResponse {
 /** Answers one question about the services that a server has. */
 type Reflection = (request: ReflectionRequest) => ReflectionResponse;
 
-/** `descriptorSet` is a serialised google.protobuf.FileDescriptorSet; `services` are the names that are told. */
+/** `descriptorSet` is a serialised google.protobuf.FileDescriptorSet; `services` are the names that are listed. */
 export function createReflection(descriptorSet: Uint8Array, services: readonly string[]): Reflection {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptorSet));
   const listed = services.map((name) => ({ name }));

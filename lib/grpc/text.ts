@@ -7,7 +7,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const notText = '\ud800';
 
 /**
- * Reads a message so that a string whose bytes are no UTF-8, which makes the message malformed, can be told by its
+ * Reads a message so that a string whose bytes are no UTF-8, which makes the message malformed, can be found by its
  * field: it is not well-formed (`isWellFormed`), as no other is. Throwing here would be INTERNAL, without a name.
  */
 export function markingReader(bytes: Uint8Array): BinaryReader {

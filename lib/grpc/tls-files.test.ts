@@ -63,7 +63,7 @@ describe('files of certificates', () => {
     await expect(readServerTls(paths, { readFile: reader(mixed) })).rejects.toMatchObject({ reason: 'TlsInvalid' });
   });
 
-  it('are followed: what can be used is used, what cannot is told once', async () => {
+  it('are followed: usable ones are used, others are reported once', async () => {
     const clock = createManualClock();
     const folder = folderWith(first);
     const used: TlsFiles[] = [];

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, messageOf } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
-/** Where a server's certificate and its key stand, in PEM. */
+/** Paths of a server's certificate and its key, in PEM. */
 export interface ServerTlsPaths {
   readonly certificate: string;
   readonly key: string;
@@ -71,7 +71,7 @@ function requirePair(paths: ServerTlsPaths, files: ServerTlsFiles): void {
 }
 
 /**
- * Tells `onChange` of every usable change of the files until `signal` aborts. What cannot be used, such as half of an
+ * Tells `onChange` of every usable change of the files until `signal` aborts. An unusable state, such as half of an
  * exchange, is logged once and changes nothing. Never rejects. `read` is one of the functions above.
  */
 export async function followTlsFiles<T extends ServerTlsFiles>(

@@ -9,16 +9,16 @@ import type { RequestState } from './request-scope.ts';
 /** Characters of a path in a log line. */
 const longestPath = 200;
 
-/** What a proxy says of those who came to it. Nobody else is kept from saying it, and only addresses are logged. */
+/** A proxy's statement of its clients. Any client can forge it, and only addresses are logged. */
 const addresses = /^[\d.:a-f[\], ]{1,200}$/i;
 
-/** What we stand on may be away for long, and every request meets it: how often that is told. */
+/** A dependency may be away for long, and every request meets that: interval between its log lines. */
 const outageMs = 60_000;
 const outageStatuses: ReadonlySet<number> = new Set([503, 504]);
 
 /**
  * One line a request: never its query, its body, or what else its headers say. A fault is logged with all that is known
- * of it, an outage of what we stand on once a minute. Requests that nobody has to prove anything for (`/health`) are
+ * of it, an outage of a dependency once a minute. Requests without any credentials (`/health`) are
  * routine.
  */
 export function accessLog(deps: { clock: Clock; metrics?: HttpMetrics }): Koa.Middleware<RequestState> {

@@ -43,8 +43,8 @@ function isStillSending({ req }: HttpContext): boolean {
 
 /**
  * Answers a client that has not sent its whole body. Closing at once would make its system throw the answer away
- * together with what it was sending, so that the client would see a broken connection and no reason. What it sends in
- * the meantime is dropped unread.
+ * together with its unsent bytes, so that the client would see a broken connection and no reason. Bytes that it sends
+ * in the meantime are dropped unread.
  */
 function linger(ctx: HttpContext, clock: Clock): void {
   const { req, res } = ctx;

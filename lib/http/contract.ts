@@ -7,7 +7,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 export type Access = 'public' | 'bearer' | 'signature';
 
 /**
- * What a request carries. `json`: parsed strictly and validated. `text`: UTF-8 text that the handler parses, such as
+ * Form of a request's body. `json`: parsed strictly and validated. `text`: UTF-8 text that the handler parses, such as
  * a YAML manifest. `bytes`: exactly what was sent, of any content type.
  */
 export type BodyContract =
@@ -23,13 +23,13 @@ export type BodyContract =
       readonly kind: 'text';
       readonly mediaTypes: readonly string[];
       readonly maxBytes?: number;
-      /** Of the document that the text holds, as YAML or JSON; the handler reads and checks it. */
+      /** Schema of the document that the text holds, as YAML or JSON; the handler reads and checks it. */
       readonly schema?: TObject;
       readonly example: string;
     }
   | { readonly kind: 'bytes'; readonly maxBytes?: number };
 
-/** What a request that succeeds is answered with, under status 200; `none`: under 204, without a body. */
+/** The answer to a request that succeeds, under status 200; `none`: under 204, without a body. */
 export type SuccessContract =
   | { readonly kind: 'json'; readonly description: string; readonly schema: TSchema; readonly example: unknown }
   | { readonly kind: 'text'; readonly description: string; readonly mediaType: string; readonly example: string }
@@ -70,7 +70,7 @@ export interface Contract {
   readonly access: Access;
   /** Strings. */
   readonly params?: TObject;
-  /** What a parameter that breaks its schema is answered with. Default: 400 `invalid_request` with details. */
+  /** The answer to a parameter that breaks its schema. Default: 400 `invalid_request` with details. */
   readonly invalidParams?: { readonly status: number; readonly error: string };
   /**
    * Text is read as the property's type: string, integer, boolean or enumeration; `default` fills in what is absent. A

@@ -21,7 +21,7 @@ export async function dropUnread(response: ServerResponse, clock: Clock): Promis
   }
 }
 
-/** What the client's system has taken of the connection's bytes, and what waits. */
+/** Bytes of the connection that the client's system has taken, and bytes that wait. */
 function readOf({ socket, writableLength }: ServerResponse): { readonly bytes: number; readonly left: number } {
   const waiting = socket?.writableLength ?? 0;
   return { bytes: (socket?.bytesWritten ?? 0) - waiting, left: Math.max(waiting, writableLength) };

@@ -87,7 +87,7 @@ describe('the answer to an error', () => {
     expect(toErrorReply(limited).headers).toEqual({ 'Retry-After': '7' });
   });
 
-  it('a message of our insides stays inside, one for callers goes out', () => {
+  it('an internal message stays inside, one for callers is sent', () => {
     for (const code of ['unavailable', 'not_found', 'internal', 'cancelled', 'timeout', 'forbidden', 'gone'] as const) {
       expect(JSON.stringify(toErrorReply(new AppError(code, 'namespace acme at 10.0.0.1')).body)).not.toMatch(
         /acme|10\./,
@@ -111,7 +111,7 @@ describe('the answer to an error', () => {
     expect(of(409)).toMatchObject({ isFault: false });
   });
 
-  it('what the API server does not have, and no handler has said so, is told to us as well', () => {
+  it('a 404 of the API server that no handler expects is logged as well', () => {
     const inner = new KubeError(404, { reason: 'NotFound' }, { verb: 'get', resource: 'configmaps' });
     const body = { error: 'not_found', code: 'not_found', message: errorForms.not_found.message };
     expect(toErrorReply(inner)).toEqual({ status: 404, headers: {}, body, isFault: true });

@@ -5,11 +5,11 @@ import type { Access, Contract } from './contract.ts';
 import { HttpError, type HttpErrorOptions } from './http-error.ts';
 import { errorsOf } from './shared-errors.ts';
 
-/** What a code stands for in HTTP. */
+/** The HTTP status and text of a code. */
 interface ErrorForm {
   readonly status: number;
   readonly error: string;
-  /** What is wrong and what to do, where nobody knows better. */
+  /** The fault and its remedy, where the error does not say. */
   readonly message: string;
 }
 
@@ -23,7 +23,7 @@ export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
   forbidden: { status: 403, error: 'forbidden', message: 'you may not do this' },
   not_found: { status: 404, error: 'not_found', message: 'there is no such thing, or it is not yours to see' },
   already_exists: { status: 409, error: 'already_exists', message: 'there is one of that name already' },
-  conflict: { status: 409, error: 'conflict', message: 'somebody else changed it meanwhile; read it and try again' },
+  conflict: { status: 409, error: 'conflict', message: 'another caller changed it meanwhile; read it and try again' },
   gone: { status: 410, error: 'gone', message: 'it is no longer there' },
   limit_exceeded: { status: 422, error: 'limit_exceeded', message: 'this is more than is allowed' },
   timeout: { status: 504, error: 'timeout', message: 'something that this needs took too long; try again' },
@@ -35,10 +35,10 @@ export const errorForms: Readonly<Record<ErrorCode, ErrorForm>> = {
   internal: { status: 500, error: 'internal', message: ours },
 };
 
-/** After how many seconds to ask again, where nobody knows better. */
+/** After how many seconds to ask again, where the error does not say. */
 const retryAfterSeconds = '5';
 
-/** An error as it goes out. */
+/** The form of an error on the wire. */
 interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,8 +48,8 @@ interface ErrorReply {
 }
 
 /**
- * The answer to anything that was thrown by an operation. What is of no known kind becomes a bland 500. Every answer has
- * `error`, whose text the specification fixes for some, `code`, which is one word in all of them, and `message`.
+ * The answer to anything that was thrown by an operation. An error of no known kind becomes a bland 500. Every answer
+ * has `error`, whose text the specification fixes for some, `code`, which is one word in all of them, and `message`.
  */
 export function toErrorReply(error: unknown, contract?: Pick<Contract, 'access' | 'errors' | 'body'>): ErrorReply {
   const options: HttpErrorOptions = error instanceof HttpError ? error.options : callerError(error);

@@ -275,7 +275,7 @@ describe('a stream of events', () => {
     expect(operation(server)).toMatchObject({ level: 'error', err: { message: 'the bus is gone' } });
   });
 
-  it('ends when the server stops, and whoever comes later is not kept', async () => {
+  it('ends when the server stops, and later clients are not kept', async () => {
     const feed = createFeed();
     const server = await serve(({ signal }) => feed.listen(signal));
     const { state } = await client(server);

@@ -77,7 +77,7 @@ export function createEventStreams(clock: Clock, options: EventStreamOptions = {
 /** From this part of the interval on a silent stream is sent a comment, where another one is. */
 const nearlyDue = 0.9;
 
-/** Those under way. A comment goes to each in which nothing has happened; the timer goes with the last of them. */
+/** Those under way. Each idle one gets a comment; the timer ends with the last of them. */
 function createOpenStreams(clock: Clock, keepAliveMs: number) {
   const open = new Set<Stream>();
   let noneLeft = new AbortController();
@@ -131,7 +131,7 @@ function endOf({ response, isCutOff }: Stream, isOver: boolean): StreamEnd {
   return isOver ? 'finished' : 'stopped';
 }
 
-/** Takes frames until there are no more, or until nobody wants them. True in the first case. */
+/** Takes frames until there are no more, or until no client reads them. True in the first case. */
 async function pass(
   events: AsyncIterable<EventFrame>,
   signal: AbortSignal,

@@ -83,7 +83,7 @@ const fail = defineContract({
   query: Type.Object({ how: Type.String() }),
 });
 
-/** What the handlers were given. */
+/** Arguments of the handlers. */
 const seen: unknown[] = [];
 const reports: RequestReport[] = [];
 const echo = async ({ params, query, headers, body, caller }: Record<string, unknown>) => {
@@ -525,7 +525,7 @@ describe('a body at its limit', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it('AMB-153 a client that goes on sending still gets the answer, and the connection ends', async () => {
+  it('AMB-153 a client that keeps sending still gets the answer, and the connection ends', async () => {
     const socket = connect(server.port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(requestText('POST /v1/rooms/blue/bookings', [bearer, jsonType, 'Transfer-Encoding: chunked']));
@@ -546,7 +546,7 @@ describe('a body at its limit', () => {
 });
 
 describe('a connection', () => {
-  it('goes on after a small body that nobody wanted', async () => {
+  it('continues after a small unwanted body', async () => {
     const socket = connect(server.port, '127.0.0.1');
     socket.write(requestText('POST /v1/rooms/blue/bookings', [jsonType], '{"seats":1}') + requestText('GET /open'));
     let text = '';
@@ -568,7 +568,7 @@ describe('a connection', () => {
     expect(server.lines.at(-1)).toMatchObject({ operation: 'book', level: 'info' });
   });
 
-  it('whose client sends half a body and no more is told so', async () => {
+  it('whose client sends half a body and no more is answered with the reason', async () => {
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.end(booking('{"seats":1}').slice(0, -3));
     const { status, body } = await readAnswer(socket);
@@ -599,7 +599,7 @@ describe('a failure', () => {
     expect(await failing('string')).toMatchObject(bland);
   });
 
-  it('of something behind us is told once a minute, and not at the level of our own', async () => {
+  it('of a dependency is logged once a minute, and not at the level of our own', async () => {
     const clock = createManualClock();
     const behind = await startTestServer(routes, { clock });
     const fails = async () => {
@@ -614,7 +614,7 @@ describe('a failure', () => {
     await behind.close();
   });
 
-  it('that is an answer to us and not to the caller is told with the id of the request', async () => {
+  it('that is an answer to us and not to the caller is logged with the id of the request', async () => {
     expect(await failing('lost')).toMatchObject({ status: 404, body: expect.stringContaining('"not_found"') });
     expect(server.lines.at(-1)).toMatchObject({
       level: 'warn',
@@ -670,9 +670,9 @@ describe('the log', () => {
     ['hush', undefined],
     ['203.0.113.7"}\t{', undefined],
     ['', undefined],
-  ])('tells the addresses that a proxy has put into X-Forwarded-For, and nothing else: %j', async (sent, told) => {
+  ])('logs the addresses that a proxy has put into X-Forwarded-For, and nothing else: %j', async (sent, logged) => {
     await sendRaw(server.port, requestText('GET /nowhere', [`X-Forwarded-For: ${sent}`]));
-    expect(server.lines.at(-1)?.['forwardedFor']).toBe(told);
+    expect(server.lines.at(-1)?.['forwardedFor']).toBe(logged);
   });
 
   it('cuts long paths', async () => {

@@ -44,7 +44,7 @@ export function createHttpApp<Caller>(options: HttpAppOptions<Caller>): HttpApp 
   app.use(accessLog(options));
   app.use(answerErrors(options.clock));
   app.use(routing(options.routes, { ...options, inFlight, streams }));
-  // What reaches this is a connection that broke while an answer was on its way.
+  // An error here is a connection that broke while an answer was on its way.
   app.on('error', (error: unknown) => logger.debug({ err: error }, 'answer not delivered'));
   const handle = app.callback();
   return {

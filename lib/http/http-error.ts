@@ -8,7 +8,7 @@ export interface RequestProblem {
 
 export interface HttpErrorOptions {
   readonly code: ErrorCode;
-  /** Default: what the code stands for in the table of statuses. */
+  /** Default: the text of the code in the table of statuses. */
   readonly status?: number;
   /** The text under `error`, where the specification fixes it. Default: the code's word. */
   readonly error?: string;

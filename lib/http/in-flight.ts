@@ -17,7 +17,7 @@ export interface InFlightRequest {
    * @throws HttpError 503 where its owner, or all together, have too many such answers.
    */
   endAtStop(kind: Endless): void;
-  /** Who it counts for: a tenant, or the source of a webhook. Until then nobody in particular. */
+  /** The party that it counts for: a tenant, or the source of a webhook. Until then none. */
   ownedBy(owner: string): void;
   /** Counts bytes that it keeps as they came; false where its owner, or all together, keep too many. */
   hold(bytes: number): boolean;
@@ -33,14 +33,14 @@ export interface InFlightRequest {
   answer(bytes: number): void;
   /** It holds memory, which a client that does not read its answer keeps from others. */
   readonly isLarge: boolean;
-  /** Nothing of it goes on: neither its handler nor its answer. */
+  /** Nothing of it is under way: neither its handler nor its answer. */
   leave(): void;
 }
 
 /** Events come from one feed; each log that is followed has a connection to a kubelet of its own. */
 export type Endless = 'events' | 'log';
 
-/** The requests whose handlers run, and whether they may go on. */
+/** The requests whose handlers run, and whether they may continue. */
 export interface InFlight {
   readonly isStopping: boolean;
   enter(access: Access): InFlightRequest;
@@ -51,15 +51,15 @@ export interface InFlight {
 const mib = 1_048_576;
 
 /**
- * What the bodies of all requests of one access may take together as they came, and what is made of them and of large
- * answers that are under way. Apart, so that
+ * Memory limit of the bodies of all requests of one access together as they came, and of the values made of them and
+ * of large answers that are under way. Apart, so that
  * those who may be anybody take nothing from callers who are known; no owner can have all of it. With the copies that
  * a start makes of its input this stays below the memory that the chart gives the API (design §11).
  */
 export const bodyLimits = {
   raw: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
   parsed: { bearer: 64 * mib, signature: 32 * mib, public: 32 * mib },
-  /** What a request may have whatever others have: the small ones go on. */
+  /** Memory that a request may have whatever others have: small ones are always served. */
   smallRawBytes: 65_536,
   smallParsedBytes: 65_536,
   /** How long a request waits for memory. */
@@ -81,7 +81,7 @@ export function createInFlight(clock: Clock): InFlight {
 
   function abort(which: (request: Entry) => boolean): void {
     for (let request = ring.next; request !== ring; ) {
-      // Whoever is called off may leave at once.
+      // A cancelled waiter may leave at once.
       const { next } = request;
       if (which(request)) request.abort();
       request = next;
@@ -204,7 +204,7 @@ class Entry implements InFlightRequest {
     }
   }
 
-  /** Aborts when nothing of the request goes on. Made only for an answer that is bound to a time. */
+  /** Aborts when nothing of the request is under way. Made only for an answer that is bound to a time. */
   get #ended(): AbortSignal {
     this.#over ??= new AbortController();
     return this.#over.signal;
@@ -221,7 +221,7 @@ class Entry implements InFlightRequest {
     if (bytes <= bodyLimits.smallParsedBytes) return;
     this.#place = await this.#enter(bytes);
     this.#placeBytes = bytes;
-    // It ended while it waited: nobody else gives the place back.
+    // It ended while it waited: no other code gives the place back.
     if (this.#hasLeft) this.#giveBack();
   }
 
@@ -258,7 +258,7 @@ class Entry implements InFlightRequest {
     this.#placeBytes = 0;
   }
 
-  /** Refers to nobody any more, so that it keeps nobody alive. */
+  /** Drops its references, so that it keeps no object alive. */
   leave(): void {
     this.#memory.raw.give(this.#owner, this.#heldBytes);
     this.#heldBytes = 0;

@@ -14,7 +14,7 @@ it('keys that a sender has chosen to hash alike cost as much as others', () => {
   expect(costs / usual).toBeLessThan(1.25);
 });
 
-it('a key costs once, however often it stands', () => {
+it('a key costs once, however often it occurs', () => {
   const cost = (count: number): number => jsonCost(`[${'{"a":0},'.repeat(count)}0]`);
   expect(cost(1_000) - cost(999)).toBe(cost(2) - cost(1));
 });

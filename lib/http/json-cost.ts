@@ -15,7 +15,7 @@ const price = {
   index: 260,
 } as const;
 
-/** Keys are told apart by a hash of this many bits: of two that share one the second costs too little, by half at most. */
+/** A hash of this many bits distinguishes keys: where two share one the second costs too little, by half at most. */
 const hashBits = 14;
 
 const quote = 0x22;

@@ -27,7 +27,7 @@ export interface Listener {
   readonly port: number;
   /**
    * Takes no new connections, ends event streams, and resolves when every request under way is answered. When `abandon`
-   * aborts, handlers are told to give up and connections are broken off.
+   * aborts, handlers' signals abort and connections are broken off.
    */
   close(abandon: AbortSignal): Promise<void>;
 }
@@ -114,7 +114,7 @@ function close(app: HttpApp, server: Server, endIdle: EndIdle, abandon: AbortSig
   });
 }
 
-/** What a client did that never became a request. */
+/** An error of a client that never became a request. */
 interface BrokenRequest {
   readonly status: number;
   readonly error: string;

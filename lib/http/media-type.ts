@@ -2,7 +2,7 @@ import { parse } from 'content-type';
 import { unsupportedMediaType } from './request-errors.ts';
 
 /**
- * Checks that a body is of one of the given media types. The only parameter that may stand beside it is
+ * Checks that a body is of one of the given media types. The only parameter that it may have is
  * `charset=utf-8`: any other would change what the bytes mean.
  */
 export function requireMediaType(header: string | undefined, mediaTypes: readonly string[]): void {

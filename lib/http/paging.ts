@@ -46,7 +46,7 @@ export interface Cursor<Key> {
   decode(cursor: string | undefined): Key | undefined;
 }
 
-/** What `parse` makes of a text counts only where `write` makes the same text of it. */
+/** The result of `parse` counts only where `write` makes the same text of it. */
 export function createCursor<Key>(write: (key: Key) => string, parse: (text: string) => Key | undefined): Cursor<Key> {
   const encode = (key: Key): string => Buffer.from(write(key)).toString('base64url');
   return {
@@ -60,7 +60,7 @@ export function createCursor<Key>(write: (key: Key) => string, parse: (text: str
   };
 }
 
-/** Where something stands in a list by time. */
+/** A position in a list by time. */
 export interface TimeKey {
   /** RFC 3339 in UTC, always to the same fraction of a second. */
   readonly at: string;
@@ -91,7 +91,7 @@ export interface Page<Row, Key> {
   readonly next: Key | undefined;
 }
 
-/** The rows behind `after`, in order. What comes or goes between two pages moves nothing else. */
+/** The rows behind `after`, in order. Rows that appear or disappear between two pages move no other. */
 export function pageOf<Row, Key>(
   all: readonly Row[],
   order: { readonly keyOf: (row: Row) => Key; readonly compare: (a: Key, b: Key) => number },

@@ -34,7 +34,7 @@ describe('a path', () => {
     ['/v1/workflows/hello/versions', ['GET'], { workflow: 'hello' }],
     ['/v1/workflows/executions/a1/stream', ['GET'], { execution_id: 'a1' }],
     ['/v1/rooms/blue/bookings/7', ['POST'], { room: 'blue', booking: '7' }],
-  ])('%s leads to what stands there', (path, methods, params) => {
+  ])('%s leads to its entry', (path, methods, params) => {
     expect(at(path)).toEqual({ methods, params });
   });
 
@@ -83,6 +83,6 @@ describe('a path', () => {
 
   it('cannot have two names for one parameter', () => {
     const entries = ['/a/{x}', '/a/{y}/b'].map((path) => ({ method: 'get', path, value: path }));
-    expect(() => createPathIndex(entries)).toThrow('{y} stands where {x} does');
+    expect(() => createPathIndex(entries)).toThrow('{y} has the place of {x}');
   });
 });

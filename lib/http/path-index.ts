@@ -1,13 +1,13 @@
-/** What stands at a path, and the values of its parameters. */
+/** The entry of a path, and the values of its parameters. */
 interface PathMatch<T> {
   /** By method in upper case. */
   readonly byMethod: ReadonlyMap<string, T>;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Finds what stands at a path. */
+/** Finds the entry of a path. */
 interface PathIndex<T> {
-  /** The path as it came, percent-encoded but sound; undefined where nothing stands. */
+  /** The path as it came, percent-encoded but sound; undefined where there is no entry. */
   find(path: string): PathMatch<T> | undefined;
 }
 
@@ -54,7 +54,7 @@ function enter<T>(node: Node<T>, segment: string): Node<T> {
   const name = /^\{(\w+)\}$/.exec(segment)?.[1];
   if (name !== undefined) {
     node.parameter ??= { name, node: createNode() };
-    if (node.parameter.name !== name) throw new Error(`{${name}} stands where {${node.parameter.name}} does`);
+    if (node.parameter.name !== name) throw new Error(`{${name}} has the place of {${node.parameter.name}}`);
     return node.parameter.node;
   }
   const known = node.fixed.get(segment) ?? createNode<T>();

@@ -35,7 +35,7 @@ describe('the body of a request', () => {
     await expect(readBody(source, { kind: 'bytes' })).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('that is large is refused where others of its owner take half of the memory; small ones and other owners go on', async () => {
+  it('that is large is refused where others of its owner take half of the memory; other requests are served', async () => {
     const take = defineContract({
       operationId: 'take',
       method: 'post',

@@ -21,7 +21,7 @@ export interface BodySource {
   readonly message: IncomingMessage;
   /** Called before the body is read: a client may wait for `100 Continue`. */
   readonly onRead: () => void;
-  /** Told of the bytes that are kept; false where they are too many, with those of other requests. */
+  /** Receives the number of kept bytes; false where they are too many, with those of other requests. */
   readonly hold: (bytes: number) => boolean;
   /** Waits for room for what a text becomes when it is parsed. @throws HttpError 503 where there is none for long. */
   readonly reserve: (bytes: number) => Promise<void>;
@@ -35,7 +35,7 @@ export async function readBody(source: BodySource, contract: BodyContract | unde
   if (contract.kind === 'bytes') return bytes;
   const text = decode(bytes);
   if (contract.kind === 'text') {
-    // A reader of YAML would take what is called JSON and is not. What it holds is for the handler to judge.
+    // A reader of YAML would take a false JSON body. The handler judges its content.
     if (isJson(source.message)) await parsePriced(source, text, () => undefined);
     return text;
   }
@@ -88,14 +88,14 @@ async function readBytes({ message, onRead, hold }: BodySource, maxBytes: number
   if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge(maxBytes);
   if (!hasBody(message)) return Buffer.alloc(0);
   onRead();
-  // A client that left before somebody listened is never told of again.
+  // A client that left before there was a listener causes no further event.
   if (message.destroyed) throw clientGone();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const settle = (finish: () => void): void => {
       message.off('data', take).off('end', complete).off('close', abort).off('error', abort);
-      // Without its own listener an error of a message that nobody reads any more would end the process.
+      // Without its own listener an error of a message without a reader would end the process.
       message.on('error', () => undefined);
       finish();
     };

@@ -5,7 +5,7 @@ import { invalidRequest } from './request-errors.ts';
 
 /**
  * The query's parameters, text turned into the type of their schema. Throws HttpError that names each one that is
- * unknown, repeated though it is no list, or badly encoded. What the schema says about values is not checked here.
+ * unknown, repeated though it is no list, or badly encoded. The schema's rules for values are not checked here.
  */
 export function readQuery(query: string, schema: TObject | undefined): Record<string, unknown> {
   const properties: Readonly<Record<string, TSchema>> = schema?.properties ?? {};

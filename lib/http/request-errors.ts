@@ -36,5 +36,5 @@ export const tooManyStreams = (): HttpError =>
 export const unsupportedMediaType = (message: string): HttpError =>
   new HttpError({ code: 'invalid', status: 415, error: 'unsupported_media_type', message });
 
-/** Nobody is left to read this. */
+/** No client is left to read this. */
 export const clientGone = (): HttpError => new HttpError({ code: 'cancelled', message: 'the client is gone' });

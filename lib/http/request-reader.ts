@@ -9,7 +9,7 @@ import { type BodySource, readBody } from './read-body.ts';
 import { readQuery, withDefaults } from './read-query.ts';
 import { invalidRequest } from './request-errors.ts';
 
-/** What a request holds beside its body, as it came. */
+/** Parts of a request beside its body, as they came. */
 interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Without the question mark. */
@@ -19,7 +19,7 @@ interface RawRequest {
   readonly body: BodySource;
 }
 
-/** What a contract's handler is given, after all of it was found valid. */
+/** Arguments of a contract's handler, all of them validated. */
 export interface ReadRequest {
   readonly params: unknown;
   readonly query: unknown;

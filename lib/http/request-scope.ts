@@ -7,7 +7,7 @@ import { HttpError } from './http-error.ts';
 import type { InFlight } from './in-flight.ts';
 import { invalidRequest } from './request-errors.ts';
 
-/** What is known of a request while it passes through. */
+/** Facts of a request while it passes through. */
 export interface RequestState {
   requestId: string;
   logger: Logger;
@@ -21,7 +21,7 @@ export interface RequestState {
 
 export type HttpContext = Koa.ParameterizedContext<RequestState>;
 
-/** Ids that may stand in a log line and a header as they are. */
+/** Ids that a log line and a header may hold as they are. */
 const saneId = /^[\w.:/+=-]{1,128}$/;
 
 /** Names the request, and sets the headers that every answer carries. */
@@ -39,7 +39,7 @@ export function requestScope(deps: { logger: Logger; newId: NewId }, inFlight: I
   };
 }
 
-/** What no operation accepts, whatever its contract. Runs inside the error middleware. */
+/** Checks that hold for every operation. Runs inside the error middleware. */
 export function requireSaneRequest(ctx: HttpContext): void {
   const { rawHeaders, headers, httpVersion } = ctx.req;
   requireHost(headers.host, httpVersion);

@@ -8,7 +8,7 @@ export interface RouteRequest<C extends Contract, Caller> {
   readonly query: QueryOf<C>;
   readonly headers: HeadersOf<C>;
   readonly body: RequestBodyOf<C>;
-  /** Who asks. Undefined unless the contract's access is `bearer`. */
+  /** The caller. Undefined unless the contract's access is `bearer`. */
   readonly caller: C['access'] extends 'bearer' ? Caller : undefined;
   /** Every header as it came, names in lower case, one entry for each time it was sent. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
@@ -31,7 +31,7 @@ export interface RouteRequest<C extends Contract, Caller> {
 
 /** One event of a `text/event-stream`. */
 export interface ServerSentEvent {
-  /** What a client sends back as Last-Event-ID. */
+  /** The id that a client sends back as Last-Event-ID. */
   readonly id?: string;
   readonly event?: string;
   /** Sent as one line of JSON. */
@@ -42,7 +42,7 @@ export interface ServerSentEvent {
 export type EventFrame = ServerSentEvent | Uint8Array;
 
 /**
- * What a handler answers with: a value to send as JSON, text, a stream of bytes, or server-sent events. Events are
+ * The answer of a handler: a value to send as JSON, text, a stream of bytes, or server-sent events. Events are
  * taken as fast as they come, never as fast as the client reads: a client with too large a backlog is cut off. The
  * iterator's `return` is called when the client leaves; a generator must wake up by the request's `signal` as well.
  */
@@ -53,7 +53,7 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
       readonly kind: 'stream';
       readonly stream: Readable;
       readonly mediaType: string;
-      /** Goes on for as long as something is written: broken off when the server begins to stop. Default false. */
+      /** Has no end of its own: broken off when the server begins to stop. Default false. */
       readonly isEndless?: boolean;
     }
   | { readonly kind: 'events'; readonly events: AsyncIterable<EventFrame> }
@@ -63,7 +63,7 @@ export type Reply = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly kind: 'no_content' }
 );
 
-/** What is known of a request before its body is read. */
+/** Facts of a request before its body is read. */
 export interface RequestHead {
   /** Those of its path, not validated yet. */
   readonly params: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export interface RequestHead {
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
 }
 
-/** Throws for a request whose head alone says that it will be refused, so that nobody reads its body. */
+/** Throws for a request whose head alone says that it will be refused, so that its body is not read. */
 type Admit = (head: RequestHead) => void;
 
 /** A contract with what fulfils it. */

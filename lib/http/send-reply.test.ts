@@ -85,7 +85,7 @@ describe('a stream of bytes', () => {
     expect(logged(server)).not.toHaveProperty('aborted');
   });
 
-  it('that has no end is broken off when the server stops, so that nobody takes it for the whole', async () => {
+  it('that has no end is broken off when the server stops, so that no client takes it for the whole', async () => {
     const { server, stream } = await serve({ isEndless: true });
     const { state } = await client(server);
     stream.write('one ');
@@ -123,7 +123,7 @@ describe('a stream of bytes', () => {
   it.each([
     ['error', new Error('a bug of ours')],
     ['warn', new AppError('unavailable', 'connect 10.0.0.1')],
-  ])('that fails later is broken off, and told of in the log at level %s with its request', async (level, error) => {
+  ])('that fails later is broken off, and logged at level %s with its request', async (level, error) => {
     const { server, stream } = await serve();
     stream.write('one ');
     const { state } = await client(server);

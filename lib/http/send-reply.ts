@@ -15,7 +15,7 @@ export interface SendDeps {
   readonly metrics?: HttpMetrics;
 }
 
-/** Answers with what a handler returned. Of a stream it resolves when all of it is sent or the client is gone. */
+/** Answers with what a handler returned. For a stream it resolves when all of it is sent or the client is gone. */
 export async function sendReply(
   deps: SendDeps,
   ctx: HttpContext,
@@ -79,7 +79,7 @@ async function beginStream({ stream, isEndless = false }: StreamReply, running: 
     else await once(stream, 'readable', { signal: running.signal });
   } catch (error) {
     stream.destroy();
-    throw running.signal.aborted ? new AppError('cancelled', 'nobody waits any more', { cause: error }) : error;
+    throw running.signal.aborted ? new AppError('cancelled', 'no client waits any more', { cause: error }) : error;
   }
 }
 

@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
 import { dropUnread } from './drop-unread.ts';
 import { type SendDeps, sendReply } from './send-reply.ts';
 
-/** Who sends requests, and how many. */
+/** Senders of requests, and their limits. */
 export interface CallerPort<Caller> {
   /** Tells who sent a request by its headers; throws AppError `unauthenticated` or `forbidden`. */
   readonly authenticate: (headers: IncomingHttpHeaders) => Promise<Caller>;
@@ -67,8 +67,8 @@ function leaveAtEnd({ res, respond }: HttpContext, running: InFlightRequest, clo
 }
 
 /**
- * What few handlers look at is made when they do. A class: getters of an object literal would give each request a shape
- * of its own, which outlives it.
+ * Values that few handlers read are made on demand. A class: getters of an object literal would give each request a
+ * shape of its own, which outlives it.
  */
 class HandlerRequest {
   readonly params: unknown;

@@ -1,9 +1,9 @@
 import type { Contract, ErrorContract } from './contract.ts';
 
-/** What an operation takes, as far as its errors follow from it. */
+/** Parts of an operation from which its errors follow. */
 type Shape = Pick<Contract, 'access' | 'errors' | 'body'>;
 
-/** What operations of a kind have in common: a refusal that follows from a part of the contract, not from what the operation does. */
+/** A common refusal of operations: it follows from a part of the contract, not from the operation's work. */
 interface SharedError extends ErrorContract {
   readonly of: (contract: Shape) => boolean;
 }

@@ -15,7 +15,7 @@ export class JsonTextError extends AppError {
 }
 
 /**
- * Reads a JSON document, more strictly than JSON.parse: a key that stands twice in its object, the key `__proto__`,
+ * Reads a JSON document, more strictly than JSON.parse: a duplicate key of an object, the key `__proto__`,
  * text with half a character (a lone surrogate), numbers that JavaScript cannot hold exactly, and values nested
  * deeper than 64 levels are refused. Throws JsonTextError with the place; `base` begins it.
  */
@@ -25,14 +25,14 @@ export function parseStrictJson(text: string, base: Place = []): unknown {
   return value;
 }
 
-/** The same, but numbers that JavaScript cannot hold exactly are taken: for texts whose numbers nobody reads. */
+/** The same, but numbers that JavaScript cannot hold exactly are taken: for texts whose numbers are not read. */
 export function parseJsonDocument(text: string): unknown {
   const value = parseJson(text);
   scan(text, [], Number.POSITIVE_INFINITY);
   return value;
 }
 
-/** The part of `parseStrictJson` that follows JSON.parse, for whoever lets others in between. */
+/** The part of `parseStrictJson` that follows JSON.parse, for callers that yield in between. */
 export function assertStrict(text: string, value: unknown, base: Place = []): void {
   if (text.length > shortText || !isCanonical(text, value)) scan(text, base);
 }
@@ -40,7 +40,7 @@ export function assertStrict(text: string, value: unknown, base: Place = []): vo
 /** Characters up to which writing a value again costs less than looking at its text. */
 const shortText = 65_536;
 
-/** What JSON.stringify writes although it may have to be refused. */
+/** Values that JSON.stringify writes although they may have to be refused. */
 const suspicious = /__proto__|\\ud|\d{16}/;
 
 /**
@@ -66,7 +66,9 @@ function syntaxOf(error: unknown): string {
   return position === undefined ? 'is not valid JSON' : `is not valid JSON at position ${position}`;
 }
 
-/** What a character that JSON.parse accepted begins. Whatever is not listed begins nothing that is looked at. */
+/**
+ * The token that a character begins, in a text that JSON.parse accepted. Other characters begin no token of interest.
+ */
 const begins = { string: 1, open: 2, close: 3, comma: 4, number: 5 } as const;
 const beginnings = new Uint8Array(128);
 for (const [kind, characters] of [
@@ -109,12 +111,12 @@ function scan(text: string, base: Place, shortest = shortestSuspect): void {
   }
 }
 
-/** Of the numbers that may have to be refused `1e309` is the shortest. */
+/** `1e309` is the shortest number that may have to be refused. */
 const shortestSuspect = 5;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Where the quotation mark stands that closes the string which begins at `start`. */
+/** Index of the quotation mark that closes the string which begins at `start`. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   for (; index < text.length; index += 1) {
@@ -135,7 +137,7 @@ function endOfNumber(text: string, start: number): number {
 const isOfNumber = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === 0x2d || code === 0x45 || code === 0x65;
 
-/** Where in the document the scan stands. */
+/** Position of the scan in the document. */
 interface Position {
   readonly isKeyNext: boolean;
   readonly place: Place;

@@ -73,5 +73,5 @@ function identityOf(server: string, token: string, problem: string | undefined):
 export function warnOfClearText({ terminal }: Pick<OpenDeps, 'terminal'>, server: string): void {
   const url = new URL(server);
   if (url.protocol === 'https:' || isLoopback(url)) return;
-  terminal.note(`warning: the token is sent to ${server} unencrypted; a reader of the traffic can act as you`);
+  terminal.note(`warning: the token is sent to ${server} in cleartext; a reader of the traffic can act as you`);
 }

@@ -2,6 +2,6 @@
 export interface BucketDefinition {
   readonly name: string;
   readonly ttlMs: number;
-  /** Whether watchers are told of keys whose time is over. Needs a server of version 2.11 or later. */
+  /** Whether watchers see the end of expired keys. Needs a server of version 2.11 or later. */
   readonly isWatched?: boolean;
 }

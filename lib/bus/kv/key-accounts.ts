@@ -6,7 +6,7 @@ import type { Logger } from '../../logger.ts';
 import { isNo, isStreamGone } from '../bus-error.ts';
 import { ShareUsedError } from './share-used-error.ts';
 
-/** Keys that one stored block stands for: an account costs one small write for so many keys. */
+/** Keys per stored block: an account costs one small write for so many keys. */
 export const keysInBlock = 64;
 
 /** How long the keys of a block may be taken. A block outlives its bucket's keys by as much. */
@@ -37,10 +37,10 @@ export interface KeyAccounts {
   /**
    * Takes a key. Throws ShareUsedError where the tenant has its share, and AppError `unavailable` where a tenant without
    * any key finds no room. An account that the server
-   * does not let us keep stops nobody.
+   * does not let us keep refuses no caller.
    */
   take(tenant: string): Promise<void>;
-  /** The key was taken in vain: somebody has it already. */
+  /** The key was taken in vain: it exists already. */
   giveBack(tenant: string): void;
 }
 
@@ -55,7 +55,7 @@ export function createKeyAccounts(deps: KeyAccountsDeps, keysMax: number): KeyAc
   return new BlockAccounts(deps, Math.max(1, Math.floor(keysMax / keysInBlock)));
 }
 
-/** Of a bucket whose accounts cannot be kept. */
+/** Accounts of a bucket that cannot keep any. */
 export const noAccounts: KeyAccounts = {
   tryTake: () => true,
   take: async () => undefined,

@@ -1,7 +1,7 @@
 import type { BucketDefinition } from './bucket-definition.ts';
 
 /**
- * What happens in a bucket. `begin`: all that was known counts no more; every entry follows. `current`: all entries there
+ * An event of a bucket. `begin`: all that was known counts no more; every entry follows. `current`: all entries there
  * are have been named. `put` and `end` name a key by `bucketKey` of its text, which cannot be turned back: a value that
  * watchers look at names what it is about.
  */
@@ -15,7 +15,7 @@ export type KeyValueChange<T> =
 export interface KeyValueWatcher {
   /**
    * Every entry of a bucket, then every change, until the signal aborts. After a lost connection it begins anew. Changes
-   * of one key that follow each other quickly may be told as one. Entries whose time is over are told as `end` where the
+   * of one key that follow each other quickly may be reported as one. Expired entries are reported as `end` where the
    * definition says `isWatched`.
    * @throws AppError `unavailable` where no event bus is configured: watching needs NATS.
    */

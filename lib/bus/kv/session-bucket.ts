@@ -30,7 +30,9 @@ interface BucketDeps {
   readonly accounts: KeyAccounts;
 }
 
-/** How long the mark of a freed key stays: longer than a call, so that whoever wrote on it meets it still. */
+/**
+ * How long the mark of a freed key stays: longer than a call, so that a writer that had read the key still meets it.
+ */
 const freedSeconds = 5;
 
 /** The library reads, and the publisher writes as the library would: a message under the key's subject. */

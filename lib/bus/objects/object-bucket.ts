@@ -23,7 +23,7 @@ export interface ObjectPage {
 
 /**
  * Objects of any size under a name, in the order in which they were written. Calls throw AppError `unavailable` where the
- * bus cannot be reached; a bucket that nobody has written to is empty.
+ * bus cannot be reached; a bucket without any write is empty.
  */
 export interface ObjectBucket {
   /** Replaces an object of the same name. */

@@ -63,10 +63,10 @@ interface ObjectsDeps {
   readonly subjects: ReturnType<typeof objectSubjects>;
 }
 
-/** The stream is made by the first write: whoever only reads makes none. */
+/** The stream is made by the first write: a reader makes none. */
 interface Preparing {
   readonly prepare: () => Promise<void>;
-  /** A write failed: somebody may have deleted the stream. */
+  /** A write failed: an operator may have deleted the stream. */
   readonly forget: () => void;
 }
 
@@ -99,7 +99,7 @@ function bucketOf(deps: ObjectsDeps, { prepare, forget }: Preparing): ObjectBuck
 }
 
 /**
- * Nobody has written to the bucket yet, or its stream was deleted. A server that has not opened its store yet knows no
+ * The bucket has no write yet, or its stream was deleted. A server that has not opened its store yet knows no
  * stream either: that is an error, or what is kept would pass for lost.
  */
 async function unlessGone<T>(nothing: T, call: () => Promise<T>): Promise<T> {

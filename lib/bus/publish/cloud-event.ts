@@ -1,6 +1,6 @@
 import type { BusEvent } from '../event-bus.ts';
 
-/** How an event stands in a stream: CloudEvents 1.0 in the JSON format, with the extension `tenant`. */
+/** The form of an event in a stream: CloudEvents 1.0 in the JSON format, with the extension `tenant`. */
 export interface CloudEvent {
   readonly specversion: '1.0';
   readonly id: string;

@@ -18,10 +18,13 @@ export interface StreamDefinition {
 
 export interface NewMessage {
   readonly tenant: string;
-  /** What the message belongs to, such as an execution's id. Any text. */
+  /** The object that the message belongs to, such as an execution's id. Any text. */
   readonly key: string;
   readonly body: string | Uint8Array;
-  /** The stream stores one message of an id within ten minutes; derive it from the fact where that may be told twice. */
+  /**
+   * The stream stores one message of an id within ten minutes; derive it from the fact where that may be published
+   * twice.
+   */
   readonly id?: string;
   /**
    * Sequence of the last message under the same key that the writer knows of, 0 for none: with another one between, the

@@ -68,7 +68,7 @@ describe('the outbox', () => {
     expect(stored).toEqual(['first', 'a', 'b', 'c']);
   });
 
-  it('goes on behind an event that the bus refuses for good', async () => {
+  it('continues behind an event that the bus refuses for good', async () => {
     const { outbox, clock, stored, dropped, bus } = setUp();
     bus.failsWith = tooLarge;
     outbox.raise(anEvent('large'));
@@ -123,7 +123,7 @@ describe('the outbox', () => {
       bus.failsWith = undefined;
       await clock.advance(1_000);
       expect(stored.filter((id) => id.startsWith('a'))).toHaveLength(10);
-      // What was stored is off the account.
+      // Stored events no longer count.
       for (let i = 0; i < 80; i += 1) outbox.raise(anEvent(`n${i}`, '', 'mallory'));
       expect(dropped).toEqual(want);
     },

@@ -12,7 +12,7 @@ interface OutboxDeps {
   readonly observer: Pick<BusObserver, 'waiting' | 'dropped'>;
 }
 
-/** What may wait at most, of one tenant four fifths (`mayHold`); whichever bound is reached first counts. */
+/** Largest queue; one tenant may fill four fifths of it (`mayHold`); whichever bound is reached first counts. */
 export interface OutboxLimits {
   readonly events: number;
   readonly bytes: number;
@@ -22,17 +22,17 @@ const outboxLimits: OutboxLimits = { events: 10_000, bytes: 16 * 1_048_576 };
 
 /**
  * Keeps events in memory until they are stored, in the order in which they were raised. One whose answer got lost is
- * sent again and may then stand behind younger ones.
+ * sent again and may then be behind younger ones.
  */
 export interface Outbox extends EventSink {
-  /** Takes nothing more; resolves when all is stored, after `graceMs` at the latest. What is left then is dropped. */
+  /** Takes nothing more; resolves when all is stored, after `graceMs` at the latest. The rest is dropped then. */
   close(graceMs: number): Promise<void>;
 }
 
 /** Before a bus that is away is tried again. */
 const retryMs = 500;
 
-/** Between two batches. The first event after a quiet time goes at once; under load many share a write. */
+/** Between two batches. The first event after a quiet time is written at once; under load many share a write. */
 const gatherMs = 25;
 
 /** Events under way at once. They go over one connection, so the store meets them in their order. */
@@ -59,7 +59,7 @@ class MemoryOutbox implements Outbox {
   readonly #abandon = new AbortController();
   /** Aborts when there is no time left to gather. */
   readonly #hurry = new AbortController();
-  /** What waits of each tenant. */
+  /** Queue of each tenant. */
   readonly #held = new Map<string, Held>();
   #bytes = 0;
   #isClosed = false;
@@ -94,7 +94,7 @@ class MemoryOutbox implements Outbox {
   }
 
   async #send(): Promise<void> {
-    // What is raised in the same breath goes along.
+    // Events that are raised in the same tick share the write.
     await Promise.resolve();
     while (this.#queue.length > 0) {
       if (await this.#sendBatch()) await this.#deps.clock.sleep(gatherMs, this.#hurry.signal);
@@ -105,7 +105,7 @@ class MemoryOutbox implements Outbox {
     this.#sending = undefined;
   }
 
-  /** Whether nothing is left of the events that are first in line. What is raised meanwhile makes the next batch. */
+  /** Whether nothing is left of the events that are first in line. Events raised meanwhile make the next batch. */
   async #sendBatch(): Promise<boolean> {
     const batch = this.#queue.slice(0, batchSize);
     const done = await Promise.all(batch.map(({ event }) => this.#isDone(event)));

@@ -35,7 +35,7 @@ function setUp(refused?: Error) {
 }
 
 describe('a message', () => {
-  it('goes at once when it comes alone, and shares a write when it comes less than 5 ms after one', async () => {
+  it('is written at once when it comes alone, and shares a write when it comes less than 5 ms after one', async () => {
     const { clock, sent, publish } = setUp();
     void publish('a');
     void publish('b');
@@ -78,7 +78,7 @@ describe('a message', () => {
     [1_500, ['a']],
     [1_599, ['a']],
     [1_600, ['a', 'c']],
-  ])('that nobody answers is given up after 1,500 ms, and no other: after %i ms %j', async (ms, want) => {
+  ])('without an answer is given up after 1,500 ms, and no other: after %i ms %j', async (ms, want) => {
     const { clock, publish, answer } = setUp();
     const late: string[] = [];
     const note = (subject: string): void =>

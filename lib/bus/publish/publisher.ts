@@ -23,7 +23,7 @@ export interface Publisher {
 interface PublisherDeps {
   readonly connection: Pick<NatsConnection, 'publish' | 'subscribe' | 'close' | 'closed'>;
   readonly clock: Clock;
-  /** A subject for answers that nobody else has. */
+  /** A subject for answers that is unique to this process. */
   readonly inbox: string;
   /** Headers as the library wants them. */
   readonly toHeaders: (headers: Message['headers']) => MsgHdrs;
@@ -31,7 +31,7 @@ interface PublisherDeps {
   readonly timeoutMs: number;
 }
 
-/** Messages that follow a write so soon share the next one. One that comes alone goes at once. */
+/** Messages that follow a write so soon share the next one. One that comes alone is written at once. */
 const gatherMs = 5;
 
 /**
@@ -90,7 +90,7 @@ class InboxPublisher implements Publisher {
 
   async #write(): Promise<void> {
     this.#isWriting = true;
-    // What is published in the same breath goes along.
+    // Messages that are published in the same tick share the write.
     await Promise.resolve();
     while (this.#outgoing.length > 0) {
       for (const message of this.#outgoing.splice(0)) this.#send(message);
@@ -126,7 +126,7 @@ class InboxPublisher implements Publisher {
     const { clock, timeoutMs } = this.#deps;
     this.#isWatching = true;
     for (const [number, { end, reject }] of this.#unanswered) {
-      // What is answered meanwhile is gone from the map, and what comes meanwhile is visited later.
+      // A message answered meanwhile is gone from the map, and a new one is visited later.
       if (end > clock.now()) await clock.sleep(end - clock.now(), this.#closed.signal);
       if (this.#unanswered.delete(number)) reject(new Error(`no answer within ${timeoutMs} ms`));
     }
@@ -151,7 +151,7 @@ interface Acknowledgement {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-/** The answer to a request whose subject nobody serves; it has no body. */
+/** The answer to a request whose subject has no server; it has no body. */
 const noResponders = 503;
 
 function outcomeOf(answer: Msg): number | Error {

@@ -46,7 +46,7 @@ export function ownStream(definition: StreamDefinition, replicas: number): Wante
 export const sourceName = (source: Source): string =>
   typeof source === 'string' ? streamNames[source] : ownStreamName(source);
 
-/** Subjects of a source that are of one tenant, and of one topic or key; undefined stands for all. */
+/** Subjects of a source that are of one tenant, and of one topic or key; undefined means all. */
 export function sourceFilter(source: Source, tenant: string | undefined, key: string | undefined): string {
   const root = rootOf(source);
   const words = [tenant === undefined ? '*' : word(tenant, 'tenant'), key === undefined ? '*' : word(key, 'key')];

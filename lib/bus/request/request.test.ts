@@ -61,7 +61,7 @@ describe('a request', () => {
     expect(text(await one.request(other, 'run', second))).toBe(`two ${other.key} run`);
   });
 
-  it('goes to one of the replicas that serve the same address', async () => {
+  it('reaches one of the replicas that serve the same address', async () => {
     const [one, two] = [nats.connect(), nats.connect()];
     const address = { service: 'gateway.call' };
     const got = { one: 0, two: 0 };
@@ -159,7 +159,7 @@ describe('a request', () => {
     expect(text(await bus.request(address, '', second))).toBe('done');
   });
 
-  it('to a replica that stops is answered, and the next one goes elsewhere', async () => {
+  it('to a replica that stops is answered, and another replica gets the next one', async () => {
     const [one, two, address] = [nats.connect(), nats.connect(), anAddress()];
     const release = Promise.withResolvers<string>();
     const stopping = await serve(one, address, () => release.promise);

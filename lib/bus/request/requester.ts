@@ -1,6 +1,6 @@
 /**
- * Where a request goes: to every process that serves the same service and key, of which one answers. A host's commands
- * go to `{ service: 'relay.host', key: uid }`, which only the replica serves that holds the host's stream.
+ * The address of a request: the processes that serve the same service and key, of which one answers. A host's commands
+ * are sent to `{ service: 'relay.host', key: uid }`, which only the replica serves that holds the host's stream.
  */
 export interface Address {
   /** Lower-case words joined by dots. */
@@ -35,7 +35,9 @@ export interface Responder {
 }
 
 export interface ServeOptions {
-  /** `one`: each request goes to one of the processes that serve the address. `every`: to all of them. Default `one`. */
+  /**
+   * `one`: each request reaches one of the processes that serve the address. `every`: to all of them. Default `one`.
+   */
   readonly replicas?: 'one' | 'every';
   /** Requests at a time; those beyond it are refused with `unavailable`. Default `busLimits.requestsAtOnce`. */
   readonly atOnce?: number;

@@ -37,7 +37,7 @@ export function timeoutOf(headers: MsgHdrs | undefined): number {
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, busLimits.requestMaxMs) : busLimits.requestMaxMs;
 }
 
-/** An error as it goes back; what is no AppError is bland, as at every edge. */
+/** The wire form of an error; one that is no AppError is bland, as at every edge. */
 export function errorText(error: unknown): string {
   if (!(error instanceof AppError))
     return JSON.stringify({ code: 'internal', reason: 'Error', message: 'internal error' });

@@ -7,7 +7,7 @@ interface DeadLetter {
   readonly attempts: number;
   readonly reason: string;
   readonly tenant: string;
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -77,7 +77,7 @@ interface Begun {
   readonly handle: HandleDelivery;
 }
 
-/** @throws the handler's error, or AppError `timeout`; a handler that ignores its signal goes on without a place. */
+/** @throws the handler's error, or AppError `timeout`; a handler that ignores its signal continues without a place. */
 async function attempt(
   { clock, abandon }: HandlerDeps,
   { source, handleMs = busLimits.handleMs }: SubscriptionDefinition,
@@ -119,7 +119,7 @@ function answer(message: JsMsg, ending: Ending): void {
   });
 }
 
-/** The connection may have ended meanwhile: the server then delivers the message again, to whoever is there. */
+/** The connection may have ended meanwhile: the server then delivers the message again, to another replica. */
 function attemptSend(send: () => void): void {
   try {
     send();

@@ -102,7 +102,7 @@ class DurableSubscription implements Subscription {
   }
 }
 
-/** Part of the name of a consumer, in which few characters may stand. */
+/** Part of the name of a consumer, which may hold few characters. */
 const lanePart = (tenant: string): string =>
   /^[A-Za-z0-9_-]{1,63}$/.test(tenant) ? tenant : `=${hash('sha256', tenant)}`;
 

@@ -230,7 +230,7 @@ describe('a message that fails', () => {
     expect(await storedEvents(nats.server, 'loops', 'bus')).toHaveLength(1);
   });
 
-  it('because its time is over is told so by its signal', async () => {
+  it('because its time is over has an aborted signal that says so', async () => {
     const [source, outcomes] = [aStream(), [] as string[]];
     const bus = nats.connect({}, { observer: { delivered: (_, outcome) => void outcomes.push(outcome) } });
     await append(bus, source, 'slow', ['x']);
@@ -301,7 +301,7 @@ describe('a process that stops', () => {
       begun.push(textOf(delivery));
       await release.promise;
     });
-    // Of five places one tenant has four, so the fifth message waits for its turn.
+    // One tenant has four of five places, so the fifth message waits for its turn.
     await eventually(() => begun.length === 4);
     await systemClock.sleep(100);
     const closed = stopping.close(10_000);
@@ -366,11 +366,11 @@ describe('a server that is killed', () => {
     }
     expect(stored.length).toBeGreaterThan(200);
     await eventually(() => stored.every((body) => handled.has(body)), 60_000);
-    // What was acknowledged long before the next kill is not delivered again.
+    // A message acknowledged long before the next kill is not delivered again.
     expect([...handled.values()].filter((times) => times > 2)).toEqual([]);
   });
 
-  it('goes on with a consumer that an administrator deleted', async () => {
+  it('recovers from a consumer that an administrator deleted', async () => {
     const [bus, source] = [nats.connect(), aStream()];
     const got: string[] = [];
     subscribed(bus.subscribe({ name: 'deleted', source, concurrency: 1 }, async (d) => void got.push(textOf(d))));

@@ -7,7 +7,7 @@ export type Source = 'events' | 'audit' | StreamDefinition;
 export interface SubscriptionDefinition {
   /**
    * Names the durable consumer, whose place in the stream the server keeps: replicas that subscribe under one name share
-   * its messages, and each message goes to one of them. Lower-case letters, digits and dashes.
+   * its messages, and each message reaches one of them. Lower-case letters, digits and dashes.
    */
   readonly name: string;
   readonly source: Source;
@@ -67,7 +67,7 @@ export interface Subscription {
 /** Durable consumers of streams. */
 export interface Subscriber {
   /**
-   * Begins at once, or when the bus is there, and goes on over every loss of the connection.
+   * Begins at once, or when the bus is there, and continues over every loss of the connection.
    * @throws AppError `unavailable` where no event bus is configured: subscriptions need NATS.
    */
   subscribe(definition: SubscriptionDefinition, handle: HandleDelivery): Subscription;

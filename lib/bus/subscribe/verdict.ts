@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, messageOf, WaitError } from '../../errors.ts';
 import { type BackoffLimits, halfJitter } from '../../informer/backoff.ts';
 
-/** What becomes of a message after an attempt to handle it. */
+/** The fate of a message after an attempt to handle it. */
 export type Verdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'again'; readonly afterMs: number; readonly problem: string }

@@ -1,6 +1,6 @@
 import { constants } from 'node:http2';
 
-/** What a server call of grpc-js 1.14.7 is inside, as far as it counts here. */
+/** The internals of a server call of grpc-js 1.14.7, as far as they count here. */
 interface Inside {
   readonly call?: unknown;
   readonly nextCall?: unknown;

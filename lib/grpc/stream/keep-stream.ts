@@ -17,7 +17,7 @@ interface KeepStreamDeps {
   readonly clock: Clock;
   /** Between 0 and 1. */
   readonly random: () => number;
-  /** Told of each stream that ended and of the pause before the next one. */
+  /** Called at each stream's end, with the pause before the next one. */
   readonly onEnd?: (ended: { readonly code: string; readonly details: string; readonly pauseMs: number }) => void;
 }
 

@@ -5,7 +5,7 @@ import { assertSized } from '../sized.ts';
 /** Both directions of a stream of messages, as one side sees them. */
 export interface MessagePipe<In, Out> {
   /**
-   * What the peer sends, to be read once. A message is taken from the connection only when it is asked for: a peer that
+   * The peer's messages, to be read once. A message is taken from the connection only when it is asked for: a peer that
    * sends faster is slowed down. Ends when the peer has said all; throws when the stream is over before.
    */
   readonly messages: AsyncIterable<In>;
@@ -16,7 +16,7 @@ export interface MessagePipe<In, Out> {
   send(message: Out): Promise<void>;
 }
 
-/** What the package's calls of both sides have in common. */
+/** Common methods of the package's calls of both sides. */
 interface MessageDuplex<Out> {
   read(): unknown;
   write(message: Out): boolean;

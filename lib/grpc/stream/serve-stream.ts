@@ -10,7 +10,7 @@ import { createMessagePipe, type MessagePipe } from './message-pipe.ts';
 export interface ServeStreamDeps extends ReportDeps {
   /** Aborts when the server begins to stop; `listenGrpc` says so by `onDrain`. */
   readonly draining: AbortSignal;
-  /** Told how many streams of an operation are open. */
+  /** Receives the number of open streams of an operation. */
   readonly onOpen?: (operation: string, open: number) => void;
 }
 
@@ -26,9 +26,9 @@ export interface StreamOptions {
 
 /** A stream of a client, from its first byte to its status. */
 export interface ServerStream<In, Out> extends MessagePipe<In, Out> {
-  /** Who the certificate is for; undefined where the client has none that our authorities have signed. */
+  /** The subject of the certificate; undefined where the client has none that our authorities have signed. */
   readonly peer: Peer | undefined;
-  /** What the client has sent under a name, such as `authorization`; HTTP/2 joins several values with `, `. */
+  /** The client's values of a name, such as `authorization`; HTTP/2 joins several values with `, `. */
   header(name: string): string | undefined;
   /** Aborts when the client is gone, its deadline is over, or the server breaks the stream off. */
   readonly signal: AbortSignal;
@@ -57,7 +57,7 @@ export function serveStream<In, Out>(
     count(1);
     const cancelled = new AbortController();
     call.once('cancelled', () => cancelled.abort());
-    // What is emitted once nobody reads any more would end the process.
+    // An error emitted without a reader would end the process.
     call.on('error', () => undefined);
     using life = lifeOf(deps, call, cancelled.signal);
     try {

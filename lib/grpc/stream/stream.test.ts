@@ -26,7 +26,7 @@ const method = {
   responseSerialize: (text: string) => Buffer.from(text),
   responseDeserialize: (bytes: Buffer) => bytes.toString(),
 };
-/** Of a call by a peer that writes its own frames. */
+/** Headers of a call by a peer that writes its own frames. */
 const rawHeaders = {
   [constants.HTTP2_HEADER_METHOD]: 'POST',
   [constants.HTTP2_HEADER_PATH]: method.path,

@@ -9,7 +9,7 @@ export interface OpenCall<Request> {
   readonly request: Request;
   /** Address and port of the socket. */
   readonly address: string;
-  /** What the client has sent under a name; HTTP/2 joins several values with `, `. */
+  /** The client's values of a name; HTTP/2 joins several values with `, `. */
   header(name: string): string | undefined;
   readonly signal: AbortSignal;
 }

@@ -14,14 +14,14 @@ interface OpenApiOptions {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** How callers prove who they are, by the access of a contract. */
   readonly securitySchemes: Readonly<Record<'bearer' | 'signature', JsonObject>>;
-  /** Schemas that stand in several operations; they are written once, under these names. */
+  /** Schemas of several operations; they are written once, under these names. */
   readonly schemas: Readonly<Record<string, TSchema>>;
   /** Headers that every operation with a caller takes. */
   readonly callerHeaders?: TObject;
 }
 
 /**
- * What operations take and give, under names that follow from theirs, so that generated code has names that stay. A
+ * Requests and answers of operations, under names that follow from theirs, so that generated code has stable names. A
  * schema that has a name already keeps it.
  */
 function namedSchemas(contracts: readonly Contract[], given: Readonly<Record<string, TSchema>>) {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 /** The body of every answer that is no success (requirements AMB-023). */
 export const errorSchema = Type.Object(
   {
-    error: Type.String({ description: 'What went wrong, in a word or text that never changes.' }),
+    error: Type.String({ description: 'Kind of the error, in a word or text that never changes.' }),
     code: Type.String({
       pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
       description: 'The same as one word of small letters, digits and underscores, for programs.',
@@ -13,7 +13,7 @@ export const errorSchema = Type.Object(
       Type.Array(
         Type.Object({
           path: Type.String({ description: 'Where, such as `body.seats`.' }),
-          message: Type.String({ description: 'What is wrong there.' }),
+          message: Type.String({ description: 'The mistake there.' }),
         }),
       ),
     ),

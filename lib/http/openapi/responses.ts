@@ -59,7 +59,7 @@ function successResponse(success: SuccessWithBody, writer: SchemaWriter): JsonOb
 
 const doneResponse = ({ description }: SuccessContract): JsonObject => ({ description, headers: requestId });
 
-/** What a client is told that asks for more of a stream that has ended. */
+/** The answer to a client that asks for more of a stream that has ended. */
 function noContentResponse(success: SuccessContract): JsonObject {
   if (success.kind !== 'events' || success.lastEvents === undefined) return {};
   return {
@@ -72,7 +72,7 @@ const eventSchema = (data: JsonObject): JsonObject => ({
   type: 'object',
   required: ['data'],
   properties: {
-    id: { type: 'string', description: 'What to send as Last-Event-ID to go on behind this event.' },
+    id: { type: 'string', description: 'The Last-Event-ID with which to continue behind this event.' },
     data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
   },
 });

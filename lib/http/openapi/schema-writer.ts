@@ -4,18 +4,21 @@ import { sourceOf } from '../../../crds/source-schema.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Writes schemas as JSON, with a reference wherever a named schema stands. */
+/** Writes schemas as JSON, with a reference in place of each named schema. */
 export interface SchemaWriter {
   write(schema: TSchema): JsonObject;
   /** The named schemas themselves. */
   components(): JsonObject;
 }
 
-/** `named` are told apart by identity: what was copied or extended is written out. */
+/** `named` are distinguished by identity: a copied or extended schema is written out. */
 export function createSchemaWriter(named: Readonly<Record<string, TSchema>>): SchemaWriter {
   const names = new Map<unknown, string>(Object.entries(named).map(([name, schema]) => [schema, name]));
 
-  /** Named schemas inside are replaced before Kubernetes' own keywords are taken out, while they can still be told. */
+  /**
+   * Named schemas inside are replaced before Kubernetes' own keywords are taken out, while they can still be
+   * identified.
+   */
   function withReferences(value: unknown, isRoot = false): unknown {
     const name = isRoot ? undefined : names.get(value);
     if (name !== undefined) return { $ref: `#/components/schemas/${name}` };

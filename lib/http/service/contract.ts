@@ -20,7 +20,7 @@ export const readHealth = defineContract({
   errors: [],
 });
 
-/** Of the internal listener. */
+/** Operation of the internal listener. */
 export const readReadiness = defineContract({
   operationId: 'readReadiness',
   method: 'get',
@@ -37,7 +37,7 @@ export const readReadiness = defineContract({
   errors: [{ status: 503, error: 'unavailable', when: 'It starts or stops, or lacks something; `details` names it.' }],
 });
 
-/** Of the internal listener. */
+/** Operation of the internal listener. */
 export const readMetrics = defineContract({
   operationId: 'readMetrics',
   method: 'get',

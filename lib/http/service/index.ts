@@ -7,7 +7,7 @@ import { readHealth, readMetrics, readReadiness } from './contract.ts';
 
 export const contracts: readonly Contract[] = [readHealth];
 
-/** `/health` says that the process runs, and nothing about what it stands on: whoever asks may be anybody. */
+/** `/health` says that the process runs, and nothing about its dependencies: the caller has no identity. */
 export function createHealthRoutes<Caller>(): Route<Caller>[] {
   return [defineRoute(readHealth, async () => json({ status: 'ok' }))];
 }
@@ -18,7 +18,7 @@ interface InternalRoutesDeps {
   readonly registry: Registry;
 }
 
-/** What only the cluster's own machinery asks for. */
+/** Operations for the cluster's own machinery. */
 export function createInternalRoutes<Caller>({ ready, registry }: InternalRoutesDeps): Route<Caller>[] {
   return [
     ...createHealthRoutes<Caller>(),
