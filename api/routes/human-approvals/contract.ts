@@ -38,7 +38,10 @@ export const ListedApprovalRequest = Type.Object(
       Type.Boolean({ description: 'Present where the prompt is longer; read the request by its id for the whole.' }),
     ),
     prompt_bytes: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Size of the whole prompt, where it is longer; absent for a tool call.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Size of the whole prompt, where it is longer; absent for a tool call.',
+      }),
     ),
   },
   { additionalProperties: false },
