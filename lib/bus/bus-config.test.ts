@@ -19,19 +19,20 @@ describe('the configuration of the bus', () => {
       events: { maxAgeMs: 168 * hour, maxBytes: 1_073_741_824 },
       audit: { maxAgeMs: 2_160 * hour, maxBytes: 1_073_741_824 },
       keysMax: 3_579_139,
-      streamBytes: { conversations: 1_073_741_824, gateway_audit: 1_073_741_824 },
+      streamBytes: { conversations: 1_073_741_824, gateway_audit: 1_073_741_824, edge_results: 1_073_741_824 },
     });
     const env = {
       WINDLASS_EVENTS_MAX_AGE_HOURS: '1',
       WINDLASS_AUDIT_MAX_MB: '2',
       WINDLASS_NATS_REPLICAS: '3',
       WINDLASS_CONVERSATIONS_MAX_MB: '5',
+      WINDLASS_EDGE_RESULTS_MAX_MB: '3',
     };
     expect(read({ ...url, ...env })).toMatchObject({
       replicas: 3,
       events: { maxAgeMs: hour },
       audit: { maxBytes: 2_097_152 },
-      streamBytes: { conversations: 5_242_880, gateway_audit: 2_097_152 },
+      streamBytes: { conversations: 5_242_880, gateway_audit: 2_097_152, edge_results: 3_145_728 },
     });
   });
 

@@ -3,6 +3,7 @@ import { ConfigError, type ConfigProblem } from '../config.ts';
 import { gatewayAuditStream } from '../audit-chain/stream-name.ts';
 import { conversationStream } from '../conversation/record.ts';
 import { defined } from '../defined.ts';
+import { edgeResultsStream } from '../edge/stream-name.ts';
 
 const url = String.raw`(nats|tls)://[^\s,/@]+`;
 const path = Type.Optional(Type.String({ minLength: 1 }));
@@ -23,6 +24,7 @@ export const busVariables = {
   WINDLASS_AUDIT_MAX_AGE_HOURS: Type.Integer({ minimum: 1, maximum: 87_600, default: 2_160 }),
   WINDLASS_AUDIT_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_CONVERSATIONS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
+  WINDLASS_EDGE_RESULTS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
   WINDLASS_KEYS_MAX_MB: Type.Integer({ minimum: 1, maximum: 1_048_576, default: 1_024 }),
 };
 
@@ -84,6 +86,7 @@ export function busOptions(config: BusConfig): BusOptions | undefined {
     streamBytes: {
       [conversationStream]: config.WINDLASS_CONVERSATIONS_MAX_MB * 1_048_576,
       [gatewayAuditStream]: config.WINDLASS_AUDIT_MAX_MB * 1_048_576,
+      [edgeResultsStream]: config.WINDLASS_EDGE_RESULTS_MAX_MB * 1_048_576,
     },
   };
 }

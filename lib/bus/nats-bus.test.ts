@@ -38,11 +38,12 @@ const defaults: BusConfig = {
   WINDLASS_AUDIT_MAX_AGE_HOURS: 48,
   WINDLASS_AUDIT_MAX_MB: 64,
   WINDLASS_CONVERSATIONS_MAX_MB: 64,
+  WINDLASS_EDGE_RESULTS_MAX_MB: 64,
   WINDLASS_KEYS_MAX_MB: 64,
 };
 
-function connectBus(config: Partial<BusConfig> = {}): EventBus {
-  const deps = { clock: systemClock, logger: silentLogger, observer, random: Math.random };
+function connectBus(config: Partial<BusConfig> = {}, logger = silentLogger): EventBus {
+  const deps = { clock: systemClock, logger, observer, random: Math.random };
   const bus = createEventBus(deps, 'test', busOptions({ ...defaults, WINDLASS_NATS_URL: server.url, ...config }));
   open.push(bus);
   return bus;
@@ -289,6 +290,19 @@ describe('streams', () => {
     await stream.append({ tenant: 't', key: 'k', body: 'x' });
     const max = { max_age: 3_600_000_000_000, max_bytes: 3_145_728 };
     expect(await settings('WINDLASS_STREAM_conversations')).toMatchObject(max);
+  });
+
+  it('that the server has no room for are a warning, once a connection, for readers are told of nothing', async () => {
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...said: unknown[]) => void warned.push(said) };
+    const stream = connectBus({}, logger).stream({
+      name: 'far_too_large',
+      retention: { maxAgeMs: 3_600_000, maxBytes: 2 ** 60 },
+    });
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      await expect(stream.read({ tenant: 't', key: 'k', after: 0 })).rejects.toMatchObject({ code: 'unavailable' });
+    const problem = expect.stringContaining('insufficient') as string;
+    expect(warned).toEqual([[{ stream: 'WINDLASS_STREAM_far_too_large', problem }, 'stream not made']]);
   });
 
   it('that ten processes make at the same time are made once', async () => {

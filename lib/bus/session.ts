@@ -197,6 +197,7 @@ function streamsOf(
 ): Pick<Session, 'identity' | 'tenantShares' | 'objects' | 'consumers' | 'prepare' | 'next' | 'last' | 'bounds'> {
   const { manager, logger, shares, replicas } = parts;
   const { streams } = manager;
+  const told = new Set<string>();
   return {
     objects: createSessionObjects(parts),
     consumers: createSessionConsumers(parts),
@@ -204,7 +205,12 @@ function streamsOf(
     tenantShares: tenantSharesOf(parts),
     prepare: once(async (definition: StreamDefinition) => {
       const wanted = ownStream(definition, replicas);
-      await prepareStream({ streams, logger }, wanted);
+      await prepareStream({ streams, logger }, wanted).catch((error: unknown) => {
+        // Readers try again without a word, so that a store without room would be known to nobody.
+        if (!told.has(wanted.name)) logger.warn({ stream: wanted.name, problem: messageOf(error) }, 'stream not made');
+        told.add(wanted.name);
+        throw error;
+      });
       const { isRecord, newest, retention } = definition;
       if (isRecord === true && newest === undefined && retention.maxBytes !== undefined)
         await shares.add({ name: wanted.name, maxBytes: retention.maxBytes });

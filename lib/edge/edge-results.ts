@@ -1,6 +1,7 @@
 import type { EventBus, StreamDefinition } from '../bus/index.ts';
 import type { Clock } from '../clock.ts';
 import { isJsonObject } from '../json-object.ts';
+import { edgeResultsStream } from './stream-name.ts';
 
 /** How a command ended, as its daemon says. */
 export type EdgeOutcome =
@@ -44,7 +45,7 @@ export interface EdgeResults {
 
 /** Keys are the runs. */
 export const edgeResultStream: StreamDefinition = {
-  name: 'edge_results',
+  name: edgeResultsStream,
   retention: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 1024 * 1_048_576 },
 };
 

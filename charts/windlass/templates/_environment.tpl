@@ -56,6 +56,7 @@ leave nothing behind (ADR 0029). V8 takes its size at the start only: a program 
 - { name: WINDLASS_AUDIT_MAX_AGE_HOURS, value: {{ .audit.maxAgeHours | int64 | quote }} }
 - { name: WINDLASS_AUDIT_MAX_MB, value: {{ .audit.maxMb | int64 | quote }} }
 - { name: WINDLASS_CONVERSATIONS_MAX_MB, value: {{ .conversations.maxMb | int64 | quote }} }
+- { name: WINDLASS_EDGE_RESULTS_MAX_MB, value: {{ .edgeResults.maxMb | int64 | quote }} }
 - { name: WINDLASS_KEYS_MAX_MB, value: {{ .keys.maxMb | int64 | quote }} }
 {{- end }}
 {{- end }}

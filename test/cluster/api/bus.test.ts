@@ -88,7 +88,8 @@ describe.runIf(isNativeCluster())('the event bus in the cluster', () => {
         WINDLASS_AUDIT_MAX_AGE_HOURS: 2_160,
         WINDLASS_AUDIT_MAX_MB: 128,
         WINDLASS_CONVERSATIONS_MAX_MB: 128,
-        WINDLASS_KEYS_MAX_MB: 128,
+        WINDLASS_EDGE_RESULTS_MAX_MB: 64,
+        WINDLASS_KEYS_MAX_MB: 64,
       }),
     );
     open.push(connected);

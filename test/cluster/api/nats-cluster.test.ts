@@ -99,6 +99,7 @@ describe.runIf(isNativeCluster())('three NATS servers of the chart', () => {
         WINDLASS_AUDIT_MAX_AGE_HOURS: 24,
         WINDLASS_AUDIT_MAX_MB: 32,
         WINDLASS_CONVERSATIONS_MAX_MB: 32,
+        WINDLASS_EDGE_RESULTS_MAX_MB: 32,
         WINDLASS_KEYS_MAX_MB: 32,
       }),
     );

@@ -35,9 +35,10 @@
 {{- $archive := ternary (int64 .Values.archive.maxMb) 0 (and .Values.archive.enabled (ne .Values.outputStore.kind "s3")) -}}
 {{- /* A store of audit events of its own, as large as the API's, and 64 MiB for the ends of its chains. */}}
 {{- $gateway := ternary (add (int64 .Values.nats.audit.maxMb) 64) 0 .Values.gateway.enabled -}}
-{{- $wanted := mul (add (int64 .Values.nats.events.maxMb) (int64 .Values.nats.audit.maxMb) (int64 .Values.nats.keys.maxMb) (int64 .Values.nats.conversations.maxMb) $archive $gateway) 1048576 -}}
+{{- $edge := ternary (int64 .Values.nats.edgeResults.maxMb) 0 .Values.relay.enabled -}}
+{{- $wanted := mul (add (int64 .Values.nats.events.maxMb) (int64 .Values.nats.audit.maxMb) (int64 .Values.nats.keys.maxMb) (int64 .Values.nats.conversations.maxMb) $archive $gateway $edge) 1048576 -}}
 {{- if gt $wanted (int64 (include "windlass.nats.storeBytes" .)) -}}
-{{- fail (printf "nats.events.maxMb, nats.audit.maxMb, nats.keys.maxMb, nats.conversations.maxMb and archive.maxMb%s need more than nine tenths of nats.storage.size (%s)" (ternary ", and nats.audit.maxMb and 64 MiB again for the gateway," "" .Values.gateway.enabled) .Values.nats.storage.size) -}}
+{{- fail (printf "nats.events.maxMb, nats.audit.maxMb, nats.keys.maxMb, nats.conversations.maxMb and archive.maxMb%s%s need more than nine tenths of nats.storage.size (%s)" (ternary ", and nats.audit.maxMb and 64 MiB again for the gateway," "" .Values.gateway.enabled) (ternary ", and nats.edgeResults.maxMb for edge hosts," "" .Values.relay.enabled) .Values.nats.storage.size) -}}
 {{- end -}}
 {{- end -}}
 
