@@ -33,14 +33,18 @@ const statusOf = (url: string): Promise<number | string> =>
   });
 
 /**
- * Asks the installed API's replicas, as a load balancer would, again and again for as long as `work` takes, at eight
- * places at once; the answers that came, counted by status or error.
+ * Asks the replicas of an installed component, as a load balancer would, again and again for as long as `work` takes, at
+ * eight places at once; the answers that came, counted by status or error. `/health` is on the listener of callers.
  */
-export async function answersDuring(kube: KubeClient, work: () => Promise<void>): Promise<Record<string, number>> {
-  const selector = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/component': 'api' };
-  const spec = { type: 'NodePort', selector, ports: [{ port: 8080, targetPort: 'public' }] };
+export async function answersDuring(
+  kube: KubeClient,
+  work: () => Promise<void>,
+  { component, port } = { component: 'api', port: 8_080 },
+): Promise<Record<string, number>> {
+  const selector = { 'app.kubernetes.io/name': 'windlass', 'app.kubernetes.io/component': component };
+  const spec = { type: 'NodePort', selector, ports: [{ port, targetPort: 'public' }] };
   const service = await kube.apply(services, { metadata, spec }, { fieldManager: 'test', force: true });
-  const [replica] = await podsOf(kube, 'api');
+  const [replica] = await podsOf(kube, component);
   const url = `http://${replica?.status?.hostIP}:${service.spec.ports[0]?.nodePort}/health`;
   const answers: Record<string, number> = {};
   let isOver = false;
