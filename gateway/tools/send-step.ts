@@ -1,5 +1,5 @@
 import type { ApiSpec } from '../../crds/schema/api-spec.ts';
-import type { Credential } from '../../lib/credentials/index.ts';
+import { type Credential, withoutSecrets } from '../../lib/credentials/index.ts';
 import type { OpenApiIndex } from '../../lib/openapi-document/index.ts';
 import type { SendStep } from '../../lib/tool-chain/run-tool-chain.ts';
 import { type Upstream, UpstreamError } from '../../lib/upstream/index.ts';
@@ -16,14 +16,14 @@ interface Target {
 export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target): SendStep {
   const { api, index, credential, tenant, responseBytes } = target;
   const home = originOf(index.server);
-  return ({ operationId, body, signal }) => {
+  return async ({ operationId, body, signal }) => {
     const operation = index.operations.get(operationId);
     if (operation === undefined)
       throw new UpstreamError('not_found', `the API has no operation ${operationId}`, 'NotFound');
     const { method, server, path } = operation;
     // An operation may name a server of its own, which the credential is not for.
     const isHome = originOf(server) === home;
-    return upstream.send({
+    const answer = await upstream.send({
       tenant,
       method: method.toUpperCase(),
       server,
@@ -34,6 +34,7 @@ export function createSendStep(upstream: Pick<Upstream, 'send'>, target: Target)
       responseBytes,
       signal,
     });
+    return { ...answer, body: withoutSecrets(answer.body, credential.secrets) };
   };
 }
 

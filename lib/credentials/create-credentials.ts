@@ -49,15 +49,21 @@ type Fixed = Exclude<Settings, { kind: 'none' | 'oauth2_client_credentials' }>;
 const fixedKinds: {
   readonly [K in Fixed['kind']]: (settings: Extract<Fixed, { kind: K }>, secret: SecretValues) => Credential;
 } = {
-  static_header: ({ header }, secret) => ({ headers: { [header]: secret.value('value') } }),
+  static_header: ({ header }, secret) => inHeader(header, secret.value('value')),
   basic(_settings, secret) {
-    const pair = Buffer.from(`${secret.value('username')}:${secret.value('password')}`).toString('base64');
-    return { headers: { authorization: `Basic ${pair}` } };
+    const [user, password] = [secret.value('username'), secret.value('password')];
+    const pair = Buffer.from(`${user}:${password}`).toString('base64');
+    return { headers: { authorization: `Basic ${pair}` }, secrets: [pair, password] };
   },
   bearer: (_settings, secret) => bearer(secret.value('token')),
-  api_key_header: ({ header }, secret) => ({ headers: { [header]: secret.value('key') } }),
-  api_key_query: ({ param }, secret) => ({ headers: {}, query: { name: param, value: secret.value('key') } }),
+  api_key_header: ({ header }, secret) => inHeader(header, secret.value('key')),
+  api_key_query({ param }, secret) {
+    const value = secret.value('key');
+    return { headers: {}, query: { name: param, value }, secrets: [value, encodeURIComponent(value)] };
+  },
 };
+
+const inHeader = (name: string, value: string): Credential => ({ headers: { [name]: value }, secrets: [value] });
 
 function fixed(settings: Fixed, secret: SecretValues): Credential {
   // The kind picks the function and the settings together, which the type system cannot see through a union.
@@ -65,4 +71,4 @@ function fixed(settings: Fixed, secret: SecretValues): Credential {
   return read(settings, secret);
 }
 
-const bearer = (token: string): Credential => ({ headers: { authorization: `Bearer ${token}` } });
+const bearer = (token: string): Credential => ({ headers: { authorization: `Bearer ${token}` }, secrets: [token] });

@@ -3,9 +3,11 @@ export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
   /** Added to the query of the path. */
   readonly query?: { readonly name: string; readonly value: string };
+  /** Texts that are taken out of whatever an upstream sends back. */
+  readonly secrets: readonly string[];
 }
 
-export const noCredential: Credential = { headers: {} };
+export const noCredential: Credential = { headers: {}, secrets: [] };
 
 /** Bounds of the values of a Secret, and of tokens (issue 13, part 2). */
 export const credentialLimits = {

@@ -27,8 +27,10 @@ import {
 } from '../../lib/envelope/index.ts';
 import { createHttpApp, listen, type Route } from '../../lib/http/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { readOpenApi } from '../../lib/openapi-document/index.ts';
+import type { ChainLimits } from '../../lib/tool-chain/limits.ts';
+import type { Resolve } from '../../lib/tools/web/vetted-agent.ts';
 import { createUpstream } from '../../lib/upstream/index.ts';
 import { answerJson, type Answerer, startHttpPeer } from './http-peer.ts';
 
@@ -41,6 +43,8 @@ export interface GatewayWorld {
   readonly upstreamPaths: () => string[];
   /** How often a Secret was read. */
   readonly secretReads: () => number;
+  /** Breaks every connection of the upstream. */
+  readonly resetUpstream: () => void;
   close(): Promise<void>;
 }
 
@@ -51,6 +55,20 @@ interface GatewayWorldOptions {
   readonly isBypass?: boolean;
   readonly security?: SecurityContextSpec;
   readonly answer?: Answerer;
+  /** Default: none is written. */
+  readonly logger?: Logger;
+  /** Name of the upstream in place of its address. */
+  readonly host?: string;
+  /** Every address of the upstream's name. */
+  readonly resolve?: Resolve;
+  readonly limits?: ChainLimits;
+  /** Fields of `orders.get`, as somebody might apply them past the gateway. */
+  readonly workflow?: Partial<ToolWorkflow['spec']>;
+  /** How calls are authenticated, and the Secret of it; `BASE` in a text is the address of the upstream. */
+  readonly credential?: {
+    readonly settings: NonNullable<ApiSpec['spec']['credentials']>;
+    readonly secret: Readonly<Record<string, string>>;
+  };
   /** More routes, which get the parts of the lane. */
   readonly routes?: (parts: WorldParts) => Route<Operator>[];
   readonly authenticate?: (headers: { readonly authorization?: string | undefined }) => Promise<Operator>;
@@ -64,7 +82,7 @@ const apiId = '11111111-1111-4111-8111-111111111111';
 export const canary = 'canary-secret-5c1f';
 
 /** The tool workflow `orders.get` of the tenant `acme`, and `orders.shared` of all. */
-const workflowOf = (name: string, namespace: string): ToolWorkflow =>
+const workflowOf = (name: string, namespace: string, fields: Partial<ToolWorkflow['spec']> = {}): ToolWorkflow =>
   ({
     metadata: { name: name.replace('.', '-'), namespace, uid: `uid-${name}` },
     spec: {
@@ -81,17 +99,23 @@ const workflowOf = (name: string, namespace: string): ToolWorkflow =>
           on_error: 'AbortWorkflow',
         },
       ],
+      ...fields,
     },
   }) as unknown as ToolWorkflow;
 
-const objects = [workflowOf('orders.get', 'tenant-acme'), workflowOf('orders.shared', 'windlass-system')];
+const bearer: NonNullable<GatewayWorldOptions['credential']> = {
+  settings: { kind: 'bearer', secret: { name: 'shop-token' } },
+  secret: { token: canary },
+};
 
 function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, parts: Tools) {
+  const { credential = bearer, workflow, logger = silentLogger } = parts.options;
+  const objects = [workflowOf('orders.get', 'tenant-acme', workflow), workflowOf('orders.shared', 'windlass-system')];
   const api = {
     metadata: { name: 'shop', namespace: 'windlass-system', uid: apiId },
     spec: {
       allow_internal_addresses: ['127.0.0.0/8'],
-      credentials: { kind: 'bearer', secret: { name: 'shop-token' } },
+      credentials: JSON.parse(JSON.stringify(credential.settings).replace('BASE', server)) as unknown,
     },
   } as ApiSpec;
   const document = {
@@ -102,7 +126,8 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
   };
   const labels = { 'windlass.dev/credential': 'true' };
   const metadata = { name: 'shop-token', namespace: 'windlass-system', uid: 's', resourceVersion: '1', labels };
-  const data = { token: Buffer.from(canary).toString('base64') };
+  const encoded = ([key, value]: [string, string]) => [key, Buffer.from(value).toString('base64')];
+  const data = Object.fromEntries(Object.entries(credential.secret).map(encoded));
   const kube = {
     async get() {
       parts.onSecret();
@@ -111,8 +136,9 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
   };
   return createWorkflowSource({
     ...parts,
+    ...(parts.options.limits === undefined ? {} : { limits: parts.options.limits }),
     clock: systemClock,
-    logger: silentLogger,
+    logger,
     workflows: { byIndex: (_index, place) => objects.filter((object) => object.metadata.namespace === place) },
     onChange: () => undefined,
     whole: async (found) => found,
@@ -129,7 +155,10 @@ function toolsOf(upstream: ReturnType<typeof createUpstream>, server: string, pa
   });
 }
 
-type Tools = Pick<Parameters<typeof createWorkflowSource>[0], 'audit' | 'tenancy'> & { readonly onSecret: () => void };
+type Tools = Pick<Parameters<typeof createWorkflowSource>[0], 'audit' | 'tenancy'> & {
+  readonly onSecret: () => void;
+  readonly options: GatewayWorldOptions;
+};
 
 /** Callers by the tenant that they say in place of a token. */
 async function byTenant({ authorization = '' }: { readonly authorization?: string | undefined }): Promise<Operator> {
@@ -143,12 +172,12 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const peer = await startHttpPeer(answer);
   const upstream = createUpstream({
     clock: systemClock,
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    resolve: options.resolve ?? (async () => [{ address: '127.0.0.1', family: 4 }]),
   });
   const events: GatewayEvent[] = [];
   let secretReads = 0;
   const stop = new AbortController();
-  const deps = { bus, clock: systemClock, logger: silentLogger, newId };
+  const deps = { bus, clock: systemClock, logger: options.logger ?? silentLogger, newId };
   const audit = {
     append: async (event: GatewayEvent) => void events.push(event),
     problem: () => undefined,
@@ -161,7 +190,14 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
   const view = createSessionView(deps);
   const revocations = createRevocations({ ...deps, sessions, calls });
   const onSecret = (): void => void (secretReads += 1);
-  const registry = createToolRegistry([toolsOf(upstream, peer.url, { audit, tenancy, onSecret })]);
+  const registry = createToolRegistry([
+    toolsOf(upstream, peer.url.replace('127.0.0.1', options.host ?? '127.0.0.1'), {
+      audit,
+      tenancy,
+      onSecret,
+      options,
+    }),
+  ]);
   const securityOf = () => security;
   const prove = isBypass
     ? createBypassProof({ clock: systemClock, sessions })
@@ -190,6 +226,7 @@ export async function startGatewayWorld(options: GatewayWorldOptions): Promise<G
     events,
     upstreamPaths: () => peer.requests.map(({ path }) => path),
     secretReads: () => secretReads,
+    resetUpstream: () => peer.resetConnections(),
     async close() {
       await listener.close(AbortSignal.abort());
       stop.abort();

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { withoutSecrets } from './without-secrets.ts';
+
+const strip = (body: string, ...secrets: string[]): string => withoutSecrets(Buffer.from(body), secrets).toString();
+
+describe('withoutSecrets', () => {
+  it.each([
+    ['{"auth":"Bearer secret-token-1"}', 'secret-token-1', '{"auth":"Bearer [secret]"}'],
+    [String.raw`{"k":"a\"b\\c/d-long"}`, 'a"b\\c/d-long', '{"k":"[secret]"}'],
+    [String.raw`{"k":"a\/b\/c\/d-long"}`, 'a/b/c/d-long', '{"k":"[secret]"}'],
+    ['{"k":"schlüssel-ä","x":"ö"}', 'schlüssel-ä', '{"k":"[secret]","x":"ö"}'],
+    ['secret-1secret-1', 'secret-1', '[secret][secret]'],
+    ['{"n":"$&"}', 'nothing-of-it', '{"n":"$&"}'],
+  ])('takes them out of %s', (body, secret, want) => expect(strip(body, secret)).toBe(want));
+
+  it('takes the longer one of two, and leaves short ones', () => {
+    expect(strip('secret-key secret-key-2 abc', 'secret-key', 'secret-key-2', 'abc')).toBe('[secret] [secret] abc');
+  });
+
+  it('leaves a body without them as it is, and one that is no text', () => {
+    const body = Buffer.from([0xff, 0x00, 0xc3]);
+    expect(withoutSecrets(body, ['secret-token-1'])).toBe(body);
+    const mixed = Buffer.concat([body, Buffer.from('secret-token-1'), body]);
+    expect(withoutSecrets(mixed, ['secret-token-1'])).toEqual(Buffer.concat([body, Buffer.from('[secret]'), body]));
+  });
+});
